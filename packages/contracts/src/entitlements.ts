@@ -1,0 +1,21 @@
+/** What a role can be allowed to do. Names are stored in the database: never rename one. */
+export const entitlements = {
+  solve: 'Solve published rules',
+  'rules.read': 'List and export rules',
+  'rules.write': 'Import, publish, unpublish and delete rules',
+  'objects.manage': 'Create, update and delete objects',
+  'keys.manage': 'Create, list and revoke API keys',
+} as const;
+
+export type Entitlement = keyof typeof entitlements;
+
+/** The roles that every workspace starts with, and what each may do. */
+export const builtInRoles = {
+  admin: ['solve', 'rules.read', 'rules.write', 'objects.manage', 'keys.manage'],
+  developer: ['solve', 'rules.read', 'rules.write', 'objects.manage'],
+  editor: ['solve', 'rules.read', 'rules.write'],
+  viewer: ['rules.read'],
+  solver: ['solve'],
+} as const satisfies Record<string, readonly Entitlement[]>;
+
+export type BuiltInRole = keyof typeof builtInRoles;

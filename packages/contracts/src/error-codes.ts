@@ -1,0 +1,51 @@
+/** What a stable error code means to a client. */
+export interface ErrorCodeEntry {
+  readonly status: number;
+  /** Whether the same request can succeed when it is sent again unchanged. */
+  readonly canRetry: boolean;
+  readonly meaning: string;
+}
+
+const entry = (status: number, canRetry: boolean, meaning: string): ErrorCodeEntry => ({ status, canRetry, meaning });
+
+/** Every error code that a service answers. Codes are stable: clients branch on them. */
+export const errorCodes = {
+  invalid_json: entry(
+    400,
+    false,
+    'The body is not JSON; the position of the fault is in `position`, `line` and `column`.',
+  ),
+  invalid_request: entry(400, false, 'A parameter or the shape of the body is wrong; `problems` lists each fault.'),
+  invalid_url: entry(400, false, 'The path of the request cannot be decoded.'),
+  missing_api_key: entry(401, false, 'The header x-api-key is absent.'),
+  invalid_api_key: entry(401, false, 'The API key is unknown, malformed, expired or revoked.'),
+  forbidden: entry(403, false, 'The key is known but its role lacks an entitlement, named in `entitlement`.'),
+  not_found: entry(404, false, 'Nothing is served at this path.'),
+  rule_not_found: entry(404, false, 'No rule of this slug or id is visible to the key.'),
+  rule_not_published: entry(404, false, 'The rule exists but has no published version.'),
+  version_not_found: entry(404, false, 'The rule has no such published version.'),
+  environment_not_found: entry(404, false, 'Nothing is live in an environment of this name.'),
+  key_not_found: entry(404, false, 'No API key of this id exists in the workspace.'),
+  method_not_allowed: entry(405, false, 'The path exists but not with this method; `Allow` lists those that do.'),
+  slug_taken: entry(409, false, 'Another rule of the workspace already has this slug.'),
+  payload_too_large: entry(413, false, 'The body is larger than the limit, named in `limit_bytes`.'),
+  result_too_large: entry(413, false, 'The result is larger than a broker message may be.'),
+  unsupported_media_type: entry(415, false, 'The content type or encoding of the body is not accepted.'),
+  input_not_object: entry(422, false, 'The input of a rule must be a JSON object.'),
+  number_out_of_range: entry(422, false, 'A number cannot be held exactly in double precision.'),
+  rule_invalid: entry(
+    422,
+    false,
+    'The rule document is well-formed but cannot be executed; `problems` lists each fault.',
+  ),
+  evaluation_failed: entry(422, false, 'The rule could not be evaluated with this input.'),
+  overloaded: entry(429, true, 'Too much work is in flight; try again after Retry-After seconds.'),
+  internal_error: entry(500, true, 'A fault of the service; the request id leads to it in the logs.'),
+  broker_unavailable: entry(503, true, 'The message broker cannot be reached or is disabled.'),
+  database_unavailable: entry(503, true, 'The database cannot be reached.'),
+  not_ready: entry(503, true, 'The service has started but is not ready to take work.'),
+  shutting_down: entry(503, true, 'The service is stopping; another replica will answer.'),
+  deadline_exceeded: entry(504, true, 'No worker answered before the deadline of the request.'),
+} as const satisfies Record<string, ErrorCodeEntry>;
+
+export type ErrorCode = keyof typeof errorCodes;

@@ -1,0 +1,19 @@
+import { type ServiceName } from './operation';
+
+/** A path prefix and the service that answers it. A prefix matches whole segments: `/api/v1/solve` matches `/api/v1/solve/x`. */
+export interface IngressRoute {
+  readonly prefix: string;
+  readonly service: ServiceName;
+}
+
+/** Where the ingress sends what: the first prefix that matches, so longer ones stand first. */
+export const ingressRoutes: readonly IngressRoute[] = [
+  { prefix: '/api/v1/solve', service: 'hps-gateway' },
+  { prefix: '/health', service: 'hps-gateway' },
+  { prefix: '/ready', service: 'hps-gateway' },
+  { prefix: '/api', service: 'objects-api' },
+];
+
+/** The service behind a path, or undefined where the ingress answers 404 itself. `path` has no query. */
+export const routeOf = (path: string): ServiceName | undefined =>
+  ingressRoutes.find(({ prefix }) => path === prefix || path.startsWith(`${prefix}/`))?.service;

@@ -1,0 +1,55 @@
+import { type Static, Type } from '@sinclair/typebox';
+
+const nullableTime = Type.Union([Type.String({ format: 'date-time' }), Type.Null()]);
+
+/** An API key as it can be shown again: never its secret. */
+export const ApiKey = Type.Object(
+  {
+    id: Type.String({ format: 'uuid' }),
+    name: Type.String(),
+    selector: Type.String({ description: 'The public part of the key, by which it can be recognised.' }),
+    role: Type.String(),
+    user_groups: Type.Array(Type.String(), { description: 'Empty: not restricted.' }),
+    created_at: Type.String({ format: 'date-time' }),
+    expires_at: nullableTime,
+    last_used_at: nullableTime,
+    revoked_at: nullableTime,
+  },
+  { $id: 'ApiKey', description: 'An API key without its secret.' },
+);
+export type ApiKey = Static<typeof ApiKey>;
+
+export const CreateApiKeyRequest = Type.Object(
+  {
+    name: Type.String({ minLength: 1, maxLength: 200 }),
+    role: Type.Optional(Type.String({ default: 'developer', maxLength: 100 })),
+    user_groups: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { maxItems: 100, uniqueItems: true }),
+    ),
+    expires_at: Type.Optional(nullableTime),
+  },
+  { $id: 'CreateApiKeyRequest', additionalProperties: false, description: 'What the new key is for and may do.' },
+);
+export type CreateApiKeyRequest = Static<typeof CreateApiKeyRequest>;
+
+/** The only answer that ever carries the whole key. */
+export const CreatedApiKey = Type.Composite(
+  [ApiKey, Type.Object({ api_key: Type.String({ description: 'The whole key. It is not shown again.' }) })],
+  { $id: 'CreatedApiKey', description: 'A new key, shown this once.' },
+);
+export type CreatedApiKey = Static<typeof CreatedApiKey>;
+
+export const ListApiKeysQuery = Type.Object(
+  {
+    limit: Type.Optional(Type.String({ pattern: '^[0-9]+$', description: '1 to 1000, default 100.' })),
+    cursor: Type.Optional(Type.String({ maxLength: 500 })),
+  },
+  { $id: 'ListApiKeysQuery', additionalProperties: false, description: 'Which page of keys.' },
+);
+export type ListApiKeysQuery = Static<typeof ListApiKeysQuery>;
+
+export const ApiKeyPage = Type.Object(
+  { data: Type.Array(ApiKey), next_cursor: Type.Union([Type.String(), Type.Null()]) },
+  { $id: 'ApiKeyPage', description: 'One page of keys, newest first.' },
+);
+export type ApiKeyPage = Static<typeof ApiKeyPage>;

@@ -1,0 +1,130 @@
+import { type TSchema } from '@sinclair/typebox';
+import { type ErrorCode, errorCodes } from '../error-codes';
+import { ErrorBody } from './error-body';
+import { type Operation } from './operation';
+
+type Json = Record<string, unknown>;
+
+/** Codes that any call with a key, and any call with a body, can answer. */
+const COMMON: readonly ErrorCode[] = ['invalid_request', 'internal_error', 'method_not_allowed', 'shutting_down'];
+const WITH_KEY: readonly ErrorCode[] = ['missing_api_key', 'invalid_api_key', 'forbidden', 'database_unavailable'];
+const WITH_BODY: readonly ErrorCode[] = ['invalid_json', 'payload_too_large', 'unsupported_media_type'];
+
+/** The OpenAPI 3.1 document of a set of operations; schemas with an id become components, once each. */
+export const openApiDocument = (operations: readonly Operation[], info: { title: string; version: string }): Json => {
+  const components = new Map<string, Json>();
+  const paths: Record<string, Json> = {};
+  for (const operation of operations) {
+    paths[operation.path] = { ...paths[operation.path], [operation.method]: describeOperation(operation, components) };
+  }
+  return {
+    openapi: '3.1.0',
+    info,
+    paths,
+    components: {
+      schemas: Object.fromEntries([...components].sort(([a], [b]) => a.localeCompare(b))),
+      securitySchemes: { apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' } },
+    },
+  };
+};
+
+/** Every code that an operation can answer, each once. */
+export const codesOf = (operation: Operation): ErrorCode[] => [
+  ...new Set<ErrorCode>([
+    ...operation.errors,
+    ...COMMON,
+    ...(operation.entitlement === undefined ? [] : WITH_KEY),
+    ...(operation.body === undefined ? [] : WITH_BODY),
+  ]),
+];
+
+const describeOperation = (operation: Operation, components: Map<string, Json>): Json => ({
+  operationId: operation.id,
+  tags: [operation.tag],
+  summary: operation.summary,
+  ...(operation.description === undefined ? {} : { description: operation.description }),
+  ...(operation.entitlement === undefined
+    ? { security: [] }
+    : { security: [{ apiKey: [] }], 'x-entitlement': operation.entitlement }),
+  parameters: [...pathParameters(operation), ...queryParameters(operation)],
+  ...(operation.body === undefined
+    ? {}
+    : {
+        requestBody: {
+          required: true,
+          description: operation.body.description,
+          content: {
+            'application/json': {
+              schema: reference(operation.body.schema, components),
+              example: operation.body.example,
+            },
+          },
+        },
+      }),
+  responses: {
+    [operation.success.status]: {
+      description: operation.success.description,
+      content: {
+        'application/json': {
+          schema: reference(operation.success.schema, components),
+          example: operation.success.example,
+        },
+      },
+    },
+    ...errorResponses(operation, components),
+  },
+});
+
+const pathParameters = ({ pathParameters: parameters }: Operation): Json[] =>
+  parameters.map(({ name, description, example }) => ({
+    name,
+    in: 'path',
+    required: true,
+    description,
+    example,
+    schema: { type: 'string' },
+  }));
+
+const queryParameters = ({ query }: Operation): Json[] => {
+  if (query === undefined) return [];
+  const { properties, required = [] } = query as unknown as {
+    properties: Record<string, TSchema>;
+    required?: string[];
+  };
+  return Object.entries(properties).map(([name, schema]) => ({
+    name,
+    in: 'query',
+    required: required.includes(name),
+    ...(schema.description === undefined ? {} : { description: schema.description }),
+    schema: plain(schema),
+  }));
+};
+
+const errorResponses = (operation: Operation, components: Map<string, Json>): Record<string, Json> => {
+  const codes = codesOf(operation);
+  const schema = reference(ErrorBody, components);
+  const describeStatus = (status: number): Json => ({
+    description: codes
+      .filter((code) => errorCodes[code].status === status)
+      .map((code) => `\`${code}\`: ${errorCodes[code].meaning}`)
+      .join('\n\n'),
+    content: { 'application/json': { schema } },
+  });
+  const statuses = [...new Set(codes.map((code) => errorCodes[code].status))].sort((a, b) => a - b);
+  return Object.fromEntries(statuses.map((status) => [status, describeStatus(status)]));
+};
+
+/** A schema as JSON; one that has an id, at any depth, is moved to the components and referred to. */
+const reference = (schema: TSchema, components: Map<string, Json>): unknown => moveOut(plain(schema), components);
+
+const moveOut = (node: unknown, components: Map<string, Json>): unknown => {
+  if (Array.isArray(node)) return node.map((item) => moveOut(item, components));
+  if (node === null || typeof node !== 'object') return node;
+  const { $id, ...rest } = node as Json;
+  const moved = Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, moveOut(value, components)]));
+  if (typeof $id !== 'string') return moved;
+  components.set($id, moved);
+  return { $ref: `#/components/schemas/${$id}` };
+};
+
+const plain = (schema: TSchema): unknown => JSON.parse(JSON.stringify(schema));

@@ -1,0 +1,44 @@
+import { type TSchema } from '@sinclair/typebox';
+import { type Entitlement } from '../entitlements';
+import { type ErrorCode } from '../error-codes';
+
+/** The services that answer HTTP, as the ingress knows them. */
+export const serviceNames = ['objects-api', 'hps-gateway', 'solve-worker'] as const;
+export type ServiceName = (typeof serviceNames)[number];
+
+export type HttpMethod = 'get' | 'post' | 'put' | 'delete';
+
+/** A parameter in the path. */
+export interface PathParameter {
+  readonly name: string;
+  readonly description: string;
+  readonly example: string;
+}
+
+/**
+ * One call of the API: the single description from which routes are mounted, requests are checked and the OpenAPI document
+ * is made.
+ */
+export interface Operation {
+  readonly id: string;
+  readonly service: ServiceName;
+  readonly method: HttpMethod;
+  /** Path with parameters in braces: `/api/v1/solve/{slug}`. */
+  readonly path: string;
+  readonly tag: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly pathParameters: readonly PathParameter[];
+  readonly query?: TSchema;
+  readonly body?: { readonly schema: TSchema; readonly description: string; readonly example: unknown };
+  /** What the key's role must allow; absent where no key is asked for. */
+  readonly entitlement?: Entitlement;
+  readonly success: {
+    readonly status: number;
+    readonly description: string;
+    readonly schema: TSchema;
+    readonly example: unknown;
+  };
+  /** Codes that this call can answer, beyond those that every call can. */
+  readonly errors: readonly ErrorCode[];
+}

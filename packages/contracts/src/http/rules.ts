@@ -1,0 +1,107 @@
+import { type Static, Type } from '@sinclair/typebox';
+import { RuleImport } from '../rules/rule-document';
+
+const nullableText = Type.Union([Type.String(), Type.Null()]);
+
+/** A field in a rule list. Lists speak snake case and the JSON type names. */
+export const ListedField = Type.Object(
+  {
+    key: Type.String(),
+    show: Type.Boolean(),
+    name: Type.String(),
+    description: nullableText,
+    type: Type.Optional(
+      Type.Unsafe<'string' | 'number' | 'boolean' | 'object' | 'array'>({
+        type: 'string',
+        enum: ['string', 'number', 'boolean', 'object', 'array'],
+      }),
+    ),
+    default_value: Type.Optional(Type.Unknown()),
+    default_computed_value: Type.Optional(nullableText),
+    transform: Type.Optional(nullableText),
+  },
+  {
+    $id: 'ListedField',
+    description: 'A field of a listed rule. A date is a string, a list an array, a function has no type.',
+  },
+);
+export type ListedField = Static<typeof ListedField>;
+
+export const ListedRule = Type.Object(
+  {
+    id: Type.String({ format: 'uuid' }),
+    name: Type.String(),
+    description: nullableText,
+    slug: Type.String(),
+    created_at: Type.String({ format: 'date-time' }),
+    updated_at: Type.String({ format: 'date-time' }),
+    labels: Type.Array(Type.String()),
+    published: Type.Boolean(),
+    version: Type.Union([Type.Integer(), Type.Null()]),
+    no_conditions: Type.Integer({ description: 'Number of rows.' }),
+    metadata: Type.Record(Type.String(), Type.Unknown()),
+    user_groups: Type.Array(Type.String()),
+    request_schema: Type.Array(ListedField),
+    response_schema: Type.Array(ListedField),
+  },
+  { $id: 'ListedRule', description: 'A rule without its rows.' },
+);
+export type ListedRule = Static<typeof ListedRule>;
+
+export const ListRulesQuery = Type.Object(
+  {
+    id: Type.Optional(Type.String()),
+    slug: Type.Optional(Type.String()),
+    name: Type.Optional(Type.String({ description: 'Exact name.' })),
+    search: Type.Optional(
+      Type.String({ description: 'Part of the name, slug or description, any case.', maxLength: 200 }),
+    ),
+    labels: Type.Optional(Type.String({ description: 'Comma-separated; a rule must carry all of them.' })),
+    user_group: Type.Optional(Type.String()),
+    limit: Type.Optional(
+      Type.String({ pattern: '^[0-9]+$', description: '1 to 1000, default 100. Switches to the paged form.' }),
+    ),
+    cursor: Type.Optional(
+      Type.String({ maxLength: 500, description: 'Where the previous page ended. Switches to the paged form.' }),
+    ),
+  },
+  { $id: 'ListRulesQuery', additionalProperties: false, description: 'Filters of the rule list.' },
+);
+export type ListRulesQuery = Static<typeof ListRulesQuery>;
+
+export const RulePage = Type.Object(
+  { data: Type.Array(ListedRule), next_cursor: nullableText },
+  { $id: 'RulePage', description: 'One page of rules; `next_cursor` is null on the last.' },
+);
+export type RulePage = Static<typeof RulePage>;
+
+/** A bare array where neither `limit` nor `cursor` is given, else a page. */
+export const ListRulesAnswer = Type.Union([Type.Array(ListedRule), RulePage], {
+  $id: 'ListRulesAnswer',
+  description: 'All rules, or one page of them.',
+});
+export type ListRulesAnswer = Static<typeof ListRulesAnswer>;
+
+export const ExportRuleQuery = Type.Object(
+  { id: Type.String({ format: 'uuid' }) },
+  { $id: 'ExportRuleQuery', additionalProperties: false, description: 'Which rule to export.' },
+);
+export type ExportRuleQuery = Static<typeof ExportRuleQuery>;
+
+export const ImportRuleRequest = Type.Object(
+  { rule: RuleImport },
+  { $id: 'ImportRuleRequest', description: 'The rule to create or change.' },
+);
+export type ImportRuleRequest = Static<typeof ImportRuleRequest>;
+
+export const DeleteRuleRequest = Type.Object(
+  { id: Type.String({ format: 'uuid' }) },
+  { $id: 'DeleteRuleRequest', additionalProperties: false, description: 'Which rule to delete.' },
+);
+export type DeleteRuleRequest = Static<typeof DeleteRuleRequest>;
+
+export const Message = Type.Object(
+  { message: Type.String() },
+  { $id: 'Message', description: 'What was done, in a sentence.' },
+);
+export type Message = Static<typeof Message>;

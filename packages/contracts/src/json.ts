@@ -1,0 +1,84 @@
+/** Where JSON text stops being JSON, or holds a number that a double cannot carry. Positions count characters from 0. */
+export interface JsonProblem {
+  readonly kind: 'syntax' | 'number';
+  readonly reason: string;
+  readonly position: number;
+  /** From 1. */
+  readonly line: number;
+  /** From 1. */
+  readonly column: number;
+}
+
+export type JsonParsing =
+  { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly problem: JsonProblem };
+
+/**
+ * Parses JSON text. Never throws: a fault is answered with its position. Numbers are exact or refused: an integer beyond
+ * 2^53 or a number that overflows would be changed silently by `JSON.parse`, so it is a problem here.
+ */
+export const parseJson = (text: string): JsonParsing => {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    return { ok: false, problem: syntaxProblem(text, error) };
+  }
+  const position = MAYBE_INEXACT.test(text) ? inexactNumberPosition(text) : -1;
+  if (position < 0) return { ok: true, value };
+  return { ok: false, problem: problemAt(text, 'number', 'the number cannot be held exactly', position) };
+};
+
+/** A cheap first look: sixteen digits in a row, or an exponent of three digits, is where exactness can end. */
+const MAYBE_INEXACT = /\d{16}|\d[eE]\+?\d{3}/;
+
+const NUMBER_OR_STRING = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
+
+const inexactNumberPosition = (text: string): number => {
+  for (const match of text.matchAll(NUMBER_OR_STRING)) {
+    if (!match[0].startsWith('"') && isInexact(match[0])) return match.index;
+  }
+  return -1;
+};
+
+/** Whether a number literal would change by being read: integers past 2^53 that no double equals, and overflow. */
+const isInexact = (literal: string): boolean => {
+  const value = Number(literal);
+  if (!Number.isFinite(value)) return true;
+  return /^-?\d+$/.test(literal) && !Number.isSafeInteger(value) && BigInt(literal) !== BigInt(value);
+};
+
+const syntaxProblem = (text: string, error: unknown): JsonProblem => {
+  const message = error instanceof Error ? error.message : '';
+  const stated = /at position (\d+)/.exec(message);
+  if (stated) return problemAt(text, 'syntax', 'unexpected character', Number(stated[1]));
+  if (/end of JSON input/.test(message) || text.trim() === '')
+    return problemAt(text, 'syntax', 'the text ends too early', text.length);
+  return problemAt(text, 'syntax', 'unexpected character', firstUnexpected(text));
+};
+
+/** Some engines name only the token, for which the position is found by cutting the text in half until it stops failing early. */
+const firstUnexpected = (text: string): number => {
+  let good = 0;
+  let bad = text.length;
+  while (bad - good > 1) {
+    const middle = (good + bad) >> 1;
+    if (endsTooEarly(text.slice(0, middle))) good = middle;
+    else bad = middle;
+  }
+  return Math.max(0, bad - 1);
+};
+
+const endsTooEarly = (text: string): boolean => {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch (error) {
+    return error instanceof Error && /end of JSON input|Unterminated string/.test(error.message);
+  }
+};
+
+const problemAt = (text: string, kind: JsonProblem['kind'], reason: string, position: number): JsonProblem => {
+  const before = text.slice(0, position);
+  const line = before.split('\n').length;
+  return { kind, reason, position, line, column: position - before.lastIndexOf('\n') };
+};

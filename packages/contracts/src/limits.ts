@@ -1,0 +1,89 @@
+/** One limit that an operator can set. */
+export interface Limit {
+  /** Environment variable that sets it. */
+  readonly env: string;
+  readonly defaultValue: number;
+  /** Smallest and largest value that a service accepts at start. */
+  readonly min: number;
+  readonly max: number;
+  readonly unit: 'bytes' | 'ms' | 'count';
+  readonly meaning: string;
+}
+
+const MIB = 1024 * 1024;
+
+/**
+ * Every limit by its name in code; the environment names and defaults are the specification's ("Limits"), which are also what
+ * a service uses when the chart sets nothing.
+ */
+export const limits = {
+  httpBodyBytes: {
+    env: 'HTTP_BODY_LIMIT_BYTES',
+    defaultValue: 6 * MIB,
+    min: 1024,
+    max: 512 * MIB,
+    unit: 'bytes',
+    meaning: 'Largest request body, after decompression. Larger ones are answered 413.',
+  },
+  rpcTimeoutMs: {
+    env: 'RPC_TIMEOUT_MS',
+    defaultValue: 60_000,
+    min: 100,
+    max: 3_600_000,
+    unit: 'ms',
+    meaning: 'The one deadline of a solve request, from its arrival to its answer. Past it the answer is 504.',
+  },
+  maxWorkers: {
+    env: 'MAX_WORKERS',
+    defaultValue: 128,
+    min: 1,
+    max: 10_000,
+    unit: 'count',
+    meaning: 'Partitions that solution-response must have. With fewer, the gateway does not become ready.',
+  },
+  workerSessionTimeoutMs: {
+    env: 'WORKER_SESSION_TIMEOUT_MS',
+    defaultValue: 30_000,
+    min: 6_000,
+    max: 300_000,
+    unit: 'ms',
+    meaning: 'How long the broker waits for a silent worker before it gives its partitions to another.',
+  },
+  workerHeartbeatIntervalMs: {
+    env: 'WORKER_HEARTBEAT_INTERVAL_MS',
+    defaultValue: 3_000,
+    min: 100,
+    max: 60_000,
+    unit: 'ms',
+    meaning: 'How often a worker tells the broker that it is alive.',
+  },
+  workerPartitionConcurrency: {
+    env: 'WORKER_PARTITION_CONCURRENCY',
+    defaultValue: 4,
+    min: 1,
+    max: 64,
+    unit: 'count',
+    meaning: 'Partitions that one worker fetches and works on at once.',
+  },
+} as const satisfies Record<string, Limit>;
+
+export type LimitName = keyof typeof limits;
+
+/** Fixed sizes and times of the broker and cache protocol; not settings (specification: "Limits"). */
+export const fixedLimits = {
+  /** Largest message on `solution` and `solution-response`, bytes. */
+  executionMessageBytes: 32 * MIB,
+  /** Largest message on `logs`, bytes. */
+  logMessageBytes: 64 * MIB,
+  /** How long an API key's payload may be served from any cache, ms. */
+  apiKeyCacheTtlMs: 60_000,
+  /** How long a process may keep a release pin or version pointer without asking the cache again, ms. */
+  pointerLocalTtlMs: 15_000,
+  /** Session timeout and heartbeat of the consumer of replies, ms. */
+  replySessionTimeoutMs: 60_000,
+  replyHeartbeatIntervalMs: 15_000,
+  /** How often a broker client refreshes topic metadata, ms. */
+  metadataRefreshMs: 30_000,
+  /** A message above this size is always compressed, bytes. */
+  compressAboveBytes: 64 * 1024,
+} as const;

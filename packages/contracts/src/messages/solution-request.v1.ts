@@ -1,0 +1,74 @@
+import {
+  EnvelopeError,
+  headerText,
+  type MessageHeaders,
+  type ReceivedHeaders,
+  requiredCount,
+  requiredHeader,
+} from './headers';
+
+/** What a worker is asked to do with the payload. */
+export type SolutionKind = 'solve';
+
+/**
+ * The envelope of a message on `solution`, version 1. It travels in the message's headers; the value is the request body as
+ * the client sent it, so neither side parses what it need not understand.
+ */
+export interface SolutionRequestEnvelope {
+  /** Names the request; the reply carries it back. */
+  readonly correlationId: string;
+  /** Who asks: one value a process; replies for another requester are skipped unread. */
+  readonly requester: string;
+  /** Partition of `solution-response` on which the requester listens. */
+  readonly replyPartition: number;
+  /** Epoch ms after which nobody waits for the answer; a worker that sees it later drops the message. */
+  readonly deadline: number;
+  readonly kind: SolutionKind;
+  readonly workspaceId: string;
+  /** The immutable published version to evaluate. */
+  readonly versionId: string;
+  /** Epoch ms of the request's arrival: the one clock of its evaluation. */
+  readonly receivedAt: number;
+  readonly explain: boolean;
+  readonly requestId: string;
+  readonly traceparent: string | undefined;
+}
+
+export const SOLUTION_REQUEST_VERSION = '1';
+
+/** Writes an envelope as message headers. */
+export const encodeSolutionRequest = (envelope: SolutionRequestEnvelope): MessageHeaders => ({
+  v: SOLUTION_REQUEST_VERSION,
+  'correlation-id': envelope.correlationId,
+  requester: envelope.requester,
+  'reply-partition': String(envelope.replyPartition),
+  deadline: String(envelope.deadline),
+  kind: envelope.kind,
+  'workspace-id': envelope.workspaceId,
+  'version-id': envelope.versionId,
+  'received-at': String(envelope.receivedAt),
+  'request-id': envelope.requestId,
+  ...(envelope.explain ? { explain: '1' } : {}),
+  ...(envelope.traceparent === undefined ? {} : { traceparent: envelope.traceparent }),
+});
+
+/** Reads an envelope. Throws `EnvelopeError` naming the header that is missing or wrong. */
+export const decodeSolutionRequest = (headers: ReceivedHeaders): SolutionRequestEnvelope => ({
+  correlationId: requiredHeader(headers, 'correlation-id'),
+  requester: requiredHeader(headers, 'requester'),
+  replyPartition: requiredCount(headers, 'reply-partition'),
+  deadline: requiredCount(headers, 'deadline'),
+  kind: readKind(headers),
+  workspaceId: requiredHeader(headers, 'workspace-id'),
+  versionId: requiredHeader(headers, 'version-id'),
+  receivedAt: requiredCount(headers, 'received-at'),
+  explain: headerText(headers, 'explain') === '1',
+  requestId: requiredHeader(headers, 'request-id'),
+  traceparent: headerText(headers, 'traceparent'),
+});
+
+const readKind = (headers: ReceivedHeaders): SolutionKind => {
+  const kind = requiredHeader(headers, 'kind');
+  if (kind === 'solve') return kind;
+  throw new EnvelopeError('internal_error', `The message asks for "${kind}", which this worker does not know.`);
+};

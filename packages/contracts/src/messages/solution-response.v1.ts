@@ -1,0 +1,54 @@
+import { type ErrorCode } from '../error-codes';
+import { isErrorCode, ServiceError } from '../service-error';
+import { headerText, type MessageHeaders, type ReceivedHeaders, requiredHeader } from './headers';
+
+/**
+ * The envelope of a message on `solution-response`, version 1. Of a success the value is the answer's bytes, written to the
+ * client as they are; of a failure it is `{"error": sentence, "details": {...}}`.
+ */
+export interface SolutionResponseEnvelope {
+  readonly correlationId: string;
+  readonly requester: string;
+  /** Absent on success. */
+  readonly errorCode: ErrorCode | undefined;
+  /** Which worker answered; for logs. */
+  readonly worker: string;
+}
+
+export const SOLUTION_RESPONSE_VERSION = '1';
+
+/** Writes an envelope as message headers. */
+export const encodeSolutionResponse = (envelope: SolutionResponseEnvelope): MessageHeaders => ({
+  v: SOLUTION_RESPONSE_VERSION,
+  'correlation-id': envelope.correlationId,
+  requester: envelope.requester,
+  worker: envelope.worker,
+  ...(envelope.errorCode === undefined ? {} : { 'error-code': envelope.errorCode }),
+});
+
+/** Reads an envelope. Throws `EnvelopeError` naming the header that is missing. */
+export const decodeSolutionResponse = (headers: ReceivedHeaders): SolutionResponseEnvelope => {
+  const code = headerText(headers, 'error-code');
+  return {
+    correlationId: requiredHeader(headers, 'correlation-id'),
+    requester: requiredHeader(headers, 'requester'),
+    errorCode: code === undefined || isErrorCode(code) ? code : 'internal_error',
+    worker: headerText(headers, 'worker') ?? 'unknown',
+  };
+};
+
+/** The value of a failed reply. */
+export const encodeSolutionFailure = (error: ServiceError): Buffer =>
+  Buffer.from(JSON.stringify({ error: error.message, details: error.details }));
+
+/** The error that a failed reply carries; a value that cannot be read becomes an internal error. */
+export const decodeSolutionFailure = (code: ErrorCode, value: Buffer): ServiceError => {
+  try {
+    const body = JSON.parse(value.toString('utf8')) as { error?: unknown; details?: unknown };
+    if (typeof body.error === 'string')
+      return new ServiceError(code, body.error, (body.details ?? {}) as Record<string, unknown>);
+  } catch (cause) {
+    return new ServiceError('internal_error', 'The worker answered with an error that cannot be read.', {}, { cause });
+  }
+  return new ServiceError('internal_error', 'The worker answered with an error that has no message.');
+};

@@ -1,0 +1,71 @@
+import { fixedLimits } from './limits';
+
+/** One broker topic as an operator creates it (specification: "Limits" and "Events"). */
+export interface TopicDefinition {
+  /** Name before the prefix is put in front. */
+  readonly name: string;
+  readonly purpose: string;
+  /** Partitions of a production cluster. */
+  readonly partitions: number;
+  /** Partitions that `npm start` creates on one machine. */
+  readonly localPartitions: number;
+  readonly maxMessageBytes: number;
+  readonly retentionMs: number;
+  readonly segmentMs: number;
+}
+
+const FIVE_MINUTES_MS = 300_000;
+const DAY_MS = 86_400_000;
+
+export const topics = {
+  solution: {
+    name: 'solution',
+    purpose: 'Solve requests for workers, with a correlation id and a designated reply partition.',
+    partitions: 128,
+    localPartitions: 16,
+    maxMessageBytes: fixedLimits.executionMessageBytes,
+    retentionMs: FIVE_MINUTES_MS,
+    segmentMs: FIVE_MINUTES_MS,
+  },
+  solutionResponse: {
+    name: 'solution-response',
+    purpose: 'Results, produced to the exact partition that the requester consumes.',
+    partitions: 128,
+    localPartitions: 16,
+    maxMessageBytes: fixedLimits.executionMessageBytes,
+    retentionMs: FIVE_MINUTES_MS,
+    segmentMs: FIVE_MINUTES_MS,
+  },
+  logs: {
+    name: 'logs',
+    purpose: 'Structured decision logs, one record a solved item.',
+    partitions: 8,
+    localPartitions: 4,
+    maxMessageBytes: fixedLimits.logMessageBytes,
+    retentionMs: DAY_MS,
+    segmentMs: DAY_MS,
+  },
+} as const satisfies Record<string, TopicDefinition>;
+
+export type TopicKey = keyof typeof topics;
+
+/** Consumer groups before the prefix is put in front. */
+export const consumerGroups = {
+  workers: 'generic-workers',
+  gatewayReplies: 'hps-response-consumer',
+} as const;
+
+export type ConsumerGroupKey = keyof typeof consumerGroups;
+
+/** Prefix of topics and groups where the operator sets none. An empty prefix disables prefixing of both. */
+export const DEFAULT_TOPIC_PREFIX = 'decision.';
+
+/** What a prefix may be: empty, or letters, digits, dots, dashes and underscores; topic names may not exceed 249 characters. */
+export const TOPIC_PREFIX_PATTERN = /^[A-Za-z0-9._-]{0,200}$/;
+
+/** Name of a topic on the cluster: the prefix, then the catalogue's name. */
+export const topicName = (prefix: string, topic: TopicKey): string => `${prefix}${topics[topic].name}`;
+
+/** Name of a consumer group on the cluster: the prefix, then the catalogue's name. */
+export const consumerGroupName = (prefix: string, group: ConsumerGroupKey): string =>
+  `${prefix}${consumerGroups[group]}`;

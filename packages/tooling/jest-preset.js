@@ -1,0 +1,26 @@
+'use strict';
+
+/**
+ * The one jest preset. Packages are resolved by their `source` condition, so a test always runs against the sources beside
+ * it and never against a stale build.
+ */
+module.exports = {
+  testEnvironment: require.resolve('./jest/environment.js'),
+  testEnvironmentOptions: { customExportConditions: ['source', 'node', 'require', 'default'] },
+  testMatch: ['<rootDir>/src/**/*.test.ts', '<rootDir>/test/**/*.test.ts'],
+  modulePathIgnorePatterns: ['<rootDir>/dist/'],
+  transform: {
+    '^.+\\.[cm]?[jt]s$': [
+      require.resolve('@swc/jest'),
+      {
+        jsc: { parser: { syntax: 'typescript' }, target: 'es2022' },
+        module: { type: 'commonjs' },
+        sourceMaps: 'inline',
+      },
+    ],
+  },
+  transformIgnorePatterns: ['/node_modules/(?!(?:\\.pnpm/[^/]+/node_modules/)?(?:jose|p-limit|yocto-queue)/)'],
+  setupFilesAfterEnv: [require.resolve('./jest/fail-on-leaks.js')],
+  reporters: ['default', [require.resolve('./jest/count-reporter.js'), {}]],
+  testTimeout: 30_000,
+};
