@@ -6,6 +6,7 @@ export * from './limits';
 export * from './service-error';
 export * from './topics';
 export * from './validator';
+export * from './rule-pointer';
 export * from './rules/rule-document';
 export * from './messages/headers';
 export * from './messages/solution-request.v1';

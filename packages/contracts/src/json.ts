@@ -1,3 +1,5 @@
+import { findSyntaxFault } from './json-syntax';
+
 /** Where JSON text stops being JSON, or holds a number that a double cannot carry. Positions count characters from 0. */
 export interface JsonProblem {
   readonly kind: 'syntax' | 'number';
@@ -20,8 +22,8 @@ export const parseJson = (text: string): JsonParsing => {
   let value: unknown;
   try {
     value = JSON.parse(text);
-  } catch (error) {
-    return { ok: false, problem: syntaxProblem(text, error) };
+  } catch {
+    return { ok: false, problem: syntaxProblem(text) };
   }
   const position = MAYBE_INEXACT.test(text) ? inexactNumberPosition(text) : -1;
   if (position < 0) return { ok: true, value };
@@ -47,34 +49,9 @@ const isInexact = (literal: string): boolean => {
   return /^-?\d+$/.test(literal) && !Number.isSafeInteger(value) && BigInt(literal) !== BigInt(value);
 };
 
-const syntaxProblem = (text: string, error: unknown): JsonProblem => {
-  const message = error instanceof Error ? error.message : '';
-  const stated = /at position (\d+)/.exec(message);
-  if (stated) return problemAt(text, 'syntax', 'unexpected character', Number(stated[1]));
-  if (/end of JSON input/.test(message) || text.trim() === '')
-    return problemAt(text, 'syntax', 'the text ends too early', text.length);
-  return problemAt(text, 'syntax', 'unexpected character', firstUnexpected(text));
-};
-
-/** Some engines name only the token, for which the position is found by cutting the text in half until it stops failing early. */
-const firstUnexpected = (text: string): number => {
-  let good = 0;
-  let bad = text.length;
-  while (bad - good > 1) {
-    const middle = (good + bad) >> 1;
-    if (endsTooEarly(text.slice(0, middle))) good = middle;
-    else bad = middle;
-  }
-  return Math.max(0, bad - 1);
-};
-
-const endsTooEarly = (text: string): boolean => {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch (error) {
-    return error instanceof Error && /end of JSON input|Unterminated string/.test(error.message);
-  }
+const syntaxProblem = (text: string): JsonProblem => {
+  const { position, reason } = findSyntaxFault(text) ?? { position: 0, reason: 'the text cannot be read' };
+  return problemAt(text, 'syntax', reason, position);
 };
 
 const problemAt = (text: string, kind: JsonProblem['kind'], reason: string, position: number): JsonProblem => {

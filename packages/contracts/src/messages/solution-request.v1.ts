@@ -7,6 +7,10 @@ import {
   requiredHeader,
 } from './headers';
 
+/** How much of an explanation the answer carries. */
+export const explainModes = ['none', 'brief', 'all'] as const;
+export type ExplainMode = (typeof explainModes)[number];
+
 /** What a worker is asked to do with the payload. */
 export type SolutionKind = 'solve';
 
@@ -29,7 +33,7 @@ export interface SolutionRequestEnvelope {
   readonly versionId: string;
   /** Epoch ms of the request's arrival: the one clock of its evaluation. */
   readonly receivedAt: number;
-  readonly explain: boolean;
+  readonly explain: ExplainMode;
   readonly requestId: string;
   readonly traceparent: string | undefined;
 }
@@ -48,7 +52,7 @@ export const encodeSolutionRequest = (envelope: SolutionRequestEnvelope): Messag
   'version-id': envelope.versionId,
   'received-at': String(envelope.receivedAt),
   'request-id': envelope.requestId,
-  ...(envelope.explain ? { explain: '1' } : {}),
+  ...(envelope.explain === 'none' ? {} : { explain: envelope.explain }),
   ...(envelope.traceparent === undefined ? {} : { traceparent: envelope.traceparent }),
 });
 
@@ -62,7 +66,7 @@ export const decodeSolutionRequest = (headers: ReceivedHeaders): SolutionRequest
   workspaceId: requiredHeader(headers, 'workspace-id'),
   versionId: requiredHeader(headers, 'version-id'),
   receivedAt: requiredCount(headers, 'received-at'),
-  explain: headerText(headers, 'explain') === '1',
+  explain: readExplain(headers),
   requestId: requiredHeader(headers, 'request-id'),
   traceparent: headerText(headers, 'traceparent'),
 });
@@ -71,4 +75,14 @@ const readKind = (headers: ReceivedHeaders): SolutionKind => {
   const kind = requiredHeader(headers, 'kind');
   if (kind === 'solve') return kind;
   throw new EnvelopeError('internal_error', `The message asks for "${kind}", which this worker does not know.`);
+};
+
+const readExplain = (headers: ReceivedHeaders): ExplainMode => {
+  const text = headerText(headers, 'explain') ?? 'none';
+  const mode = explainModes.find((known) => known === text);
+  if (mode !== undefined) return mode;
+  throw new EnvelopeError(
+    'internal_error',
+    `The message asks for the explanation "${text}", which this worker does not know.`,
+  );
 };

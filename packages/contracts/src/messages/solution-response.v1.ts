@@ -1,5 +1,8 @@
+import { Type } from '@sinclair/typebox';
 import { type ErrorCode } from '../error-codes';
+import { parseJson } from '../json';
 import { isErrorCode, ServiceError } from '../service-error';
+import { compileValidator } from '../validator';
 import { headerText, type MessageHeaders, type ReceivedHeaders, requiredHeader } from './headers';
 
 /**
@@ -37,18 +40,18 @@ export const decodeSolutionResponse = (headers: ReceivedHeaders): SolutionRespon
   };
 };
 
+const checkFailure = compileValidator(
+  Type.Object({ error: Type.String(), details: Type.Record(Type.String(), Type.Unknown()) }),
+);
+
 /** The value of a failed reply. */
 export const encodeSolutionFailure = (error: ServiceError): Buffer =>
   Buffer.from(JSON.stringify({ error: error.message, details: error.details }));
 
 /** The error that a failed reply carries; a value that cannot be read becomes an internal error. */
 export const decodeSolutionFailure = (code: ErrorCode, value: Buffer): ServiceError => {
-  try {
-    const body = JSON.parse(value.toString('utf8')) as { error?: unknown; details?: unknown };
-    if (typeof body.error === 'string')
-      return new ServiceError(code, body.error, (body.details ?? {}) as Record<string, unknown>);
-  } catch (cause) {
-    return new ServiceError('internal_error', 'The worker answered with an error that cannot be read.', {}, { cause });
-  }
-  return new ServiceError('internal_error', 'The worker answered with an error that has no message.');
+  const parsing = parseJson(value.toString('utf8'));
+  const body = checkFailure(parsing.ok ? parsing.value : undefined);
+  if (body.ok) return new ServiceError(code, body.value.error, body.value.details);
+  return new ServiceError('internal_error', 'The worker answered with an error that cannot be read.');
 };

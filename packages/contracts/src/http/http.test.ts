@@ -1,0 +1,120 @@
+import { type TSchema } from '@sinclair/typebox';
+import { errorCodes } from '../error-codes';
+import { compileValidator } from '../validator';
+import { ErrorBody } from './error-body';
+import { ingressRoutes, routeOf } from './ingress-routes';
+import { codesOf, openApiDocument } from './openapi';
+import { operations } from './operations';
+
+const schemasOf = (operation: (typeof operations)[number]): TSchema[] =>
+  [operation.query, operation.body?.schema, operation.success.schema].filter(
+    (schema): schema is TSchema => schema !== undefined,
+  );
+
+describe('operations', () => {
+  it.each(operations.map((operation) => [operation.id, operation] as const))(
+    '%s has examples that validate',
+    (_id, operation) => {
+      expect(compileValidator(anonymous(operation.success.schema))(operation.success.example)).toMatchObject({
+        ok: true,
+      });
+      if (operation.body)
+        expect(compileValidator(anonymous(operation.body.schema))(operation.body.example)).toMatchObject({ ok: true });
+    },
+  );
+
+  it.each(operations.map((operation) => [operation.id, operation] as const))(
+    '%s names and describes its schemas',
+    (_id, operation) => {
+      for (const schema of schemasOf(operation)) {
+        expect(schema.$id).toMatch(/^[A-Z][A-Za-z]+$/);
+        expect(schema.description).toBeTruthy();
+      }
+    },
+  );
+
+  it.each(operations.map((operation) => [operation.id, operation] as const))(
+    '%s describes every parameter of its path',
+    (_id, operation) => {
+      const inPath = [...operation.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]);
+      expect(operation.pathParameters.map(({ name }) => name)).toEqual(inPath);
+    },
+  );
+
+  it('have ids, and methods of a path, of their own', () => {
+    expect(new Set(operations.map(({ id }) => id)).size).toBe(operations.length);
+    expect(new Set(operations.map(({ method, path }) => `${method} ${path}`)).size).toBe(operations.length);
+  });
+
+  it.each(operations.map((operation) => [operation.path, operation.service] as const))(
+    '%s reaches %s through the ingress',
+    (path, service) => {
+      expect(routeOf(path.replace(/\{\w+\}/g, 'x'))).toBe(service);
+    },
+  );
+});
+
+describe('the ingress table', () => {
+  it.each([
+    ['/health', 'hps-gateway'],
+    ['/api/v1/solve/a/latest', 'hps-gateway'],
+    ['/api/v1/solver', 'objects-api'],
+    ['/api/health', 'objects-api'],
+    ['/', undefined],
+    ['/healthy', undefined],
+  ])('sends %s to %s', (path, service) => {
+    expect(routeOf(path)).toBe(service);
+  });
+
+  it('has no prefix that an earlier one hides', () => {
+    for (const [index, { prefix }] of ingressRoutes.entries()) {
+      expect(ingressRoutes.slice(0, index).some((earlier) => prefix.startsWith(`${earlier.prefix}/`))).toBe(false);
+    }
+  });
+});
+
+describe('error bodies', () => {
+  it('have an example that validates', () => {
+    for (const example of ErrorBody.examples as unknown[])
+      expect(compileValidator(anonymous(ErrorBody))(example).ok).toBe(true);
+  });
+
+  it.each(Object.entries(errorCodes))(
+    '%s has a client or server status and a meaning',
+    (_code, { status, meaning }) => {
+      expect(status).toBeGreaterThanOrEqual(400);
+      expect(status).toBeLessThan(600);
+      expect(meaning).toMatch(/\.$/);
+    },
+  );
+});
+
+describe('openApiDocument', () => {
+  const document = openApiDocument(operations, { title: 'T', version: '1' });
+  const text = JSON.stringify(document);
+
+  it('resolves every reference', () => {
+    const { schemas } = document['components'] as { schemas: Record<string, unknown> };
+    const references = [...text.matchAll(/"#\/components\/schemas\/(\w+)"/g)].map((match) => match[1] ?? '');
+    expect(references.length).toBeGreaterThan(20);
+    for (const name of references) expect(Object.keys(schemas)).toContain(name);
+  });
+
+  it('lists every status that an operation can answer', () => {
+    const paths = document['paths'] as Record<string, Record<string, { responses: Record<string, unknown> }>>;
+    for (const operation of operations) {
+      const statuses = Object.keys(paths[operation.path]?.[operation.method]?.responses ?? {});
+      expect(statuses).toEqual(
+        expect.arrayContaining(codesOf(operation).map((code) => String(errorCodes[code].status))),
+      );
+    }
+  });
+
+  it('keeps no $id, which the document format does not know', () => {
+    expect(text).not.toContain('"$id"');
+  });
+});
+
+/** A copy without names, since a name may be registered only once a compiler. */
+const anonymous = (schema: TSchema): TSchema =>
+  JSON.parse(JSON.stringify(schema), (key, value: unknown) => (key === '$id' ? undefined : value)) as TSchema;

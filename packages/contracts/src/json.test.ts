@@ -1,0 +1,109 @@
+import fc from 'fast-check';
+import { parseJson } from './json';
+import { findSyntaxFault } from './json-syntax';
+
+const problemOf = (text: string) => {
+  const parsing = parseJson(text);
+  if (parsing.ok) throw new Error(`"${text}" parsed`);
+  return parsing.problem;
+};
+
+describe('parseJson', () => {
+  it('answers the value of sound text', () => {
+    expect(parseJson('{"a":[1,-2.5e3,"x",null,true]}')).toEqual({
+      ok: true,
+      value: { a: [1, -2500, 'x', null, true] },
+    });
+  });
+
+  it.each([
+    ['{"a":1', 6, 1, 7],
+    ['', 0, 1, 1],
+    ['   ', 3, 1, 4],
+    ['{"a":tru}', 5, 1, 6],
+    ['{"a":1,}', 7, 1, 8],
+    ['{a:1}', 1, 1, 2],
+    ['[1 2]', 3, 1, 4],
+    ['[01]', 2, 1, 3],
+    ['"\\x"', 1, 1, 2],
+    ['"a\nb"', 2, 1, 3],
+    ['{"a" 1}', 5, 1, 6],
+    ['\u00a01', 0, 1, 1],
+    ['{\n  "a": 1,\n  "b": }\n', 19, 3, 8],
+    ['[1,2,]', 5, 1, 6],
+    ['{"a":1}}', 7, 1, 8],
+  ])('names the position of the fault in %j', (text, position, line, column) => {
+    expect(problemOf(text)).toMatchObject({ kind: 'syntax', position, line, column });
+  });
+
+  it('never quotes the text, which may hold secrets', () => {
+    expect(JSON.stringify(problemOf('{"password": hunter2}'))).not.toContain('hunter2');
+  });
+
+  it.each(['9007199254740993', '12345678901234567890', '1e400', '-1e999', '{"a":{"b":[9007199254740993]}}'])(
+    'refuses %s, which a double cannot hold',
+    (text) => {
+      expect(problemOf(text)).toMatchObject({ kind: 'number', position: text.search(/-?\d/) });
+    },
+  );
+
+  it.each([
+    '9007199254740991',
+    '9007199254740992',
+    '100000000000000000000',
+    '0.1',
+    '0.30000000000000004',
+    '"9007199254740993"',
+    '{"id":"12345678901234567890 \\" 9007199254740993"}',
+    '1e308',
+  ])('accepts %s', (text) => {
+    expect(parseJson(text).ok).toBe(true);
+  });
+
+  it('keeps __proto__ as a plain key and leaves prototypes alone', () => {
+    const parsing = parseJson('{"__proto__":{"admin":true}}');
+    expect(parsing.ok && Object.getPrototypeOf(parsing.value)).toBe(Object.prototype);
+    expect(({} as Record<string, unknown>)['admin']).toBeUndefined();
+  });
+
+  it('survives text nested 10,000 deep', () => {
+    expect(parseJson(`${'['.repeat(10_000)}${']'.repeat(10_000)}`).ok).toBe(true);
+  });
+});
+
+describe('findSyntaxFault', () => {
+  it('finds a fault exactly where the platform finds one, whatever is cut, put in or changed', () => {
+    fc.assert(
+      fc.property(
+        fc.json(),
+        fc.nat(),
+        fc.constantFrom('', '"', '{', ']', ',', ':', '0', '-', '\\\\', 't', '\\u0001', ' '),
+        fc.nat(2),
+        (json, at, text, cut) => {
+          const position = at % (json.length + 1);
+          const changed = json.slice(0, position) + text + json.slice(position + cut);
+          const fault = findSyntaxFault(changed);
+          expect(fault === undefined).toBe(isJson(changed));
+          if (fault && fault.position < changed.length)
+            expect(isJsonPrefix(changed.slice(0, fault.position))).toBe(true);
+        },
+      ),
+      { numRuns: 2000 },
+    );
+  });
+});
+
+const isJson = (text: string): boolean => {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+/** Whether the text up to a fault has none of its own but its end. */
+const isJsonPrefix = (text: string): boolean => {
+  const fault = findSyntaxFault(text);
+  return fault === undefined || fault.position >= text.length;
+};

@@ -1,0 +1,109 @@
+import { randomUUID } from 'node:crypto';
+import { ServiceError } from '../service-error';
+import { checkCacheInvalidation } from './cache-invalidation.v1';
+import { EnvelopeError, type ReceivedHeaders } from './headers';
+import { decodeSolutionRequest, encodeSolutionRequest, type SolutionRequestEnvelope } from './solution-request.v1';
+import {
+  decodeSolutionFailure,
+  decodeSolutionResponse,
+  encodeSolutionFailure,
+  encodeSolutionResponse,
+} from './solution-response.v1';
+
+const request: SolutionRequestEnvelope = {
+  correlationId: 'c-1',
+  requester: 'gateway-1',
+  replyPartition: 3,
+  deadline: 1_800_000_000_000,
+  kind: 'solve',
+  workspaceId: randomUUID(),
+  versionId: randomUUID(),
+  receivedAt: 1_799_999_940_000,
+  explain: 'none',
+  requestId: 'r-1',
+  traceparent: undefined,
+};
+
+/** Headers as a broker client hands them over. */
+const received = (headers: Readonly<Record<string, string>>): ReceivedHeaders =>
+  Object.fromEntries(Object.entries(headers).map(([name, text]) => [name, Buffer.from(text)]));
+
+describe('the solution message', () => {
+  it.each([
+    request,
+    { ...request, explain: 'brief' as const, traceparent: '00-ab-cd-01' },
+    { ...request, explain: 'all' as const },
+  ])('comes back as it was sent', (envelope) => {
+    expect(decodeSolutionRequest(received(encodeSolutionRequest(envelope)))).toEqual(envelope);
+  });
+
+  it.each([
+    'correlation-id',
+    'requester',
+    'reply-partition',
+    'deadline',
+    'kind',
+    'workspace-id',
+    'version-id',
+    'received-at',
+    'request-id',
+  ])('is refused without %s', (name) => {
+    const { [name]: _gone, ...rest } = encodeSolutionRequest(request);
+    expect(() => decodeSolutionRequest(received(rest))).toThrow(new RegExp(name));
+  });
+
+  it.each([
+    ['kind', 'dance'],
+    ['reply-partition', '-1'],
+    ['deadline', 'soon'],
+    ['explain', 'loudly'],
+  ])('is refused when %s is "%s"', (name, value) => {
+    expect(() => decodeSolutionRequest(received({ ...encodeSolutionRequest(request), [name]: value }))).toThrow(
+      EnvelopeError,
+    );
+  });
+});
+
+describe('the solution-response message', () => {
+  it.each([undefined, 'input_not_object' as const])('comes back as it was sent (%s)', (errorCode) => {
+    const envelope = { correlationId: 'c-1', requester: 'gateway-1', worker: 'w-1', errorCode };
+    expect(decodeSolutionResponse(received(encodeSolutionResponse(envelope)))).toEqual(envelope);
+  });
+
+  it('turns a code that is not in the catalogue into an internal error', () => {
+    const headers = received({ 'correlation-id': 'c', requester: 'g', 'error-code': 'toString' });
+    expect(decodeSolutionResponse(headers).errorCode).toBe('internal_error');
+  });
+
+  it('carries sentence and details of a failure', () => {
+    const error = new ServiceError('input_not_object', 'The input is a list.', { came: 'list' });
+    expect(decodeSolutionFailure('input_not_object', encodeSolutionFailure(error))).toMatchObject({
+      code: 'input_not_object',
+      message: 'The input is a list.',
+      details: { came: 'list' },
+    });
+  });
+
+  it.each(['', 'not json', '{}', '[]', 'null'])('turns an unreadable failure %j into an internal error', (text) => {
+    expect(decodeSolutionFailure('input_not_object', Buffer.from(text)).code).toBe('internal_error');
+  });
+});
+
+describe('the invalidation message', () => {
+  const message = { v: 1, kind: 'rule', workspace_id: randomUUID(), keys: ['rule:w:s'] };
+
+  it('is accepted as it is specified', () => {
+    expect(checkCacheInvalidation(message).ok).toBe(true);
+  });
+
+  it.each([
+    { ...message, v: 2 },
+    { ...message, kind: 'moon' },
+    { ...message, keys: [''] },
+    { ...message, extra: 1 },
+    null,
+    'x',
+  ])('is refused as %j', (damaged) => {
+    expect(checkCacheInvalidation(damaged).ok).toBe(false);
+  });
+});
