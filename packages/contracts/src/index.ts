@@ -4,6 +4,7 @@ export * from './error-codes';
 export * from './json';
 export * from './limits';
 export * from './service-error';
+export * from './stored-api-key';
 export * from './topics';
 export * from './validator';
 export * from './rule-pointer';

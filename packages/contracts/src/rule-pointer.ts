@@ -22,3 +22,12 @@ export const RulePointer = Type.Object(
 export type RulePointer = Static<typeof RulePointer>;
 
 export const checkRulePointer = compileValidator(RulePointer);
+
+/** The entry behind `cacheKeys.numberedVersion`; it never changes. */
+export const NumberedVersion = Type.Object(
+  { version_id: Type.String({ format: 'uuid' }) },
+  { $id: 'NumberedVersion', additionalProperties: false, description: 'The version behind a number of a rule.' },
+);
+export type NumberedVersion = Static<typeof NumberedVersion>;
+
+export const checkNumberedVersion = compileValidator(NumberedVersion);

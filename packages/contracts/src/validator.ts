@@ -23,10 +23,14 @@ addFormats(ajv);
 
 /** Compiles a schema once, at module load; schemas are ours, never a client's. */
 export const compileValidator = <S extends TSchema>(schema: S): Validator<Static<S>> => {
-  const validate = ajv.compile<Static<S>>(schema);
+  const validate = ajv.compile<Static<S>>(withoutIds(schema));
   return (value) =>
     validate(value) ? { ok: true, value } : { ok: false, problems: toProblems(validate.errors ?? []) };
 };
+
+/** A copy without names: a schema may stand in several others, and several times in one, where a name may be told only once. */
+const withoutIds = (schema: TSchema): TSchema =>
+  JSON.parse(JSON.stringify(schema), (key, value: unknown) => (key === '$id' ? undefined : value)) as TSchema; // still the schema it was
 
 const toProblems = (errors: readonly ErrorObject[]): SchemaProblem[] =>
   errors.slice(0, MAX_PROBLEMS).map((error) => ({ path: error.instancePath, message: describe(error) }));

@@ -15,11 +15,11 @@ describe('operations', () => {
   it.each(operations.map((operation) => [operation.id, operation] as const))(
     '%s has examples that validate',
     (_id, operation) => {
-      expect(compileValidator(anonymous(operation.success.schema))(operation.success.example)).toMatchObject({
+      expect(compileValidator(operation.success.schema)(operation.success.example)).toMatchObject({
         ok: true,
       });
       if (operation.body)
-        expect(compileValidator(anonymous(operation.body.schema))(operation.body.example)).toMatchObject({ ok: true });
+        expect(compileValidator(operation.body.schema)(operation.body.example)).toMatchObject({ ok: true });
     },
   );
 
@@ -75,8 +75,7 @@ describe('the ingress table', () => {
 
 describe('error bodies', () => {
   it('have an example that validates', () => {
-    for (const example of ErrorBody.examples as unknown[])
-      expect(compileValidator(anonymous(ErrorBody))(example).ok).toBe(true);
+    for (const example of ErrorBody.examples as unknown[]) expect(compileValidator(ErrorBody)(example).ok).toBe(true);
   });
 
   it.each(Object.entries(errorCodes))(
@@ -114,7 +113,3 @@ describe('openApiDocument', () => {
     expect(text).not.toContain('"$id"');
   });
 });
-
-/** A copy without names, since a name may be registered only once a compiler. */
-const anonymous = (schema: TSchema): TSchema =>
-  JSON.parse(JSON.stringify(schema), (key, value: unknown) => (key === '$id' ? undefined : value)) as TSchema;

@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
+import { compileValidator } from '../validator';
 
 /** Types of a field of a rule. `function` is for the response side only: its cells hold formulas. */
 export const fieldTypes = ['string', 'number', 'boolean', 'date', 'list', 'object', 'function'] as const;
@@ -111,6 +112,8 @@ export const RuleTable = Type.Object(executableFields, {
   description: 'Fields, rows, groups and settings: everything that decides an answer.',
 });
 export type RuleTable = Static<typeof RuleTable>;
+
+export const checkRuleTable = compileValidator(RuleTable);
 
 const descriptiveFields = {
   name: Type.String({ minLength: 1, maxLength: 500 }),

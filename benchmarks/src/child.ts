@@ -1,0 +1,28 @@
+import { spawn } from 'node:child_process';
+import { resolve } from 'node:path';
+
+/** A process of this package, run from its TypeScript. */
+export interface Child {
+  /** The first line that it printed. */
+  readonly firstLine: string;
+  stop(): Promise<void>;
+}
+
+const HOME = resolve(__dirname, '..');
+
+/** Starts a script and waits for the first line that it prints. */
+export const startChild = async (script: string, args: readonly string[]): Promise<Child> => {
+  const child = spawn(process.execPath, ['--import', 'tsx', '--conditions=source', script, ...args], { cwd: HOME, stdio: ['ignore', 'pipe', 'inherit'] });
+  const ended = new Promise<void>((done) => child.once('exit', () => done()));
+  const firstLine = await new Promise<string>((done, fail) => {
+    child.stdout.once('data', (chunk: Buffer) => done(chunk.toString('utf8').trim()));
+    child.once('exit', (code) => fail(new Error(`${script} ended with ${String(code)} before it was ready`)));
+  });
+  return {
+    firstLine,
+    stop: async () => {
+      child.kill('SIGTERM');
+      await ended;
+    },
+  };
+};

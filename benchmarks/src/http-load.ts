@@ -1,0 +1,28 @@
+import autocannon from 'autocannon';
+import { type Measurement } from './measurement';
+
+export interface HttpLoad {
+  readonly url: string;
+  readonly body: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly connections: number;
+  readonly seconds: number;
+}
+
+/** Keeps `connections` POST requests under way for so long. Errors count answers other than 2xx, time-outs and cut connections. */
+export const measureHttp = async ({ url, body, headers, connections, seconds }: HttpLoad): Promise<Measurement> => {
+  const result = await autocannon({
+    url,
+    method: 'POST',
+    body,
+    headers: { 'content-type': 'application/json', ...headers },
+    connections,
+    duration: seconds,
+  });
+  return {
+    perSecond: result['2xx'] / result.duration,
+    p50: result.latency.p50,
+    p99: result.latency.p99,
+    errors: result.non2xx + result.errors + result.timeouts,
+  };
+};

@@ -1,0 +1,22 @@
+/** What one measurement saw; latencies in ms. */
+export interface Measurement {
+  readonly perSecond: number;
+  readonly p50: number;
+  readonly p99: number;
+  readonly errors: number;
+}
+
+/** Sums up latencies in ms that were seen within so many seconds. */
+export const summarise = (latencies: readonly number[], seconds: number, errors = 0): Measurement => {
+  const sorted = [...latencies].sort((a, b) => a - b);
+  const at = (share: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+  return { perSecond: sorted.length / seconds, p50: at(0.5), p99: at(0.99), errors };
+};
+
+/** The measurement of median throughput among several rounds. */
+export const medianOf = (rounds: readonly Measurement[]): Measurement => {
+  const sorted = [...rounds].sort((a, b) => a.perSecond - b.perSecond);
+  const middle = sorted[Math.floor(sorted.length / 2)];
+  if (middle === undefined) throw new RangeError('There is no median of nothing.');
+  return middle;
+};

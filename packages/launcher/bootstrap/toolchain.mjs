@@ -1,0 +1,78 @@
+// Plain JavaScript without dependencies: this is what runs before anything has been installed.
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const root = resolve(dirname(fileURLToPath(import.meta.url)), '../../..');
+
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const STAMP = join(root, 'node_modules', '.installed-for');
+
+/** Ends the process with one sentence. */
+export const refuse = (sentence) => {
+  process.stderr.write(`${sentence}\n`);
+  process.exit(1);
+};
+
+/** Says what is going on, and afterwards how long it took. */
+export const step = async (what, work) => {
+  const started = Date.now();
+  process.stdout.write(`- ${what} ...\n`);
+  const result = await work();
+  process.stdout.write(`  done in ${((Date.now() - started) / 1000).toFixed(1)} s\n`);
+  return result;
+};
+
+export const checkNode = () => {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  if (major > 20 || (major === 20 && minor >= 19)) return;
+  refuse(`Node ${process.versions.node} is too old: install Node 20.19 or newer.`);
+};
+
+/** Runs a program with its output shown; resolves with its exit code. */
+export const run = (command, args, { env = {}, cwd = root } = {}) =>
+  new Promise((done, fail) => {
+    const child = spawn(command, args, {
+      cwd,
+      stdio: ['ignore', 'inherit', 'inherit'],
+      env: { ...process.env, ...env },
+    });
+    child.once('error', fail);
+    child.once('exit', (code, signal) => done(code ?? (signal ? 1 : 0)));
+  });
+
+/** Installs the locked dependencies with the pinned pnpm, unless they are there already. */
+export const install = async () => {
+  const wanted = createHash('sha256')
+    .update(readFileSync(join(root, 'pnpm-lock.yaml')))
+    .update(process.version)
+    .digest('hex');
+  if (existsSync(STAMP) && readFileSync(STAMP, 'utf8') === wanted) return;
+  await step('installing dependencies', async () => {
+    const code = await run('npx', [
+      '--yes',
+      manifest.packageManager,
+      'install',
+      '--frozen-lockfile',
+      '--reporter=append-only',
+      '--loglevel=warn',
+    ]);
+    if (code !== 0) refuse(`Installing failed (exit code ${code}); the lines above say why.`);
+  });
+  mkdirSync(dirname(STAMP), { recursive: true });
+  writeFileSync(STAMP, wanted);
+};
+
+export const turbo = (args, env = {}) =>
+  run(join(root, 'node_modules', '.bin', 'turbo'), args, {
+    env: { TURBO_TELEMETRY_DISABLED: '1', TURBO_NO_UPDATE_NOTIFIER: '1', ...env },
+  });
+
+export const build = async () => {
+  await step('building', async () => {
+    const code = await turbo(['run', 'build', '--output-logs=errors-only', '--log-order=grouped']);
+    if (code !== 0) refuse(`The build failed (exit code ${code}); the lines above say why.`);
+  });
+};

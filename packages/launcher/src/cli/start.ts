@@ -1,0 +1,172 @@
+import { rmSync } from 'node:fs';
+import { type RunningStack, startStack } from '@decision/local-stack';
+import { type Connection, readConnection, readPrivateJson, removeFile, writePrivateJson } from '../connection-file';
+import { type Console, createConsole } from '../terminal';
+import { type Fleet, startFleet } from '../fleet/fleet';
+import { prepareServers, type PreparedWorkspace } from '../fleet/prepare';
+import { readExamples, seedExamples } from '../fleet/seed-examples';
+import { requireFreePort } from '../free-port';
+import { createRouteOverrides } from '../ingress/route-overrides';
+import { LaunchError } from '../launch-error';
+import { takeLaunchLock } from '../launch-lock';
+import { type LaunchSettings, readLaunchSettings } from '../launch-settings';
+import { localPaths, type LocalPaths } from '../paths';
+import { openServiceLogs } from '../service-logs';
+import { welcome } from '../welcome';
+
+/** What has been started so far, newest last; stopping goes backwards. */
+interface Opened {
+  readonly what: string;
+  readonly close: () => Promise<void> | void;
+}
+
+const READY_DEADLINE_MS = 60_000;
+const CACHE_PREFIX = 'decision:';
+
+/** `npm start` after installing and building: everything from the servers to the welcome, until a signal ends it. */
+export const start = async (root: string): Promise<void> => {
+  const terminal = createConsole(
+    (text) => process.stdout.write(text),
+    () => performance.now(),
+  );
+  const opened: Opened[] = [];
+  const stopped = stopOnSignal(terminal, opened);
+  try {
+    await launch(root, terminal, opened);
+  } catch (error) {
+    if (stopped.requested) return;
+    await closeAll(opened);
+    process.stderr.write(
+      `${error instanceof LaunchError || isStackError(error) ? error.message : describeFault(error)}\n`,
+    );
+    process.exit(1);
+  }
+};
+
+const launch = async (root: string, terminal: Console, opened: Opened[]): Promise<void> => {
+  const paths = localPaths(root);
+  const settings = readLaunchSettings(process.env);
+  const lock = takeLaunchLock(paths.lock, () => whereItRuns(paths));
+  opened.push({ what: 'lock', close: () => lock.release() });
+  await requireFreePort(settings.ingressPort, 'INGRESS_PORT');
+
+  const stack = await startServers(paths, settings, terminal);
+  opened.push({ what: 'servers', close: () => stack.stop() });
+  const workspace = await prepare(paths, settings, stack, terminal);
+
+  const logs = openServiceLogs(paths.logs, (line) => terminal.say(line));
+  opened.push({ what: 'logs', close: () => logs.close() });
+  rmSync(paths.overrides, { recursive: true, force: true });
+  const overrides = createRouteOverrides(paths.overrides, Date.now);
+  const fleet = await startFleet({
+    root,
+    addresses: stack,
+    names: { topicPrefix: settings.topicPrefix, cachePrefix: CACHE_PREFIX },
+    ingressPort: settings.ingressPort,
+    overrideOf: (service) => overrides.urlOf(service),
+    onLine: (service, line) => logs.write(service, line),
+    onNotice: (sentence) => terminal.say(sentence),
+  });
+  opened.push({ what: 'services', close: () => fleet.stop() });
+  terminal.say('services are starting');
+  await fleet.ready(READY_DEADLINE_MS);
+  terminal.say('services are ready');
+  await seedOnce({ root, paths, fleet, workspace, terminal });
+  writePrivateJson(paths.connection, describeConnection(fleet, stack, workspace));
+  opened.push({ what: 'connection', close: () => removeFile(paths.connection) });
+  terminal.plain(welcome(fleet.baseUrl, workspace.apiKey, readExamples(root)));
+};
+
+const startServers = (paths: LocalPaths, settings: LaunchSettings, terminal: Console): Promise<RunningStack> =>
+  startStack({
+    directory: paths.data,
+    downloads: paths.downloads,
+    external: settings.external,
+    ports: settings.ports,
+    onProgress: ({ server, message, elapsedMs }) =>
+      terminal.say(`${server}: ${message}${elapsedMs > 0 ? ` (${(elapsedMs / 1000).toFixed(1)} s)` : ''}`),
+  });
+
+const prepare = async (
+  paths: LocalPaths,
+  settings: LaunchSettings,
+  stack: RunningStack,
+  terminal: Console,
+): Promise<PreparedWorkspace> => {
+  const known = readPrivateJson(paths.apiKey) as { api_key?: string } | undefined; // our own file; the key in it is checked
+  const workspace = await prepareServers({
+    addresses: stack,
+    names: { topicPrefix: settings.topicPrefix, cachePrefix: CACHE_PREFIX },
+    knownApiKey: known?.api_key,
+    onProgress: (what) => terminal.say(what),
+  });
+  if (workspace.apiKey !== known?.api_key)
+    writePrivateJson(paths.apiKey, { workspace_id: workspace.workspaceId, api_key: workspace.apiKey });
+  return workspace;
+};
+
+interface Seeding {
+  readonly root: string;
+  readonly paths: LocalPaths;
+  readonly fleet: Fleet;
+  readonly workspace: PreparedWorkspace;
+  readonly terminal: Console;
+}
+
+/** The examples come once a workspace: what a person changed or deleted afterwards stays as it is. */
+const seedOnce = async ({ root, paths, fleet, workspace, terminal }: Seeding): Promise<void> => {
+  const known = readPrivateJson(paths.apiKey) as { seeded?: boolean } | undefined; // our own file
+  if (known?.seeded === true) return;
+  const slugs = await seedExamples(root, fleet.baseUrl, workspace.apiKey);
+  writePrivateJson(paths.apiKey, { workspace_id: workspace.workspaceId, api_key: workspace.apiKey, seeded: true });
+  terminal.say(`imported the examples ${slugs.join(', ')}`);
+};
+
+const describeConnection = (fleet: Fleet, stack: RunningStack, workspace: PreparedWorkspace): Connection => ({
+  base_url: fleet.baseUrl,
+  api_key: workspace.apiKey,
+  services: Object.fromEntries(
+    [...fleet.services].map(([name, service]) => [name, { url: service.url, pid: service.pid() }]),
+  ),
+  database_url: stack.databaseUrl,
+  cache_url: stack.cacheUrl,
+  mq_brokers: stack.mqBrokers,
+  service_environment: fleet.environment,
+});
+
+const whereItRuns = (paths: LocalPaths): string => {
+  const connection = readConnection(paths.connection);
+  return connection === undefined ? '' : ` at ${connection.base_url}`;
+};
+
+const isStackError = (error: unknown): error is Error => error instanceof Error && error.name === 'StackError';
+
+const describeFault = (error: unknown): string =>
+  error instanceof Error ? (error.stack ?? error.message) : String(error);
+
+const closeAll = async (opened: readonly Opened[]): Promise<void> => {
+  for (const { close } of [...opened].reverse()) await close();
+};
+
+/** The first signal stops everything in order and exits; a second one exits at once, leaving the servers to the next start. */
+const stopOnSignal = (terminal: Console, opened: readonly Opened[]): { requested: boolean } => {
+  const state = { requested: false };
+  const onSignal = (signal: NodeJS.Signals): void => {
+    if (state.requested) process.exit(1);
+    state.requested = true;
+    terminal.say(`${signal}: stopping`);
+    closeAll(opened).then(
+      () => {
+        terminal.say('stopped');
+        process.exit(0);
+      },
+      (error: unknown) => {
+        process.stderr.write(`Stopping failed: ${describeFault(error)}\n`);
+        process.exit(1);
+      },
+    );
+  };
+  process.on('SIGINT', onSignal);
+  process.on('SIGTERM', onSignal);
+  return state;
+};

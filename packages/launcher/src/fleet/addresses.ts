@@ -1,0 +1,27 @@
+/** Where the servers of a fleet are. */
+export interface ServerAddresses {
+  readonly databaseUrl: string;
+  readonly cacheUrl: string;
+  /** Comma-separated host:port. */
+  readonly mqBrokers: string;
+}
+
+export interface FleetNames {
+  readonly topicPrefix: string;
+  readonly cachePrefix: string;
+}
+
+/** What every service is told through its environment. */
+export const serviceEnvironment = (
+  addresses: ServerAddresses,
+  names: FleetNames,
+  partitions: number,
+): Record<string, string> => ({
+  NODE_ENV: 'production',
+  DATABASE_URL: addresses.databaseUrl,
+  CACHE_URL: addresses.cacheUrl,
+  CACHE_KEY_PREFIX: names.cachePrefix,
+  MQ_BROKERS: addresses.mqBrokers,
+  MQ_TOPIC_PREFIX: names.topicPrefix,
+  MAX_WORKERS: String(partitions),
+});

@@ -1,0 +1,83 @@
+import { randomBytes } from 'node:crypto';
+import { createBroker } from '@decision/broker';
+import { ServiceError } from '@decision/contracts';
+import { checkServer, createApiKey, ensureWorkspace, findApiKey, migrate, openDatabase } from '@decision/persistence';
+import { generateApiKey, hashSecret, parseApiKey } from '@decision/service-kit';
+import { LaunchError } from '../launch-error';
+import { type FleetNames, type ServerAddresses } from './addresses';
+
+/** The workspace that a fleet serves and a key that may do everything in it. */
+export interface PreparedWorkspace {
+  readonly workspaceId: string;
+  readonly apiKey: string;
+}
+
+export interface PrepareOptions {
+  readonly addresses: ServerAddresses;
+  readonly names: FleetNames;
+  /** A key that an earlier start made; it is used again as long as it works. */
+  readonly knownApiKey: string | undefined;
+  readonly onProgress: (what: string) => void;
+}
+
+/** Makes empty servers usable: schema, topics, workspace, first API key. Running it again changes nothing. */
+export const prepareServers = async (options: PrepareOptions): Promise<PreparedWorkspace> => {
+  const { addresses, names, onProgress } = options;
+  const problems = await checkServer(addresses.databaseUrl);
+  if (problems.length > 0) throw new LaunchError(problems.join('\n'));
+  const [{ applied }, created] = await Promise.all([
+    migrate({ url: addresses.databaseUrl }),
+    createTopics(addresses.mqBrokers, names.topicPrefix),
+  ]);
+  if (applied.length > 0) onProgress(`applied ${applied.length} migrations`);
+  if (created.length > 0) onProgress(`created the topics ${created.join(', ')}`);
+  const workspace = await ensureWorkspace(addresses.databaseUrl, { slug: 'example', name: 'Example workspace' });
+  return {
+    workspaceId: workspace.id,
+    apiKey: await ensureAdminKey(addresses.databaseUrl, workspace.id, options.knownApiKey),
+  };
+};
+
+const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+
+const createTopics = async (brokers: string, topicPrefix: string): Promise<readonly string[]> => {
+  const broker = createBroker({ brokers: brokers.split(','), clientId: 'launcher', topicPrefix }, silent);
+  try {
+    return (await broker.ensureTopics('local')).created;
+  } finally {
+    await broker.close();
+  }
+};
+
+const ensureAdminKey = async (databaseUrl: string, workspaceId: string, known: string | undefined): Promise<string> => {
+  const database = openDatabase({ url: databaseUrl, applicationName: 'launcher', poolMax: 1 });
+  try {
+    const parts = known === undefined ? undefined : parseApiKey(known);
+    const stored = parts && (await findApiKey(database, parts.selector));
+    if (
+      known !== undefined &&
+      parts &&
+      stored?.workspaceId === workspaceId &&
+      stored.secretHash === hashSecret(parts.secret) &&
+      stored.revokedAt === null
+    ) {
+      return known;
+    }
+    const { apiKey, selector, secretHash } = generateApiKey(randomBytes);
+    const outcome = await database.inWorkspace({ workspaceId, userGroups: undefined }, (transaction) =>
+      createApiKey(transaction, {
+        selector,
+        secretHash,
+        name: 'First key',
+        role: 'admin',
+        userGroups: [],
+        expiresAt: null,
+      }),
+    );
+    if (outcome.status !== 'created')
+      throw new ServiceError('internal_error', 'The workspace has no role "admin" for its first key.');
+    return apiKey;
+  } finally {
+    await database.close();
+  }
+};

@@ -1,0 +1,98 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { type ServiceName } from '@decision/contracts';
+
+export interface ServiceProcessOptions {
+  readonly name: ServiceName;
+  /** Script to run with this Node. */
+  readonly script: string;
+  readonly port: number;
+  readonly environment: Readonly<Record<string, string>>;
+  /** Gets every line that the process prints. */
+  readonly onLine: (service: ServiceName, line: string) => void;
+  /** Gets a sentence for each death and each start after it. */
+  readonly onNotice: (sentence: string) => void;
+}
+
+/** One service as a child process that is started again when it dies. */
+export interface ServiceProcess {
+  readonly name: ServiceName;
+  readonly url: string;
+  pid(): number | undefined;
+  /** SIGTERM, then SIGKILL when the deadline has passed. Idempotent; no restart follows. */
+  stop(deadlineMs: number): Promise<void>;
+}
+
+const FIRST_PAUSE_MS = 250;
+const LONGEST_PAUSE_MS = 10_000;
+/** A process that lived this long did start; the next death begins the back-off anew. */
+const HEALTHY_AFTER_MS = 30_000;
+/** Exit code of a service that refuses its configuration: starting it again cannot help, so it is said once and left. */
+const CONFIGURATION_REFUSED = 78;
+
+export const startServiceProcess = (options: ServiceProcessOptions): ServiceProcess => {
+  let child: ChildProcess | undefined;
+  let stopping = false;
+  let pauseMs = FIRST_PAUSE_MS;
+  let retry: NodeJS.Timeout | undefined;
+
+  const spawnChild = (): void => {
+    const startedAt = Date.now();
+    child = spawnService(options);
+    child.once('exit', (code, signal) => {
+      child = undefined;
+      if (stopping) return;
+      if (Date.now() - startedAt > HEALTHY_AFTER_MS) pauseMs = FIRST_PAUSE_MS;
+      scheduleRestart(signal ?? `exit code ${code ?? 0}`, code);
+    });
+  };
+
+  const scheduleRestart = (how: string, code: number | null): void => {
+    if (code === CONFIGURATION_REFUSED) {
+      options.onNotice(`${options.name} refuses its configuration and is not started again; its log says why.`);
+      return;
+    }
+    options.onNotice(`${options.name} died (${how}); starting it again in ${pauseMs} ms.`);
+    retry = setTimeout(spawnChild, pauseMs);
+    pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
+  };
+
+  spawnChild();
+  return {
+    name: options.name,
+    url: `http://127.0.0.1:${options.port}`,
+    pid: () => child?.pid,
+    stop: async (deadlineMs) => {
+      stopping = true;
+      clearTimeout(retry);
+      if (child) await endChild(child, deadlineMs);
+    },
+  };
+};
+
+const spawnService = ({ name, script, port, environment, onLine }: ServiceProcessOptions): ChildProcess => {
+  const child = spawn(process.execPath, ['--enable-source-maps', script], {
+    // A process group of its own: Ctrl-C reaches only the launcher, which then stops everything in order.
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, ...environment, PORT: String(port), HOST: '127.0.0.1' },
+  });
+  for (const stream of [child.stdout, child.stderr]) {
+    if (stream) createInterface({ input: stream }).on('line', (line) => onLine(name, line));
+  }
+  return child;
+};
+
+const endChild = (child: ChildProcess, deadlineMs: number): Promise<void> =>
+  new Promise((resolve) => {
+    if (child.exitCode !== null || child.signalCode !== null) {
+      resolve();
+      return;
+    }
+    const kill = setTimeout(() => child.kill('SIGKILL'), deadlineMs);
+    child.once('exit', () => {
+      clearTimeout(kill);
+      resolve();
+    });
+    child.kill('SIGTERM');
+  });

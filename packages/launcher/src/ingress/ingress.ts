@@ -1,0 +1,140 @@
+import {
+  Agent,
+  createServer,
+  type IncomingMessage,
+  request as httpRequest,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import { randomUUID } from 'node:crypto';
+import { type AddressInfo } from 'node:net';
+import { type ErrorCode, errorCodes, routeOf, type ServiceName } from '@decision/contracts';
+
+export interface IngressOptions {
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  /** Where a service can be reached now, or undefined while it is down. */
+  readonly urlOf: (service: ServiceName) => string | undefined;
+}
+
+export interface Ingress {
+  readonly url: string;
+  /** Stops accepting, lets requests in flight finish until the deadline, then cuts them. Idempotent. */
+  stop(drainMs: number): Promise<void>;
+}
+
+/**
+ * The local counterpart of the charts' ingress: one address, the route table of the contracts, bodies streamed both ways and
+ * nothing else. It adds no header but the forwarding ones and changes no body.
+ */
+export const startIngress = async (options: IngressOptions): Promise<Ingress> => {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1024, maxFreeSockets: 256 });
+  const server = createServer((incoming, outgoing) => forward(incoming, outgoing, options.urlOf, agent));
+  await listen(server, options.port, options.host);
+  const { port } = server.address() as AddressInfo; // a listening TCP server has an AddressInfo
+  return { url: `http://${options.host}:${port}`, stop: (drainMs) => stopServer(server, agent, drainMs) };
+};
+
+const listen = (server: Server, port: number, host: string): Promise<void> =>
+  new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, resolve);
+  });
+
+const forward = (
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  urlOf: IngressOptions['urlOf'],
+  agent: Agent,
+): void => {
+  const path = (incoming.url ?? '/').split('?', 1)[0] ?? '/';
+  const service = routeOf(path);
+  if (service === undefined) {
+    answerError(incoming, outgoing, 'not_found', `Nothing is served at ${path}.`);
+    return;
+  }
+  const url = urlOf(service);
+  if (url === undefined) {
+    answerError(
+      incoming,
+      outgoing,
+      'not_ready',
+      `The service ${service} is starting or was restarted; try again in a moment.`,
+    );
+    return;
+  }
+  const { hostname, port } = new URL(url);
+  const upstream = httpRequest({
+    hostname,
+    port,
+    agent,
+    method: incoming.method,
+    path: incoming.url,
+    headers: forwardedHeaders(incoming),
+  });
+  upstream.on('response', (answer) => {
+    outgoing.writeHead(answer.statusCode ?? 502, answer.statusMessage, hopFree(answer.rawHeaders));
+    answer.pipe(outgoing);
+    answer.once('error', () => outgoing.destroy());
+  });
+  upstream.on('error', () => {
+    if (outgoing.headersSent) outgoing.destroy();
+    else answerError(incoming, outgoing, 'not_ready', `The service ${service} did not answer; it may be restarting.`);
+  });
+  outgoing.once('close', () => {
+    if (!outgoing.writableFinished) upstream.destroy();
+  });
+  incoming.pipe(upstream);
+};
+
+/** Headers that belong to one connection only (RFC 9110, section 7.6.1). */
+const HOP_BY_HOP = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+const forwardedHeaders = (incoming: IncomingMessage): Record<string, string | string[] | undefined> => {
+  const headers: Record<string, string | string[] | undefined> = {};
+  for (const [name, value] of Object.entries(incoming.headers))
+    if (!HOP_BY_HOP.has(name) || name === 'transfer-encoding') headers[name] = value;
+  headers['x-forwarded-for'] = incoming.socket.remoteAddress;
+  headers['x-forwarded-proto'] = 'http';
+  headers['x-forwarded-host'] = incoming.headers.host;
+  return headers;
+};
+
+const hopFree = (raw: readonly string[]): string[] => {
+  const kept: string[] = [];
+  for (let index = 0; index + 1 < raw.length; index += 2) {
+    const name = raw[index] ?? '';
+    if (!HOP_BY_HOP.has(name.toLowerCase())) kept.push(name, raw[index + 1] ?? '');
+  }
+  return kept;
+};
+
+const answerError = (incoming: IncomingMessage, outgoing: ServerResponse, code: ErrorCode, error: string): void => {
+  incoming.resume();
+  const body = JSON.stringify({ error, code, request_id: randomUUID() });
+  outgoing.writeHead(errorCodes[code].status, {
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': Buffer.byteLength(body),
+    ...(code === 'not_ready' ? { 'retry-after': '1' } : {}),
+  });
+  outgoing.end(body);
+};
+
+const stopServer = async (server: Server, agent: Agent, drainMs: number): Promise<void> => {
+  const cut = setTimeout(() => server.closeAllConnections(), drainMs);
+  await new Promise<void>((resolve) => {
+    server.close(() => resolve());
+    server.closeIdleConnections();
+  });
+  clearTimeout(cut);
+  agent.destroy();
+};

@@ -1,0 +1,26 @@
+import { type Example } from './fleet/seed-examples';
+
+/** The example that the `curl` uses. */
+const SHOWN = 'shipping-price';
+
+/** What a person needs to know once everything runs. */
+export const welcome = (baseUrl: string, apiKey: string, examples: readonly Example[]): string => {
+  const shown = examples.find(({ rule }) => rule.slug === SHOWN) ?? examples[0];
+  return [
+    '',
+    `The decision service is ready at ${baseUrl}`,
+    `API key: ${apiKey}`,
+    '',
+    'Try it:',
+    ...(shown === undefined ? [] : curlLines(baseUrl, apiKey, shown)),
+    '',
+    'Stop it with Ctrl-C. Addresses and the key are also in .local/connection.json, logs in .local/logs/.',
+    '',
+  ].join('\n');
+};
+
+const curlLines = (baseUrl: string, apiKey: string, { rule }: Example): string[] => [
+  `  curl -s ${baseUrl}/api/v1/solve/${rule.slug ?? ''} \\`,
+  `    -H 'x-api-key: ${apiKey}' -H 'content-type: application/json' \\`,
+  `    -d '${JSON.stringify(rule.sampleRequest)}'`,
+];

@@ -1,0 +1,158 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { packageHomes, repositoryRoot, resolveImport, type SourceFile, sourcesOf } from './source-tree';
+
+/** Which workspace packages each package may import. What is not listed may import nothing of ours. */
+const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  'packages/contracts': [],
+  'packages/expressions': ['contracts'],
+  'packages/engine': ['contracts', 'expressions'],
+  'packages/broker': ['contracts'],
+  'packages/cache': ['contracts'],
+  'packages/persistence': ['contracts'],
+  'packages/service-kit': ['contracts'],
+  'packages/local-stack': [],
+  'packages/launcher': ['broker', 'contracts', 'local-stack', 'persistence', 'service-kit'],
+};
+const SERVICES_MAY_IMPORT = ['broker', 'cache', 'contracts', 'engine', 'expressions', 'persistence', 'service-kit'];
+
+/** Packages that answer the same for the same arguments: no network, disk, clock, randomness or process. */
+const PURE = ['packages/contracts', 'packages/engine', 'packages/expressions'];
+const IMPURE_TEXT =
+  /\bDate\.now\(|\bnew Date\(\)|\bMath\.random\(|\bprocess\.|\bsetTimeout\(|\bsetInterval\(|\bfetch\(|\bperformance\./;
+
+const NAMELESS_DRAWERS = /(^|[/.-])(utils?|helpers?|common|misc)([/.-]|$)/;
+
+const homes = packageHomes();
+const sources = homes.flatMap(sourcesOf);
+const mayImport = (home: string): readonly string[] =>
+  home.startsWith('services/') ? SERVICES_MAY_IMPORT : (MAY_IMPORT[home] ?? []);
+const workspaceImports = (file: SourceFile): string[] => file.imports.filter((name) => name.startsWith('@decision/'));
+const shortName = (name: string): string => name.replace('@decision/', '');
+
+const manifestOf = (home: string): { dependencies?: Record<string, string> } =>
+  JSON.parse(readFileSync(join(repositoryRoot, home, 'package.json'), 'utf8')) as {
+    dependencies?: Record<string, string>;
+  };
+
+describe('the house', () => {
+  it('is seen by this test', () => {
+    expect(homes).toEqual(expect.arrayContaining(['packages/contracts', 'packages/engine', 'services/hps-gateway']));
+    expect(sources.length).toBeGreaterThan(100);
+  });
+});
+
+describe.each(homes)('%s', (home) => {
+  const files = sourcesOf(home);
+
+  it('imports only packages below it', () => {
+    const wrong = files.flatMap((file) =>
+      workspaceImports(file)
+        .filter((name) => !mayImport(home).includes(shortName(name)))
+        .map((name) => `${file.path} imports ${name}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it('declares the workspace packages that it imports, and no other', () => {
+    const imported = new Set(files.flatMap(workspaceImports));
+    const declared = Object.keys(manifestOf(home).dependencies ?? {}).filter((name) => name.startsWith('@decision/'));
+    expect([...imported].sort()).toEqual(declared.sort());
+  });
+
+  it('declares every published package that it imports', () => {
+    const declared = Object.keys(manifestOf(home).dependencies ?? {});
+    const outside = files.flatMap((file) => file.imports).filter((name) => !/^(\.|node:|@decision\/)/.test(name));
+    const undeclared = [...new Set(outside)].filter(
+      (name) => !declared.some((known) => name === known || name.startsWith(`${known}/`)),
+    );
+    expect(undeclared).toEqual([]);
+  });
+
+  it('enters other packages by their front door', () => {
+    const deep = files.flatMap((file) => workspaceImports(file).filter((name) => name.split('/').length > 2));
+    expect(deep).toEqual([]);
+  });
+
+  it('stays inside itself with relative imports', () => {
+    const own = new Set(files.map(({ path }) => path));
+    const leaving = files.flatMap((file) =>
+      file.imports
+        .filter(
+          (name) => name.startsWith('.') && !name.endsWith('.json') && resolveImport(file, name, own) === undefined,
+        )
+        .map((name) => `${file.path} imports ${name}`),
+    );
+    expect(leaving).toEqual([]);
+  });
+
+  it('has no drawer named utils, helpers, common or misc', () => {
+    expect(files.map(({ path }) => path.replace(/\.ts$/, '')).filter((path) => NAMELESS_DRAWERS.test(path))).toEqual(
+      [],
+    );
+  });
+});
+
+describe.each(PURE)('%s is pure', (home) => {
+  it('imports nothing of the platform', () => {
+    const wrong = sourcesOf(home).flatMap((file) =>
+      file.imports.filter((name) => name.startsWith('node:')).map((name) => `${file.path}: ${name}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it('asks no clock, no chance and no process', () => {
+    const wrong = sourcesOf(home).filter(({ text }) => IMPURE_TEXT.test(withoutComments(text)));
+    expect(wrong.map(({ path }) => path)).toEqual([]);
+  });
+});
+
+const withoutComments = (text: string): string => text.replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '');
+
+describe('services', () => {
+  it.each(homes.filter((home) => home.startsWith('services/')))('%s has the usual rooms', (home) => {
+    const paths = sourcesOf(home).map(({ path }) => path.slice(home.length + 1));
+    expect(paths).toEqual(expect.arrayContaining(['src/main.ts', 'src/app.ts', 'src/config.ts']));
+    expect(paths.some((path) => path.startsWith('src/routes/'))).toBe(true);
+  });
+});
+
+describe('imports between files', () => {
+  it('have no cycle', () => {
+    expect(findCycle(sources)).toBeUndefined();
+  });
+
+  it('would be caught if they had one', () => {
+    const file = (path: string, ...imports: string[]): SourceFile => ({ path, home: 'packages/x', text: '', imports });
+    expect(findCycle([file('p/a.ts', './b'), file('p/b.ts', './c'), file('p/c.ts', './a')])).toEqual([
+      'p/a.ts',
+      'p/b.ts',
+      'p/c.ts',
+      'p/a.ts',
+    ]);
+    expect(findCycle([file('p/a.ts', './b'), file('p/b.ts')])).toBeUndefined();
+  });
+});
+
+/** The first cycle of relative imports, as the files along it, or undefined. */
+const findCycle = (files: readonly SourceFile[]): string[] | undefined => {
+  const byPath = new Map(files.map((file) => [file.path, file]));
+  const known = new Set(byPath.keys());
+  const done = new Set<string>();
+  const visit = (path: string, trail: readonly string[]): string[] | undefined => {
+    if (trail.includes(path)) return [...trail.slice(trail.indexOf(path)), path];
+    const file = byPath.get(path);
+    if (done.has(path) || file === undefined) return undefined;
+    for (const name of file.imports.filter((imported) => imported.startsWith('.'))) {
+      const cycle = visit(resolveImport(file, name, known) ?? '', [...trail, path]);
+      if (cycle) return cycle;
+    }
+    done.add(path);
+    return undefined;
+  };
+  for (const path of known) {
+    const cycle = visit(path, []);
+    if (cycle) return cycle;
+  }
+  return undefined;
+};

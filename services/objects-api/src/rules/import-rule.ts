@@ -1,0 +1,103 @@
+import { cacheKeys, type RuleImport, type RuleTable, ServiceError } from '@decision/contracts';
+import { checkRule, type RuleProblem } from '@decision/engine';
+import {
+  type Database,
+  findRule,
+  insertRule,
+  publishRule,
+  type RuleRecord,
+  type Transaction,
+  unpublishRule,
+  updateRule,
+  type WorkspaceAccess,
+} from '@decision/persistence';
+import { type Announce } from '../announce';
+import { draftChanges, newDraft, type RuleDraft, slugOf } from './rule-draft';
+
+/** What importing needs from outside. */
+export interface ImportContext {
+  readonly database: Database;
+  readonly announce: Announce;
+  readonly newId: () => string;
+}
+
+/** What a slug made of a name is given where others have it already: `-2` and so on, at most this often. */
+const MAX_SLUG_ATTEMPTS = 50;
+
+/**
+ * Creates or changes a rule, then publishes or unpublishes it as asked, in one transaction. Throws `rule_invalid` with every
+ * problem, or `slug_taken`; then nothing has changed.
+ */
+export const importRule = async (context: ImportContext, access: WorkspaceAccess, imported: RuleImport): Promise<RuleRecord> => {
+  const { before, after } = await context.database.inWorkspace(access, async (transaction) => {
+    const existing = imported.id === undefined ? undefined : await findRule(transaction, { id: imported.id });
+    requireExecutable({ ...(existing ?? newDraft({})), ...draftChanges(imported) });
+    const saved = existing ? await change(transaction, existing, imported) : await create(transaction, context, access, imported);
+    return { before: existing, after: await setPublication(transaction, context, saved, imported) };
+  });
+  const slugs = new Set([before?.slug, after.slug].filter((slug) => slug !== undefined));
+  await context.announce('rule', access.workspaceId, [...slugs].map((slug) => cacheKeys.rulePointer(access.workspaceId, slug)));
+  return after;
+};
+
+const requireExecutable = (draft: RuleDraft): void => {
+  const problems = checkRule(tableOf(draft));
+  if (problems.length === 0) return;
+  const [first] = problems;
+  const more = problems.length === 1 ? '' : ` (and ${problems.length - 1} more, see problems)`;
+  throw new ServiceError('rule_invalid', `The rule cannot be executed: ${describe(first)}${more}`, { problems });
+};
+
+const describe = (problem: RuleProblem | undefined): string => problem?.message ?? 'it has a fault';
+
+const tableOf = ({ requestSchema, responseSchema, conditions, groups, settings }: RuleDraft): RuleTable => ({
+  requestSchema,
+  responseSchema,
+  conditions,
+  groups,
+  settings,
+});
+
+const change = async (transaction: Transaction, existing: RuleRecord, imported: RuleImport): Promise<RuleRecord> => {
+  const changes = { ...draftChanges(imported), ...(imported.slug === undefined ? {} : { slug: imported.slug }) };
+  const outcome = await updateRule(transaction, existing.id, changes);
+  switch (outcome.status) {
+    case 'updated':
+      return outcome.rule;
+    case 'slug_taken':
+      throw slugTaken(imported.slug ?? existing.slug);
+    case 'not_found':
+    case 'stale':
+      throw new ServiceError('rule_not_found', `The rule ${existing.id} was deleted while it was being changed.`);
+  }
+};
+
+const create = async (transaction: Transaction, context: ImportContext, access: WorkspaceAccess, imported: RuleImport): Promise<RuleRecord> => {
+  const draft = newDraft(imported);
+  const id = imported.id ?? context.newId();
+  for (const slug of slugCandidates(imported.slug, draft.name)) {
+    const outcome = await insertRule(transaction, { ...draft, id, slug, userGroups: access.userGroups ?? [] });
+    if (outcome.status === 'inserted') return outcome.rule;
+    if (outcome.status === 'id_taken') {
+      // The rule exists but not for this key; it must look as any other failure to create under a taken name.
+      throw new ServiceError('slug_taken', `A rule cannot be created under the id ${id}; leave the id out to have one made.`, { id });
+    }
+    if (imported.slug !== undefined) throw slugTaken(slug);
+  }
+  throw slugTaken(slugOf(draft.name));
+};
+
+const slugCandidates = function* (given: string | undefined, name: string): Generator<string> {
+  const first = given ?? slugOf(name);
+  yield first;
+  for (let attempt = 2; attempt <= MAX_SLUG_ATTEMPTS; attempt += 1) yield `${first}-${attempt}`;
+};
+
+const slugTaken = (slug: string): ServiceError =>
+  new ServiceError('slug_taken', `Another rule already has the slug "${slug}"; choose another one, or import with that rule's id to change it.`, { slug });
+
+const setPublication = async (transaction: Transaction, context: ImportContext, rule: RuleRecord, imported: RuleImport): Promise<RuleRecord> => {
+  if (imported._unpublish === true) return unpublishRule(transaction, rule.id);
+  if (imported._publish === true) return publishRule(transaction, rule.id, { versionId: context.newId() });
+  return rule;
+};

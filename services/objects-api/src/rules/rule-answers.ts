@@ -1,0 +1,72 @@
+import { type FieldType, type ListedField, type ListedRule, type RuleDocument, type RuleField } from '@decision/contracts';
+import { type RuleRecord, type RuleSummary } from '@decision/persistence';
+
+/** A stored rule as its export shows it. */
+export const toDocument = (rule: RuleRecord): RuleDocument => ({
+  id: rule.id,
+  slug: rule.slug,
+  name: rule.name,
+  description: rule.description,
+  labels: [...rule.labels],
+  folder: rule.folder,
+  requestSchema: [...rule.requestSchema],
+  responseSchema: [...rule.responseSchema],
+  conditions: [...rule.conditions],
+  groups: rule.groups,
+  settings: rule.settings,
+  testSuite: [...rule.testSuite],
+  sampleRequest: rule.sampleRequest,
+  sampleResponse: rule.sampleResponse,
+  testRequest: rule.testRequest,
+  metadata: rule.metadata,
+  context: rule.context,
+  published: rule.publishedVersion !== null,
+  publishedAt: rule.publishedAt,
+  version: rule.publishedVersion,
+  createdAt: rule.createdAt,
+  updatedAt: rule.updatedAt,
+  updatedBy: rule.updatedBy,
+});
+
+/** A stored rule as lists show it: without rows, in snake case. */
+export const toListed = (rule: RuleSummary): ListedRule => ({
+  id: rule.id,
+  name: rule.name,
+  description: rule.description,
+  slug: rule.slug,
+  created_at: rule.createdAt,
+  updated_at: rule.updatedAt,
+  labels: [...rule.labels],
+  published: rule.publishedVersion !== null,
+  version: rule.publishedVersion,
+  no_conditions: rule.rowCount,
+  metadata: rule.metadata,
+  user_groups: [...rule.userGroups],
+  request_schema: rule.requestSchema.map(toListedField),
+  response_schema: rule.responseSchema.map(toListedField),
+});
+
+/** Lists speak the types of JSON; a function's result can be of any, so it has none. */
+const LISTED_TYPES: Readonly<Record<FieldType, ListedField['type']>> = {
+  string: 'string',
+  number: 'number',
+  boolean: 'boolean',
+  date: 'string',
+  list: 'array',
+  object: 'object',
+  function: undefined,
+};
+
+const toListedField = (field: RuleField): ListedField => {
+  const type = LISTED_TYPES[field.type];
+  return {
+    key: field.key,
+    show: field.show ?? true,
+    name: field.name ?? field.key,
+    description: field.description ?? null,
+    ...(type === undefined ? {} : { type }),
+    ...(field.defaultValue === undefined ? {} : { default_value: field.defaultValue }),
+    ...(field.defaultComputedValue === undefined ? {} : { default_computed_value: field.defaultComputedValue }),
+    ...(field.transform === undefined ? {} : { transform: field.transform }),
+  };
+};

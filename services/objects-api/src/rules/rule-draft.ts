@@ -1,0 +1,59 @@
+import { type RuleImport } from '@decision/contracts';
+import { type RuleRecord } from '@decision/persistence';
+
+/** The parts of a rule that an import can set: what a person edits before publishing. */
+export type RuleDraft = Pick<
+  RuleRecord,
+  | 'name'
+  | 'description'
+  | 'labels'
+  | 'folder'
+  | 'requestSchema'
+  | 'responseSchema'
+  | 'conditions'
+  | 'groups'
+  | 'settings'
+  | 'testSuite'
+  | 'sampleRequest'
+  | 'sampleResponse'
+  | 'testRequest'
+  | 'metadata'
+  | 'context'
+>;
+
+const EMPTY_DRAFT: RuleDraft = {
+  name: 'Untitled rule',
+  description: null,
+  labels: [],
+  folder: null,
+  requestSchema: [],
+  responseSchema: [],
+  conditions: [],
+  groups: {},
+  settings: {},
+  testSuite: [],
+  sampleRequest: null,
+  sampleResponse: null,
+  testRequest: null,
+  metadata: {},
+  context: null,
+};
+
+const DRAFT_FIELDS = Object.keys(EMPTY_DRAFT) as (keyof RuleDraft)[]; // the keys of a literal are its type's keys
+
+/** The fields of an import that change a draft; fields that are absent stay as they are. */
+export const draftChanges = (imported: RuleImport): Partial<RuleDraft> =>
+  Object.fromEntries(DRAFT_FIELDS.filter((field) => imported[field] !== undefined).map((field) => [field, imported[field]]));
+
+/** The draft of a new rule: what the import gives, else nothing. */
+export const newDraft = (imported: RuleImport): RuleDraft => ({ ...EMPTY_DRAFT, ...draftChanges(imported) });
+
+/** A slug made of a name: lowercase letters and digits of ASCII, words joined with dashes, at most 80 characters. */
+export const slugOf = (name: string): string => {
+  const words = name
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/[\u0300-\u036f]/g, '')
+    .match(/[a-z0-9]+/g);
+  return words?.join('-').slice(0, 80).replace(/-$/, '') ?? 'rule';
+};

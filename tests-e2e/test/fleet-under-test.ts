@@ -1,0 +1,85 @@
+import { resolve } from 'node:path';
+import { type ServiceName } from '@decision/contracts';
+import { type Fleet, prepareServers, seedExamples, startFleet } from '@decision/launcher';
+import { testStack } from '@decision/local-stack';
+import { createDatabase, dropDatabase } from '@decision/persistence';
+
+export const repositoryRoot = resolve(__dirname, '../..');
+
+/** A running fleet with the examples in it. */
+export interface FleetUnderTest {
+  readonly fleet: Fleet;
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  readonly databaseUrl: string;
+  /** Everything that the services printed, for messages of failing tests. */
+  readonly lines: readonly string[];
+  /** Sends JSON with the admin key; `body` undefined sends none. */
+  call(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<Answer>;
+  stop(): Promise<void>;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly body: unknown;
+  readonly headers: Headers;
+}
+
+export interface FleetUnderTestOptions {
+  readonly environment?: Partial<Record<ServiceName, Readonly<Record<string, string>>>>;
+  /** Addresses other than the shared servers', for fault tests. */
+  readonly addresses?: { readonly databaseUrl?: string; readonly cacheUrl?: string; readonly mqBrokers?: string };
+}
+
+const READY_DEADLINE_MS = 60_000;
+
+export const startFleetUnderTest = async (options: FleetUnderTestOptions = {}): Promise<FleetUnderTest> => {
+  const stack = testStack();
+  const name = stack.uniqueName('e2e');
+  const servers = { ...stack, ...options.addresses };
+  const databaseUrl = await createDatabase(servers.databaseUrl, name);
+  const addresses = { databaseUrl, cacheUrl: servers.cacheUrl, mqBrokers: servers.mqBrokers };
+  const names = { topicPrefix: `${name}.`, cachePrefix: `${name}:` };
+  const lines: string[] = [];
+  const { apiKey } = await prepareServers({ addresses, names, knownApiKey: undefined, onProgress: (line) => lines.push(line) });
+  const fleet = await startFleet({
+    root: repositoryRoot,
+    addresses,
+    names,
+    ingressPort: 0,
+    environment: options.environment ?? {},
+    onLine: (service, line) => lines.push(`[${service}] ${line}`),
+    onNotice: (sentence) => lines.push(sentence),
+  });
+  try {
+    await fleet.ready(READY_DEADLINE_MS);
+    await seedExamples(repositoryRoot, fleet.baseUrl, apiKey);
+  } catch (error) {
+    await fleet.stop();
+    throw new Error(`The fleet did not start:\n${lines.slice(-40).join('\n')}`, { cause: error });
+  }
+  return {
+    fleet,
+    baseUrl: fleet.baseUrl,
+    apiKey,
+    databaseUrl,
+    lines,
+    call: (method, path, body, headers) => call(`${fleet.baseUrl}${path}`, method, body, { 'x-api-key': apiKey, ...headers }),
+    stop: async () => {
+      await fleet.stop();
+      await dropDatabase(servers.databaseUrl, name);
+    },
+  };
+};
+
+/** One HTTP call; a text body is sent as it is, anything else as JSON. */
+export const call = async (url: string, method: string, body: unknown, headers: Readonly<Record<string, string>>): Promise<Answer> => {
+  const response = await fetch(url, {
+    method,
+    headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    signal: AbortSignal.timeout(90_000),
+  });
+  const text = await response.text();
+  return { status: response.status, body: text === '' ? undefined : (JSON.parse(text) as unknown), headers: response.headers };
+};
