@@ -12,7 +12,10 @@ const HOME = resolve(__dirname, '..');
 
 /** Starts a script and waits for the first line that it prints. */
 export const startChild = async (script: string, args: readonly string[]): Promise<Child> => {
-  const child = spawn(process.execPath, ['--import', 'tsx', '--conditions=source', script, ...args], { cwd: HOME, stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, ['--import', 'tsx', '--conditions=source', script, ...args], {
+    cwd: HOME,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const ended = new Promise<void>((done) => child.once('exit', () => done()));
   const firstLine = await new Promise<string>((done, fail) => {
     child.stdout.once('data', (chunk: Buffer) => done(chunk.toString('utf8').trim()));

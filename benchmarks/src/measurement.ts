@@ -9,7 +9,8 @@ export interface Measurement {
 /** Sums up latencies in ms that were seen within so many seconds. */
 export const summarise = (latencies: readonly number[], seconds: number, errors = 0): Measurement => {
   const sorted = [...latencies].sort((a, b) => a - b);
-  const at = (share: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+  const at = (share: number): number =>
+    sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
   return { perSecond: sorted.length / seconds, p50: at(0.5), p99: at(0.99), errors };
 };
 

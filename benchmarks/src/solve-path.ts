@@ -18,10 +18,21 @@ type Subject = (connections: number) => Promise<Measurement>;
 
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
 
-const startService = async (addresses: { databaseUrl: string; cacheUrl: string; mqBrokers: string }): Promise<{ fleet: Fleet; apiKey: string }> => {
+const startService = async (addresses: {
+  databaseUrl: string;
+  cacheUrl: string;
+  mqBrokers: string;
+}): Promise<{ fleet: Fleet; apiKey: string }> => {
   const names = { topicPrefix: 'benchmark.', cachePrefix: 'benchmark:' };
   const { apiKey } = await prepareServers({ addresses, names, knownApiKey: undefined, onProgress: say });
-  const fleet = await startFleet({ root: ROOT, addresses, names, ingressPort: 0, onLine: () => undefined, onNotice: say });
+  const fleet = await startFleet({
+    root: ROOT,
+    addresses,
+    names,
+    ingressPort: 0,
+    onLine: () => undefined,
+    onNotice: say,
+  });
   await fleet.ready(60_000);
   await seedExamples(ROOT, fleet.baseUrl, apiKey);
   return { fleet, apiKey };
@@ -36,7 +47,9 @@ const compare = async (subjects: Readonly<Record<string, Subject>>): Promise<Map
         const measurement = await subject(connections);
         const key = `${name} ${connections}`;
         if (round > 0) seen.set(key, [...(seen.get(key) ?? []), measurement]); // the first round only warms up
-        say(`round ${round} ${key}: ${measurement.perSecond.toFixed(0)}/s p50 ${measurement.p50.toFixed(1)} ms, errors ${measurement.errors}`);
+        say(
+          `round ${round} ${key}: ${measurement.perSecond.toFixed(0)}/s p50 ${measurement.p50.toFixed(1)} ms, errors ${measurement.errors}`,
+        );
       }
     }
   }
@@ -49,20 +62,31 @@ const report = (results: ReadonlyMap<string, Measurement>): void => {
     if (found === undefined) throw new RangeError(`Nothing was measured for ${name}.`);
     return found;
   };
-  const cell = ({ perSecond, p50, p99 }: Measurement): string => `${perSecond.toFixed(0)}/s, ${p50.toFixed(1)}, ${p99.toFixed(1)}`;
-  process.stdout.write(`\n${cpus().length} cores shared with the load generator and the broker; medians of ${ROUNDS} rounds of ${SECONDS} s; p50 and p99 in ms\n\n`);
-  process.stdout.write('| connections | solve | Kafka echo | Express echo | solve / Kafka echo | solve / Express echo |\n|---|---|---|---|---|---|\n');
+  const cell = ({ perSecond, p50, p99 }: Measurement): string =>
+    `${perSecond.toFixed(0)}/s, ${p50.toFixed(1)}, ${p99.toFixed(1)}`;
+  process.stdout.write(
+    `\n${cpus().length} cores shared with the load generator and the broker; medians of ${ROUNDS} rounds of ${SECONDS} s; p50 and p99 in ms\n\n`,
+  );
+  process.stdout.write(
+    '| connections | solve | Kafka echo | Express echo | solve / Kafka echo | solve / Express echo |\n|---|---|---|---|---|---|\n',
+  );
   for (const connections of CONNECTIONS) {
     const [solve, kafka, express] = [get('solve', connections), get('kafka', connections), get('express', connections)];
     const ratio = (other: Measurement): string => (solve.perSecond / other.perSecond).toFixed(2);
-    process.stdout.write(`| ${connections} | ${cell(solve)} | ${cell(kafka)} | ${cell(express)} | ${ratio(kafka)} | ${ratio(express)} |\n`);
+    process.stdout.write(
+      `| ${connections} | ${cell(solve)} | ${cell(kafka)} | ${cell(express)} | ${ratio(kafka)} | ${ratio(express)} |\n`,
+    );
   }
   process.stdout.write(`\n${JSON.stringify(Object.fromEntries(results))}\n`);
 };
 
 const main = async (): Promise<void> => {
   const directory = mkdtempSync(join(tmpdir(), 'decision-benchmark-'));
-  const stack = await startStack({ directory, downloads: join(ROOT, '.local/downloads'), onProgress: ({ message }) => say(message) });
+  const stack = await startStack({
+    directory,
+    downloads: join(ROOT, '.local/downloads'),
+    onProgress: ({ message }) => say(message),
+  });
   try {
     const { fleet, apiKey } = await startService(stack);
     const echo = await startKafkaEcho(stack.mqBrokers, 'benchmark.');
@@ -71,9 +95,17 @@ const main = async (): Promise<void> => {
     const body = JSON.stringify(example?.rule.sampleRequest);
     const gateway = fleet.services.get('hps-gateway')?.url ?? '';
     const results = await compare({
-      solve: (connections) => measureHttp({ url: `${gateway}/api/v1/solve/${EXAMPLE}`, body, headers: { 'x-api-key': apiKey }, connections, seconds: SECONDS }),
+      solve: (connections) =>
+        measureHttp({
+          url: `${gateway}/api/v1/solve/${EXAMPLE}`,
+          body,
+          headers: { 'x-api-key': apiKey },
+          connections,
+          seconds: SECONDS,
+        }),
       kafka: (connections) => echo.measure(connections, SECONDS, Buffer.from(body)),
-      express: (connections) => measureHttp({ url: `http://127.0.0.1:${express.firstLine}/echo`, body, connections, seconds: SECONDS }),
+      express: (connections) =>
+        measureHttp({ url: `http://127.0.0.1:${express.firstLine}/echo`, body, connections, seconds: SECONDS }),
     });
     report(results);
     await Promise.all([fleet.stop(), echo.stop(), express.stop()]);

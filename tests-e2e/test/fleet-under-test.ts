@@ -41,7 +41,12 @@ export const startFleetUnderTest = async (options: FleetUnderTestOptions = {}): 
   const addresses = { databaseUrl, cacheUrl: servers.cacheUrl, mqBrokers: servers.mqBrokers };
   const names = { topicPrefix: `${name}.`, cachePrefix: `${name}:` };
   const lines: string[] = [];
-  const { apiKey } = await prepareServers({ addresses, names, knownApiKey: undefined, onProgress: (line) => lines.push(line) });
+  const { apiKey } = await prepareServers({
+    addresses,
+    names,
+    knownApiKey: undefined,
+    onProgress: (line) => lines.push(line),
+  });
   const fleet = await startFleet({
     root: repositoryRoot,
     addresses,
@@ -64,7 +69,8 @@ export const startFleetUnderTest = async (options: FleetUnderTestOptions = {}): 
     apiKey,
     databaseUrl,
     lines,
-    call: (method, path, body, headers) => call(`${fleet.baseUrl}${path}`, method, body, { 'x-api-key': apiKey, ...headers }),
+    call: (method, path, body, headers) =>
+      call(`${fleet.baseUrl}${path}`, method, body, { 'x-api-key': apiKey, ...headers }),
     stop: async () => {
       await fleet.stop();
       await dropDatabase(servers.databaseUrl, name);
@@ -73,7 +79,12 @@ export const startFleetUnderTest = async (options: FleetUnderTestOptions = {}): 
 };
 
 /** One HTTP call; a text body is sent as it is, anything else as JSON. */
-export const call = async (url: string, method: string, body: unknown, headers: Readonly<Record<string, string>>): Promise<Answer> => {
+export const call = async (
+  url: string,
+  method: string,
+  body: unknown,
+  headers: Readonly<Record<string, string>>,
+): Promise<Answer> => {
   const response = await fetch(url, {
     method,
     headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
@@ -81,5 +92,9 @@ export const call = async (url: string, method: string, body: unknown, headers: 
     signal: AbortSignal.timeout(90_000),
   });
   const text = await response.text();
-  return { status: response.status, body: text === '' ? undefined : (JSON.parse(text) as unknown), headers: response.headers };
+  return {
+    status: response.status,
+    body: text === '' ? undefined : (JSON.parse(text) as unknown),
+    headers: response.headers,
+  };
 };

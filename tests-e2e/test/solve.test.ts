@@ -18,7 +18,9 @@ const rule = (slug: string, price: number) => ({
   name: slug,
   requestSchema: [{ key: 'weight', name: 'Weight', type: 'number' }],
   responseSchema: [{ key: 'price', name: 'Price', type: 'number' }],
-  conditions: [{ request: { weight: { op: 'greater than', args: [0] } }, response: { price: { value: price } }, settings: {} }],
+  conditions: [
+    { request: { weight: { op: 'greater than', args: [0] } }, response: { price: { value: price } }, settings: {} },
+  ],
 });
 
 const importRule = async (document: object): Promise<{ id: string; version: number }> => {
@@ -55,13 +57,22 @@ describe('selecting a version', () => {
   it('does not solve a draft, and stops solving what is unpublished or deleted', async () => {
     const slug = unusedSlug();
     const { id } = await importRule(rule(slug, 1));
-    expect(await service.call('POST', `/api/v1/solve/${slug}`, {})).toMatchObject({ status: 404, body: { code: 'rule_not_published' } });
+    expect(await service.call('POST', `/api/v1/solve/${slug}`, {})).toMatchObject({
+      status: 404,
+      body: { code: 'rule_not_published' },
+    });
     await importRule({ id, _publish: true });
     expect(await service.call('POST', `/api/v1/solve/${slug}`, { weight: 1 })).toMatchObject({ status: 200 });
     await importRule({ id, _unpublish: true });
-    expect(await service.call('POST', `/api/v1/solve/${slug}/1`, { weight: 1 })).toMatchObject({ status: 404, body: { code: 'rule_not_published' } });
+    expect(await service.call('POST', `/api/v1/solve/${slug}/1`, { weight: 1 })).toMatchObject({
+      status: 404,
+      body: { code: 'rule_not_published' },
+    });
     await service.call('DELETE', '/api/v1/admin/rules/delete', { id });
-    expect(await service.call('POST', `/api/v1/solve/${slug}`, {})).toMatchObject({ status: 404, body: { code: 'rule_not_found' } });
+    expect(await service.call('POST', `/api/v1/solve/${slug}`, {})).toMatchObject({
+      status: 404,
+      body: { code: 'rule_not_found' },
+    });
   });
 
   it.each([
@@ -73,7 +84,10 @@ describe('selecting a version', () => {
     ['constructor/latest', 'rule_not_found'],
   ])('answers 404 for %s', async (path, code) => {
     const answer = await service.call('POST', `/api/v1/solve/${path}`, {});
-    expect(answer).toMatchObject({ status: 404, body: { code, request_id: expect.any(String), error: expect.stringMatching(/\.$/) } });
+    expect(answer).toMatchObject({
+      status: 404,
+      body: { code, request_id: expect.any(String), error: expect.stringMatching(/\.$/) },
+    });
   });
 });
 
@@ -88,27 +102,36 @@ describe('bad input', () => {
     ['{"weight": 12345678901234567890}', 422, { code: 'number_out_of_range', position: 11 }],
     ['{"weight": 1e999}', 422, { code: 'number_out_of_range' }],
   ])('answers %j with %i', async (body, status, expected) => {
-    const answer = await service.call('POST', '/api/v1/solve/shipping-price', body, { 'content-type': 'application/json' });
+    const answer = await service.call('POST', '/api/v1/solve/shipping-price', body, {
+      'content-type': 'application/json',
+    });
     expect(answer).toMatchObject({ status, body: expected });
   });
 
-  it.each(['{"__proto__":{"weight":1}}', '{"constructor":{"prototype":{"weight":1}}}', '{"toString":1,"weight":"heavy"}'])(
-    'is not moved by %s',
-    async (body) => {
-      const answer = await service.call('POST', '/api/v1/solve/customer-discount', body, { 'content-type': 'application/json' });
-      expect(answer).toMatchObject({ status: 200, body: { discount: { percent: 0, label: '' } } });
-    },
-  );
+  it.each([
+    '{"__proto__":{"weight":1}}',
+    '{"constructor":{"prototype":{"weight":1}}}',
+    '{"toString":1,"weight":"heavy"}',
+  ])('is not moved by %s', async (body) => {
+    const answer = await service.call('POST', '/api/v1/solve/customer-discount', body, {
+      'content-type': 'application/json',
+    });
+    expect(answer).toMatchObject({ status: 200, body: { discount: { percent: 0, label: '' } } });
+  });
 
   it('answers 413 for a body over the limit, naming the limit, and goes on serving', async () => {
     const body = JSON.stringify({ padding: 'x'.repeat(6 * 1024 * 1024) });
-    const answer = await service.call('POST', '/api/v1/solve/shipping-price', body, { 'content-type': 'application/json' });
+    const answer = await service.call('POST', '/api/v1/solve/shipping-price', body, {
+      'content-type': 'application/json',
+    });
     expect(answer).toMatchObject({ status: 413, body: { code: 'payload_too_large', limit_bytes: 6 * 1024 * 1024 } });
     expect((await service.call('POST', '/api/v1/solve/shipping-price', { weight: 1 })).status).toBe(200);
   });
 
   it('answers 415 for another content type and 405 with Allow for another method', async () => {
-    const typed = await service.call('POST', '/api/v1/solve/shipping-price', '<a/>', { 'content-type': 'application/xml' });
+    const typed = await service.call('POST', '/api/v1/solve/shipping-price', '<a/>', {
+      'content-type': 'application/xml',
+    });
     expect(typed).toMatchObject({ status: 415, body: { code: 'unsupported_media_type' } });
     const got = await service.call('GET', '/api/v1/solve/shipping-price');
     expect(got).toMatchObject({ status: 405, body: { code: 'method_not_allowed' } });
@@ -121,17 +144,27 @@ describe('bad input', () => {
   ])('answers 422 to an import with %s', async (_what, condition, hint) => {
     const document = { ...rule(unusedSlug(), 1), conditions: [{ ...condition, response: {} }] };
     const answer = await service.call('POST', '/api/v1/admin/rules/import', { rule: document });
-    expect(answer).toMatchObject({ status: 422, body: { code: 'rule_invalid', problems: [expect.objectContaining({ row: 0 })] } });
+    expect(answer).toMatchObject({
+      status: 422,
+      body: { code: 'rule_invalid', problems: [expect.objectContaining({ row: 0 })] },
+    });
     expect(JSON.stringify(answer.body)).toMatch(hint);
   });
 });
 
 describe('keys', () => {
-  it.each([undefined, '', 'dsk_short', 'dsk_aaaaaaaaaaaa_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA'])('refuses the key %j', async (key) => {
-    const response = await fetch(`${service.baseUrl}/api/v1/solve/shipping-price`, { method: 'POST', body: '{}', headers: key === undefined ? {} : { 'x-api-key': key } });
-    expect(response.status).toBe(401);
-    expect(await response.json()).toMatchObject({ code: key ? 'invalid_api_key' : 'missing_api_key' });
-  });
+  it.each([undefined, '', 'dsk_short', 'dsk_aaaaaaaaaaaa_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA'])(
+    'refuses the key %j',
+    async (key) => {
+      const response = await fetch(`${service.baseUrl}/api/v1/solve/shipping-price`, {
+        method: 'POST',
+        body: '{}',
+        headers: key === undefined ? {} : { 'x-api-key': key },
+      });
+      expect(response.status).toBe(401);
+      expect(await response.json()).toMatchObject({ code: key ? 'invalid_api_key' : 'missing_api_key' });
+    },
+  );
 
   it('kills a revoked key at once, everywhere', async () => {
     const created = await service.call('POST', '/api/v1/admin/keys', { name: 'to be revoked', role: 'solver' });
@@ -139,20 +172,37 @@ describe('keys', () => {
     const { id, api_key: key } = created.body as { id: string; api_key: string };
     const solve = () => service.call('POST', '/api/v1/solve/shipping-price', { weight: 1 }, { 'x-api-key': key });
     expect((await solve()).status).toBe(200);
-    expect(await service.call('POST', '/api/v1/admin/keys', { name: 'x' }, { 'x-api-key': key })).toMatchObject({ status: 403, body: { code: 'forbidden' } });
+    expect(await service.call('POST', '/api/v1/admin/keys', { name: 'x' }, { 'x-api-key': key })).toMatchObject({
+      status: 403,
+      body: { code: 'forbidden' },
+    });
     expect((await service.call('DELETE', `/api/v1/admin/keys/${id}`)).status).toBe(200);
     await expectSoon(async () => (await solve()).status === 401);
   });
 
   it('shows a restricted key only the rules of its groups', async () => {
-    const created = await service.call('POST', '/api/v1/admin/keys', { name: 'restricted', role: 'developer', user_groups: ['north'] });
+    const created = await service.call('POST', '/api/v1/admin/keys', {
+      name: 'restricted',
+      role: 'developer',
+      user_groups: ['north'],
+    });
     const headers = { 'x-api-key': (created.body as { api_key: string }).api_key };
-    expect(await service.call('POST', '/api/v1/solve/shipping-price', {}, headers)).toMatchObject({ status: 404, body: { code: 'rule_not_found' } });
+    expect(await service.call('POST', '/api/v1/solve/shipping-price', {}, headers)).toMatchObject({
+      status: 404,
+      body: { code: 'rule_not_found' },
+    });
     const slug = unusedSlug();
-    const own = await service.call('POST', '/api/v1/admin/rules/import', { rule: { ...rule(slug, 7), _publish: true } }, headers);
+    const own = await service.call(
+      'POST',
+      '/api/v1/admin/rules/import',
+      { rule: { ...rule(slug, 7), _publish: true } },
+      headers,
+    );
     expect(own.status).toBe(200);
     expect((await service.call('POST', `/api/v1/solve/${slug}`, { weight: 1 }, headers)).body).toEqual({ price: 7 });
-    expect((await service.call('GET', '/api/v1/admin/rules/list', undefined, headers)).body).toEqual([expect.objectContaining({ slug })]);
+    expect((await service.call('GET', '/api/v1/admin/rules/list', undefined, headers)).body).toEqual([
+      expect.objectContaining({ slug }),
+    ]);
   });
 });
 
@@ -182,7 +232,12 @@ describe('operations', () => {
   });
 
   it('echoes the request id and answers a trace id', async () => {
-    const answer = await service.call('POST', '/api/v1/solve/shipping-price', { weight: 1 }, { 'x-request-id': 'my-request.1' });
+    const answer = await service.call(
+      'POST',
+      '/api/v1/solve/shipping-price',
+      { weight: 1 },
+      { 'x-request-id': 'my-request.1' },
+    );
     expect(answer.headers.get('x-request-id')).toBe('my-request.1');
     expect(answer.headers.get('x-trace-id')).toMatch(/^[0-9a-f]{32}$/);
   });

@@ -18,7 +18,11 @@ const run = async (): Promise<void> => {
     eachBatchAutoResolve: true,
     eachBatch: ({ batch }) => {
       for (const message of batch.messages) {
-        send({ value: message.value, headers: message.headers ?? {}, partition: Number(String(message.headers?.['reply-partition'])) });
+        send({
+          value: message.value,
+          headers: message.headers ?? {},
+          partition: Number(String(message.headers?.['reply-partition'])),
+        });
       }
       return Promise.resolve();
     },

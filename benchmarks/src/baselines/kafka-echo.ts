@@ -34,7 +34,10 @@ export const startKafkaEcho = async (brokers: string, prefix: string): Promise<K
 const createTopics = async (kafka: Kafka, topics: readonly string[]): Promise<void> => {
   const admin = kafka.admin();
   await admin.connect();
-  await admin.createTopics({ topics: topics.map((topic) => ({ topic, numPartitions: PARTITIONS })), waitForLeaders: true });
+  await admin.createTopics({
+    topics: topics.map((topic) => ({ topic, numPartitions: PARTITIONS })),
+    waitForLeaders: true,
+  });
   await admin.disconnect();
 };
 
@@ -62,7 +65,12 @@ interface Load {
   readonly value: Buffer;
 }
 
-const measure = async (producer: Producer, topic: string, waiting: Map<string, () => void>, load: Load): Promise<Measurement> => {
+const measure = async (
+  producer: Producer,
+  topic: string,
+  waiting: Map<string, () => void>,
+  load: Load,
+): Promise<Measurement> => {
   const send = createSingleFlightSender(producer, topic);
   const latencies: number[] = [];
   const startedAt = performance.now();

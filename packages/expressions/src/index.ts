@@ -1,1 +1,20 @@
-export {};
+export { checkFormula, type CheckScope } from './check/check-formula';
+export { formulaReferences, type FormulaReferences } from './check/formula-references';
+export { compileFormula } from './compile/compile-formula';
+export { type Formula, formulaLimits } from './formula';
+export { FormulaFault, type FormulaProblem, type FormulaProblemCode, formulaProblemCodes } from './formula-problem';
+export { parseIsoDate } from './dates/iso-date';
+export { formulaFunctions } from './functions/catalogue';
+export { exampleFields, exampleNow, type FunctionEntry, type FunctionGroup } from './functions/definition';
+export {
+  type CompiledFormula,
+  defaultFormulaBudget,
+  type FormulaBudget,
+  type FormulaEnvironment,
+  type FunctionValue,
+  type HostFunction,
+} from './run/environment';
+export { type FormulaOutcome, runFormula } from './run/run-formula';
+export { type FormulaNode } from './syntax/nodes';
+export { type FormulaParsing, parseFormula } from './syntax/parser';
+export { printFormula } from './syntax/printer';

@@ -1,6 +1,7 @@
 // `npm run reset`: wipes the data of this checkout's embedded servers; fetched binaries are kept.
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { refuse, root } from './toolchain.mjs';
 
 const local = join(root, '.local');
@@ -18,9 +19,12 @@ const isAlive = (pid) => {
 if (existsSync(lock) && isAlive(Number(readFileSync(lock, 'utf8'))))
   refuse('It is running: stop it with Ctrl-C before you reset it.');
 
-const elsewhere = join(local, 'data', 'locations.json');
-const outside = existsSync(elsewhere) ? JSON.parse(readFileSync(elsewhere, 'utf8')) : [];
-for (const path of [...outside, 'data', 'logs', 'overrides', 'connection.json', 'api-key.json', 'launcher.lock']) {
-  rmSync(join(path.startsWith('/') ? '' : local, path), { recursive: true, force: true });
-}
+// Data can lie outside of the checkout, where the checkout is closed to the database's user. Nothing built, nothing started.
+const localStack = join(root, 'packages/local-stack/dist/index.js');
+const data = join(local, 'data');
+const places = existsSync(localStack) ? (await import(pathToFileURL(localStack))).stackLocations(data) : [data];
+const others = ['logs', 'overrides', 'connection.json', 'api-key.json', 'launcher.lock'].map((name) =>
+  join(local, name),
+);
+for (const path of [...places, ...others]) rmSync(path, { recursive: true, force: true });
 process.stdout.write('Wiped. The next `npm start` begins with an empty database and the examples.\n');

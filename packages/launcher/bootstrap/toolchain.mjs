@@ -51,9 +51,7 @@ export const install = async () => {
     .digest('hex');
   if (existsSync(STAMP) && readFileSync(STAMP, 'utf8') === wanted) return;
   await step('installing dependencies', async () => {
-    const code = await run('npx', [
-      '--yes',
-      manifest.packageManager,
+    const code = await pnpm([
       'install',
       '--frozen-lockfile',
       '--reporter=append-only',
@@ -65,10 +63,13 @@ export const install = async () => {
   writeFileSync(STAMP, wanted);
 };
 
+/** Runs the pinned pnpm, which nobody has to install by hand. */
+const pnpm = (args, env = {}) =>
+  run('npx', ['--yes', manifest.packageManager, ...args], { env: { npm_config_loglevel: 'error', ...env } });
+
+/** Runs turbo the way pnpm does, since turbo looks for pnpm on PATH. */
 export const turbo = (args, env = {}) =>
-  run(join(root, 'node_modules', '.bin', 'turbo'), args, {
-    env: { TURBO_TELEMETRY_DISABLED: '1', TURBO_NO_UPDATE_NOTIFIER: '1', ...env },
-  });
+  pnpm(['exec', 'turbo', ...args], { TURBO_TELEMETRY_DISABLED: '1', TURBO_NO_UPDATE_NOTIFIER: '1', ...env });
 
 export const build = async () => {
   await step('building', async () => {

@@ -8,8 +8,8 @@ export interface ServiceLogs {
   close(): Promise<void>;
 }
 
-/** Level of a warning in the services' JSON lines. */
-const WARNING = 40;
+/** Levels of the services' JSON lines that a person should see. */
+const WORTH_SAYING: ReadonlySet<unknown> = new Set(['warn', 'error', 'fatal']);
 
 /** Files are begun anew at each start, so that they hold one run and do not grow for ever. */
 export const openServiceLogs = (directory: string, say: (line: string) => void): ServiceLogs => {
@@ -38,7 +38,7 @@ export const openServiceLogs = (directory: string, say: (line: string) => void):
 const worthSaying = (line: string): string | undefined => {
   try {
     const entry = JSON.parse(line) as { level?: unknown; msg?: unknown };
-    return typeof entry.level === 'number' && entry.level >= WARNING ? String(entry.msg) : undefined;
+    return WORTH_SAYING.has(entry.level) ? String(entry.msg) : undefined;
   } catch {
     return line;
   }

@@ -1,1 +1,32 @@
-export {};
+export { accessOfKey, type WorkspaceAccess } from './connection/workspace-access';
+export { type Database, openDatabase } from './connection/database';
+export { type DatabaseSettings } from './connection/database-settings';
+export { type Transaction } from './connection/query';
+export { checkDatabase, checkServer } from './migrations/check-database';
+export { createDatabase, dropDatabase } from './migrations/create-database';
+export { requireDatabase, type RequireDatabaseOptions } from './migrations/require-database';
+export { migrate, type Migrated, type MigrateSettings } from './migrations/migrate';
+export { type PageRequest } from './paging/page';
+export { type EnsuredWorkspace, ensureWorkspace, type NewWorkspace } from './workspaces/ensure-workspace';
+export { type ApiKeyRecord } from './keys/api-key-record';
+export { createApiKey, type CreateApiKeyOutcome, type NewApiKey } from './keys/create-api-key';
+export { findApiKey } from './keys/find-api-key';
+export { type ApiKeyList, listApiKeys } from './keys/list-api-keys';
+export { recordKeyUse } from './keys/record-key-use';
+export { revokeApiKey } from './keys/revoke-api-key';
+export { deleteRule, type DeleteRuleOutcome } from './rules/delete-rule';
+export { findRule, type RuleName } from './rules/find-rule';
+export { insertRule, type InsertRuleOutcome, type NewRule } from './rules/insert-rule';
+export { listRules, type RuleFilters, type RuleList } from './rules/list-rules';
+export { loadVersion } from './rules/load-version';
+export { type NewVersion, type PublishedVersion, publishRule, type PublishRuleOutcome } from './rules/publish-rule';
+export {
+  findNumberedVersion,
+  findRulePointer,
+  resolveVersion,
+  type ResolveVersionOutcome,
+  type VersionSelector,
+} from './rules/resolve-version';
+export { type RuleDraft, type RuleRecord, type RuleSummary } from './rules/rule-record';
+export { unpublishRule, type UnpublishRuleOutcome } from './rules/unpublish-rule';
+export { type RuleChanges, updateRule, type UpdateConditions, type UpdateRuleOutcome } from './rules/update-rule';

@@ -1,1 +1,31 @@
-export {};
+export { generateApiKey, type GeneratedApiKey, hashApiKeySecret, parseApiKey } from './api-keys/api-key';
+export { type Authenticator, createAuthenticator, type Identity, type StoredKey } from './api-keys/authenticator';
+export { describeSettings, type SettingRow } from './config/describe-settings';
+export { brokerSettings, cacheSettings, databaseSettings } from './config/infrastructure-settings';
+export { ConfigError, readConfig } from './config/read-config';
+export { Secret } from './config/secret';
+export { httpSettings } from './config/service-settings';
+export { type Config, optional, type Setting, type SettingsShape } from './config/setting';
+export { flag, limit, list, oneOf, port, secret, text, wholeNumber } from './config/setting-builders';
+export { url } from './config/url-setting';
+export { Answer } from './http/answer';
+export { bindOperation, type BoundOperation, type OperationRequest } from './http/bind-operation';
+export { checkJsonContentType } from './http/content-type';
+export { requireEntitlement } from './http/create-app';
+export { readBody } from './http/read-body';
+export { type RequestContext } from './http/request-context';
+export { sendBytes, sendJson } from './http/send-answer';
+export { sendError } from './http/send-error';
+export {
+  createServiceServer,
+  type HotRoute,
+  type ServiceServer,
+  type ServiceServerOptions,
+} from './http/service-server';
+export { type Readiness } from './http/service-routes';
+export { runService, type ServiceStart } from './lifecycle/run-service';
+export { StartRefusal } from './lifecycle/start-refusal';
+export { createStopper, type Stopper } from './lifecycle/stopper';
+export { createLogger, type Logger } from './logging/logger';
+export { createEventCounter } from './metrics/event-counter';
+export { createMetrics, type Metrics } from './metrics/metrics';

@@ -7,6 +7,7 @@ import {
   type NumberedVersion,
   type RulePointer,
   ServiceError,
+  type VersionTarget,
 } from '@decision/contracts';
 
 /** Reads from the database what a slug means; undefined where there is nothing. */
@@ -29,10 +30,6 @@ export interface RuleDirectory {
    * `version_not_found` or `environment_not_found`.
    */
   resolve(viewer: Viewer, slug: string, selector: string): Promise<string>;
-  /** Drops what is held in this process about these cache keys. */
-  forget(keys: readonly string[]): void;
-  /** Drops everything that an invalidation could have changed. */
-  clear(): void;
 }
 
 const MAX_POINTERS = 100_000;
@@ -61,20 +58,31 @@ export const createRuleDirectory = (cache: Cache, source: RuleSource): RuleDirec
       const { latest, rule_id: ruleId } = publishedPointer(pointer, viewer, slug);
       if (selector === 'latest') return latest.version_id;
       if (!VERSION_NUMBER.test(selector)) throw unknownEnvironment(slug, selector);
-      return resolveNumber(numbered, source, { workspaceId: viewer.workspaceId, ruleId, slug, number: Number(selector), latest: latest.version });
+      return resolveNumber(numbered, source, {
+        workspaceId: viewer.workspaceId,
+        ruleId,
+        slug,
+        number: Number(selector),
+        latest: latest.version,
+      });
     },
-    forget: (keys) => keys.forEach((key) => pointers.forget(key)),
-    clear: () => pointers.clear(),
   };
 };
 
-const publishedPointer = (pointer: RulePointer | undefined, viewer: Viewer, slug: string): RulePointer & { latest: object } => {
+/** A pointer to a rule that is published. */
+type PublishedPointer = RulePointer & { readonly latest: VersionTarget };
+
+const publishedPointer = (pointer: RulePointer | undefined, viewer: Viewer, slug: string): PublishedPointer => {
   if (pointer === undefined || !isVisible(pointer, viewer)) {
     throw new ServiceError('rule_not_found', `No rule with the slug "${slug}" is visible to this key.`, { slug });
   }
   const { latest } = pointer;
   if (latest === null) {
-    throw new ServiceError('rule_not_published', `The rule "${slug}" has no published version; publish it before solving it.`, { slug });
+    throw new ServiceError(
+      'rule_not_published',
+      `The rule "${slug}" has no published version; publish it before solving it.`,
+      { slug },
+    );
   }
   return { ...pointer, latest };
 };
@@ -91,9 +99,15 @@ interface NumberedRequest {
   readonly latest: number;
 }
 
-const resolveNumber = async (numbered: ReadThrough<NumberedVersion>, source: RuleSource, request: NumberedRequest): Promise<string> => {
+const resolveNumber = async (
+  numbered: ReadThrough<NumberedVersion>,
+  source: RuleSource,
+  request: NumberedRequest,
+): Promise<string> => {
   const { workspaceId, ruleId, number, slug, latest } = request;
-  const version = await numbered.read(cacheKeys.numberedVersion(ruleId, number), () => source.findNumberedVersion(workspaceId, ruleId, number));
+  const version = await numbered.read(cacheKeys.numberedVersion(ruleId, number), () =>
+    source.findNumberedVersion(workspaceId, ruleId, number),
+  );
   if (version !== undefined) return version.version_id;
   throw new ServiceError('version_not_found', `The rule "${slug}" has no version ${number}; the latest is ${latest}.`, {
     slug,

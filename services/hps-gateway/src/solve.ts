@@ -1,5 +1,5 @@
 import { type Requester } from '@decision/broker';
-import { type ExplainMode } from '@decision/contracts';
+import { type ExplainMode, ServiceError } from '@decision/contracts';
 import { type RuleDirectory, type Viewer } from './rule-directory';
 
 /** One solve, as the gateway understands it. The payload is the request body as it arrived. */
@@ -18,13 +18,25 @@ export interface SolveRequest {
 /** Sends a request to a worker and answers the bytes of its result. Throws `ServiceError` for everything that can go wrong. */
 export type Solve = (request: SolveRequest) => Promise<Buffer>;
 
+/** `requester` is undefined where the operator has disabled the broker: then every request is answered `broker_unavailable`. */
 export const createSolve =
-  (directory: RuleDirectory, requester: Requester, rpcTimeoutMs: number): Solve =>
+  (directory: RuleDirectory, requester: Requester | undefined, rpcTimeoutMs: number): Solve =>
   async (request) => {
+    if (requester === undefined)
+      throw new ServiceError('broker_unavailable', 'The message broker is disabled; rules cannot be solved here.');
     const versionId = await directory.resolve(request.viewer, request.slug, request.selector);
     const { explain, receivedAt, requestId, traceparent, viewer } = request;
     return requester.request(
-      { kind: 'solve', deadline: receivedAt + rpcTimeoutMs, workspaceId: viewer.workspaceId, versionId, receivedAt, explain, requestId, traceparent },
+      {
+        kind: 'solve',
+        deadline: receivedAt + rpcTimeoutMs,
+        workspaceId: viewer.workspaceId,
+        versionId,
+        receivedAt,
+        explain,
+        requestId,
+        traceparent,
+      },
       request.payload,
     );
   };

@@ -2,4 +2,8 @@ import { type WorkspaceAccess } from '@decision/persistence';
 import { type Identity } from '@decision/service-kit';
 
 /** What an identity may reach in the database. */
-export const accessOf = ({ workspaceId, userGroups, keyId }: Identity): WorkspaceAccess => ({ workspaceId, userGroups, actor: keyId });
+export const accessOf = ({ workspaceId, userGroups, keyId }: Identity): WorkspaceAccess => ({
+  workspaceId,
+  userGroups,
+  actor: keyId,
+});

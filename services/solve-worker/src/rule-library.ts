@@ -35,7 +35,8 @@ export const createRuleLibrary = (cache: Cache, loadTable: LoadTable, options: R
 
   const load = async (workspaceId: string, versionId: string): Promise<CompiledRule> => {
     const table = await tables.read(cacheKeys.definition(versionId), () => loadTable(workspaceId, versionId));
-    if (table === undefined) throw new ServiceError('version_not_found', 'The rule was deleted while the request was on its way.');
+    if (table === undefined)
+      throw new ServiceError('version_not_found', 'The rule was deleted while the request was on its way.');
     const rule = compileRule(table);
     compiled.set(versionId, rule, { size: table.conditions.length + BASE_WEIGHT });
     return rule;
@@ -45,7 +46,8 @@ export const createRuleLibrary = (cache: Cache, loadTable: LoadTable, options: R
     get: async (workspaceId, versionId) => {
       const known = compiled.get(versionId);
       if (known) return known;
-      const flight = compiling.get(versionId) ?? load(workspaceId, versionId).finally(() => compiling.delete(versionId));
+      const flight =
+        compiling.get(versionId) ?? load(workspaceId, versionId).finally(() => compiling.delete(versionId));
       compiling.set(versionId, flight);
       return flight;
     },

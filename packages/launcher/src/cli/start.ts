@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { type RunningStack, startStack } from '@decision/local-stack';
 import { type Connection, readConnection, readPrivateJson, removeFile, writePrivateJson } from '../connection-file';
-import { type Console, createConsole } from '../terminal';
+import { type Terminal, createTerminal } from '../terminal';
 import { type Fleet, startFleet } from '../fleet/fleet';
 import { prepareServers, type PreparedWorkspace } from '../fleet/prepare';
 import { readExamples, seedExamples } from '../fleet/seed-examples';
@@ -25,7 +25,7 @@ const CACHE_PREFIX = 'decision:';
 
 /** `npm start` after installing and building: everything from the servers to the welcome, until a signal ends it. */
 export const start = async (root: string): Promise<void> => {
-  const terminal = createConsole(
+  const terminal = createTerminal(
     (text) => process.stdout.write(text),
     () => performance.now(),
   );
@@ -43,7 +43,7 @@ export const start = async (root: string): Promise<void> => {
   }
 };
 
-const launch = async (root: string, terminal: Console, opened: Opened[]): Promise<void> => {
+const launch = async (root: string, terminal: Terminal, opened: Opened[]): Promise<void> => {
   const paths = localPaths(root);
   const settings = readLaunchSettings(process.env);
   const lock = takeLaunchLock(paths.lock, () => whereItRuns(paths));
@@ -77,7 +77,7 @@ const launch = async (root: string, terminal: Console, opened: Opened[]): Promis
   terminal.plain(welcome(fleet.baseUrl, workspace.apiKey, readExamples(root)));
 };
 
-const startServers = (paths: LocalPaths, settings: LaunchSettings, terminal: Console): Promise<RunningStack> =>
+const startServers = (paths: LocalPaths, settings: LaunchSettings, terminal: Terminal): Promise<RunningStack> =>
   startStack({
     directory: paths.data,
     downloads: paths.downloads,
@@ -91,7 +91,7 @@ const prepare = async (
   paths: LocalPaths,
   settings: LaunchSettings,
   stack: RunningStack,
-  terminal: Console,
+  terminal: Terminal,
 ): Promise<PreparedWorkspace> => {
   const known = readPrivateJson(paths.apiKey) as { api_key?: string } | undefined; // our own file; the key in it is checked
   const workspace = await prepareServers({
@@ -110,7 +110,7 @@ interface Seeding {
   readonly paths: LocalPaths;
   readonly fleet: Fleet;
   readonly workspace: PreparedWorkspace;
-  readonly terminal: Console;
+  readonly terminal: Terminal;
 }
 
 /** The examples come once a workspace: what a person changed or deleted afterwards stays as it is. */
@@ -149,7 +149,7 @@ const closeAll = async (opened: readonly Opened[]): Promise<void> => {
 };
 
 /** The first signal stops everything in order and exits; a second one exits at once, leaving the servers to the next start. */
-const stopOnSignal = (terminal: Console, opened: readonly Opened[]): { requested: boolean } => {
+const stopOnSignal = (terminal: Terminal, opened: readonly Opened[]): { requested: boolean } => {
   const state = { requested: false };
   const onSignal = (signal: NodeJS.Signals): void => {
     if (state.requested) process.exit(1);

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { createBroker } from '@decision/broker';
 import { ServiceError } from '@decision/contracts';
 import { checkServer, createApiKey, ensureWorkspace, findApiKey, migrate, openDatabase } from '@decision/persistence';
-import { generateApiKey, hashSecret, parseApiKey } from '@decision/service-kit';
+import { generateApiKey, hashApiKeySecret, parseApiKey } from '@decision/service-kit';
 import { LaunchError } from '../launch-error';
 import { type FleetNames, type ServerAddresses } from './addresses';
 
@@ -58,7 +58,7 @@ const ensureAdminKey = async (databaseUrl: string, workspaceId: string, known: s
       known !== undefined &&
       parts &&
       stored?.workspaceId === workspaceId &&
-      stored.secretHash === hashSecret(parts.secret) &&
+      stored.secretHash === hashApiKeySecret(parts.secret).toString('hex') &&
       stored.revokedAt === null
     ) {
       return known;

@@ -5,6 +5,8 @@ export interface SolvePath {
   readonly slug: string;
   readonly selector: string;
   readonly explain: ExplainMode;
+  /** Whether the address names the selector. */
+  readonly named: boolean;
 }
 
 const PREFIX = '/api/v1/solve/';
@@ -21,19 +23,33 @@ export const parseSolvePath = (url: string): SolvePath | undefined => {
   const segments = url.slice(PREFIX.length, queryAt < 0 ? undefined : queryAt).split('/');
   if (segments.at(-1) === '' && segments.length > 1) segments.pop();
   const [slug = '', selector = 'latest', ...rest] = segments;
+  const named = segments.length > 1;
   if (slug === '' || selector === '' || rest.length > 0) return undefined;
-  return { slug: decode(slug), selector: decode(selector), explain: queryAt < 0 ? 'none' : readExplain(url.slice(queryAt + 1)) };
+  return {
+    slug: decode(slug),
+    selector: decode(selector),
+    named,
+    explain: queryAt < 0 ? 'none' : readExplain(url.slice(queryAt + 1)),
+  };
 };
 
 const decode = (segment: string): string => {
   if (segment.length > MAX_SEGMENT) {
-    throw new ServiceError('invalid_url', `A segment of the path has ${segment.length} characters; at most ${MAX_SEGMENT} are allowed.`);
+    throw new ServiceError(
+      'invalid_url',
+      `A segment of the path has ${segment.length} characters; at most ${MAX_SEGMENT} are allowed.`,
+    );
   }
   if (!segment.includes('%')) return segment;
   try {
     return decodeURIComponent(segment);
   } catch (cause) {
-    throw new ServiceError('invalid_url', 'The path holds a percent sign that does not begin a valid escape.', {}, { cause });
+    throw new ServiceError(
+      'invalid_url',
+      'The path holds a percent sign that does not begin a valid escape.',
+      {},
+      { cause },
+    );
   }
 };
 
@@ -42,7 +58,11 @@ const readExplain = (query: string): ExplainMode => {
   if (text === null) return 'none';
   const mode = Object.hasOwn(EXPLAIN, text) ? EXPLAIN[text] : undefined;
   if (mode !== undefined) return mode;
-  throw new ServiceError('invalid_request', `The parameter "explain" must be one of: ${Object.keys(EXPLAIN).join(', ')}.`, {
-    problems: [{ path: '/explain', message: `must be one of: ${Object.keys(EXPLAIN).join(', ')}` }],
-  });
+  throw new ServiceError(
+    'invalid_request',
+    `The parameter "explain" must be one of: ${Object.keys(EXPLAIN).join(', ')}.`,
+    {
+      problems: [{ path: '/explain', message: `must be one of: ${Object.keys(EXPLAIN).join(', ')}` }],
+    },
+  );
 };

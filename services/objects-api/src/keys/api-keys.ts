@@ -1,5 +1,18 @@
-import { type ApiKey, cacheKeys, type CreateApiKeyRequest, type CreatedApiKey, ServiceError } from '@decision/contracts';
-import { type ApiKeyRecord, createApiKey, type Database, listApiKeys, revokeApiKey, type WorkspaceAccess } from '@decision/persistence';
+import {
+  type ApiKey,
+  cacheKeys,
+  type CreateApiKeyRequest,
+  type CreatedApiKey,
+  ServiceError,
+} from '@decision/contracts';
+import {
+  type ApiKeyRecord,
+  createApiKey,
+  type Database,
+  listApiKeys,
+  revokeApiKey,
+  type WorkspaceAccess,
+} from '@decision/persistence';
 import { generateApiKey } from '@decision/service-kit';
 import { type Announce } from '../announce';
 
@@ -15,9 +28,14 @@ export interface KeyContext {
 const DEFAULT_ROLE = 'developer';
 
 /** Makes a key; its secret is in this answer and nowhere else. Throws `invalid_request` for an unknown role, a past expiry or foreign groups. */
-export const createKey = async (context: KeyContext, access: WorkspaceAccess, request: CreateApiKeyRequest): Promise<CreatedApiKey> => {
+export const createKey = async (
+  context: KeyContext,
+  access: WorkspaceAccess,
+  request: CreateApiKeyRequest,
+): Promise<CreatedApiKey> => {
   const { name, role = DEFAULT_ROLE, expires_at: expiresAt = null } = request;
-  if (expiresAt !== null && Date.parse(expiresAt) <= context.now()) throw refused('/expires_at', 'must lie in the future');
+  if (expiresAt !== null && Date.parse(expiresAt) <= context.now())
+    throw refused('/expires_at', 'must lie in the future');
   const userGroups = assignableGroups(access.userGroups, request.user_groups);
   const { apiKey, selector, secretHash } = generateApiKey(context.randomBytes);
   const outcome = await context.database.inWorkspace(access, (transaction) =>
@@ -28,7 +46,10 @@ export const createKey = async (context: KeyContext, access: WorkspaceAccess, re
 };
 
 /** A restricted key hands on only groups of its own, and all of them where none are named. */
-const assignableGroups = (own: readonly string[] | undefined, wanted: readonly string[] | undefined): readonly string[] => {
+const assignableGroups = (
+  own: readonly string[] | undefined,
+  wanted: readonly string[] | undefined,
+): readonly string[] => {
   if (own === undefined) return wanted ?? [];
   if (wanted === undefined || wanted.length === 0) return own;
   const foreign = wanted.filter((group) => !own.includes(group));
@@ -44,7 +65,9 @@ export const listKeys = async (
   access: WorkspaceAccess,
   page: { readonly limit: number; readonly cursor: string | undefined },
 ): Promise<{ data: ApiKey[]; next_cursor: string | null }> => {
-  const { keys, nextCursor } = await context.database.inWorkspace(access, (transaction) => listApiKeys(transaction, page));
+  const { keys, nextCursor } = await context.database.inWorkspace(access, (transaction) =>
+    listApiKeys(transaction, page),
+  );
   return { data: keys.map(toAnswer), next_cursor: nextCursor };
 };
 

@@ -8,5 +8,7 @@ import { readPageQuery } from './page-query';
 export const keyRoutes = (context: KeyContext): readonly BoundOperation[] => [
   bindOperation(createApiKey, ({ identity, body }) => createKey(context, accessOf(identity), body)),
   bindOperation(listApiKeys, ({ identity, query }) => listKeys(context, accessOf(identity), readPageQuery(query))),
-  bindOperation(revokeApiKey, async ({ identity, params }) => ({ message: await revokeKey(context, accessOf(identity), params['id'] ?? '') })),
+  bindOperation(revokeApiKey, async ({ identity, params }) => ({
+    message: await revokeKey(context, accessOf(identity), params['id'] ?? ''),
+  })),
 ];

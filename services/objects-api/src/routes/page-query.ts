@@ -13,7 +13,11 @@ export const MAX_PAGE_SIZE = 1000;
 export const readPageQuery = (query: { readonly limit?: string; readonly cursor?: string }): PageQuery => {
   const limit = query.limit === undefined ? DEFAULT_PAGE_SIZE : Number(query.limit);
   if (limit >= 1 && limit <= MAX_PAGE_SIZE) return { limit, cursor: query.cursor };
-  throw new ServiceError('invalid_request', `The parameter "limit" is ${query.limit ?? ''}; it must be from 1 to ${MAX_PAGE_SIZE}.`, {
-    problems: [{ path: '/limit', message: `must be from 1 to ${MAX_PAGE_SIZE}` }],
-  });
+  throw new ServiceError(
+    'invalid_request',
+    `The parameter "limit" is ${query.limit ?? ''}; it must be from 1 to ${MAX_PAGE_SIZE}.`,
+    {
+      problems: [{ path: '/limit', message: `must be from 1 to ${MAX_PAGE_SIZE}` }],
+    },
+  );
 };

@@ -5,6 +5,7 @@ import {
   findRule,
   insertRule,
   publishRule,
+  type RuleDraft,
   type RuleRecord,
   type Transaction,
   unpublishRule,
@@ -12,7 +13,7 @@ import {
   type WorkspaceAccess,
 } from '@decision/persistence';
 import { type Announce } from '../announce';
-import { draftChanges, newDraft, type RuleDraft, slugOf } from './rule-draft';
+import { draftChanges, newDraft, slugOf } from './rule-draft';
 
 /** What importing needs from outside. */
 export interface ImportContext {
@@ -28,15 +29,25 @@ const MAX_SLUG_ATTEMPTS = 50;
  * Creates or changes a rule, then publishes or unpublishes it as asked, in one transaction. Throws `rule_invalid` with every
  * problem, or `slug_taken`; then nothing has changed.
  */
-export const importRule = async (context: ImportContext, access: WorkspaceAccess, imported: RuleImport): Promise<RuleRecord> => {
+export const importRule = async (
+  context: ImportContext,
+  access: WorkspaceAccess,
+  imported: RuleImport,
+): Promise<RuleRecord> => {
   const { before, after } = await context.database.inWorkspace(access, async (transaction) => {
     const existing = imported.id === undefined ? undefined : await findRule(transaction, { id: imported.id });
     requireExecutable({ ...(existing ?? newDraft({})), ...draftChanges(imported) });
-    const saved = existing ? await change(transaction, existing, imported) : await create(transaction, context, access, imported);
+    const saved = existing
+      ? await change(transaction, existing, imported)
+      : await create(transaction, context, access, imported);
     return { before: existing, after: await setPublication(transaction, context, saved, imported) };
   });
   const slugs = new Set([before?.slug, after.slug].filter((slug) => slug !== undefined));
-  await context.announce('rule', access.workspaceId, [...slugs].map((slug) => cacheKeys.rulePointer(access.workspaceId, slug)));
+  await context.announce(
+    'rule',
+    access.workspaceId,
+    [...slugs].map((slug) => cacheKeys.rulePointer(access.workspaceId, slug)),
+  );
   return after;
 };
 
@@ -72,7 +83,12 @@ const change = async (transaction: Transaction, existing: RuleRecord, imported: 
   }
 };
 
-const create = async (transaction: Transaction, context: ImportContext, access: WorkspaceAccess, imported: RuleImport): Promise<RuleRecord> => {
+const create = async (
+  transaction: Transaction,
+  context: ImportContext,
+  access: WorkspaceAccess,
+  imported: RuleImport,
+): Promise<RuleRecord> => {
   const draft = newDraft(imported);
   const id = imported.id ?? context.newId();
   for (const slug of slugCandidates(imported.slug, draft.name)) {
@@ -80,7 +96,11 @@ const create = async (transaction: Transaction, context: ImportContext, access: 
     if (outcome.status === 'inserted') return outcome.rule;
     if (outcome.status === 'id_taken') {
       // The rule exists but not for this key; it must look as any other failure to create under a taken name.
-      throw new ServiceError('slug_taken', `A rule cannot be created under the id ${id}; leave the id out to have one made.`, { id });
+      throw new ServiceError(
+        'slug_taken',
+        `A rule cannot be created under the id ${id}; leave the id out to have one made.`,
+        { id },
+      );
     }
     if (imported.slug !== undefined) throw slugTaken(slug);
   }
@@ -94,10 +114,23 @@ const slugCandidates = function* (given: string | undefined, name: string): Gene
 };
 
 const slugTaken = (slug: string): ServiceError =>
-  new ServiceError('slug_taken', `Another rule already has the slug "${slug}"; choose another one, or import with that rule's id to change it.`, { slug });
+  new ServiceError(
+    'slug_taken',
+    `Another rule already has the slug "${slug}"; choose another one, or import with that rule's id to change it.`,
+    { slug },
+  );
 
-const setPublication = async (transaction: Transaction, context: ImportContext, rule: RuleRecord, imported: RuleImport): Promise<RuleRecord> => {
-  if (imported._unpublish === true) return unpublishRule(transaction, rule.id);
-  if (imported._publish === true) return publishRule(transaction, rule.id, { versionId: context.newId() });
-  return rule;
+/** Publishes or unpublishes as asked and answers the rule as it then is. Both at once: it ends unpublished. */
+const setPublication = async (
+  transaction: Transaction,
+  context: ImportContext,
+  rule: RuleRecord,
+  imported: RuleImport,
+): Promise<RuleRecord> => {
+  if (imported._unpublish !== true && imported._publish !== true) return rule;
+  if (imported._unpublish === true) await unpublishRule(transaction, rule.id);
+  else await publishRule(transaction, rule.id, { versionId: context.newId() });
+  const changed = await findRule(transaction, { id: rule.id });
+  if (changed !== undefined) return changed;
+  throw new ServiceError('rule_not_found', `The rule ${rule.id} was deleted while it was being changed.`);
 };

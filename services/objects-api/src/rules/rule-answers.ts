@@ -1,4 +1,10 @@
-import { type FieldType, type ListedField, type ListedRule, type RuleDocument, type RuleField } from '@decision/contracts';
+import {
+  type FieldType,
+  type ListedField,
+  type ListedRule,
+  type RuleDocument,
+  type RuleField,
+} from '@decision/contracts';
 import { type RuleRecord, type RuleSummary } from '@decision/persistence';
 
 /** A stored rule as its export shows it. */

@@ -1,25 +1,5 @@
 import { type RuleImport } from '@decision/contracts';
-import { type RuleRecord } from '@decision/persistence';
-
-/** The parts of a rule that an import can set: what a person edits before publishing. */
-export type RuleDraft = Pick<
-  RuleRecord,
-  | 'name'
-  | 'description'
-  | 'labels'
-  | 'folder'
-  | 'requestSchema'
-  | 'responseSchema'
-  | 'conditions'
-  | 'groups'
-  | 'settings'
-  | 'testSuite'
-  | 'sampleRequest'
-  | 'sampleResponse'
-  | 'testRequest'
-  | 'metadata'
-  | 'context'
->;
+import { type RuleDraft } from '@decision/persistence';
 
 const EMPTY_DRAFT: RuleDraft = {
   name: 'Untitled rule',
@@ -43,7 +23,9 @@ const DRAFT_FIELDS = Object.keys(EMPTY_DRAFT) as (keyof RuleDraft)[]; // the key
 
 /** The fields of an import that change a draft; fields that are absent stay as they are. */
 export const draftChanges = (imported: RuleImport): Partial<RuleDraft> =>
-  Object.fromEntries(DRAFT_FIELDS.filter((field) => imported[field] !== undefined).map((field) => [field, imported[field]]));
+  Object.fromEntries(
+    DRAFT_FIELDS.filter((field) => imported[field] !== undefined).map((field) => [field, imported[field]]),
+  );
 
 /** The draft of a new rule: what the import gives, else nothing. */
 export const newDraft = (imported: RuleImport): RuleDraft => ({ ...EMPTY_DRAFT, ...draftChanges(imported) });

@@ -1,11 +1,11 @@
 /** Says things to the person at the terminal, one line each, with the time since the start. */
-export interface Console {
+export interface Terminal {
   say(line: string): void;
   /** Says a line without the time. */
   plain(line: string): void;
 }
 
-export const createConsole = (write: (text: string) => void, now: () => number): Console => {
+export const createTerminal = (write: (text: string) => void, now: () => number): Terminal => {
   const startedAt = now();
   return {
     say: (line) => write(`${((now() - startedAt) / 1000).toFixed(1).padStart(6)} s  ${line}\n`),

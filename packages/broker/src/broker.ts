@@ -1,0 +1,65 @@
+import { createProducer, type Producer, type ProducerOptions } from './producer/producer';
+import { createRequester as makeRequester, type Requester, type RequesterOptions } from './requester/requester';
+import { createResponder as makeResponder, type Responder, type ResponderOptions } from './responder/responder';
+import type { BrokerLog, BrokerSettings } from './settings';
+import {
+  checkTopics,
+  type EnsuredTopics,
+  ensureTopics,
+  type EnsureTopicsOptions,
+  type PartitionPlan,
+} from './topics/topic-admin';
+import type { TopicExpectation, TopicProblem } from './topics/topic-check';
+
+/** The message broker as this process uses it. */
+export interface Broker {
+  readonly settings: BrokerSettings;
+  readonly log: BrokerLog;
+  /** Makes a producer that is not yet connected. It is stopped with the broker. */
+  createProducer(options?: ProducerOptions): Producer;
+  /** What is wrong with topics, as sentences; empty when all is well. Throws `ServiceError` broker_unavailable. */
+  checkTopics(expectations: readonly TopicExpectation[]): Promise<readonly TopicProblem[]>;
+  /** Creates the catalogue's topics that do not exist; others are left alone. Throws `ServiceError` broker_unavailable. */
+  ensureTopics(plan: PartitionPlan, options?: EnsureTopicsOptions): Promise<EnsuredTopics>;
+  /** Has something stopped with the broker. */
+  adopt(part: { stop(): Promise<void> }): void;
+  /** Stops everything that was made with this broker, the newest first. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** Makes a broker; nothing is connected until one of its parts is started. */
+export const createBroker = (settings: BrokerSettings, log: BrokerLog): Broker => {
+  const parts: { stop(): Promise<void> }[] = [];
+  const broker: Broker = {
+    settings,
+    log,
+    createProducer: (options = {}) => {
+      const producer = createProducer(settings, log, options);
+      broker.adopt(producer);
+      return producer;
+    },
+    checkTopics: (expectations) => checkTopics(settings, log, expectations),
+    ensureTopics: (plan, options) => ensureTopics(settings, log, plan, options),
+    adopt: (part) => {
+      parts.push(part);
+    },
+    close: async () => {
+      for (const part of parts.splice(0).reverse()) await part.stop();
+    },
+  };
+  return broker;
+};
+
+/** Makes a requester that has not been started. It is stopped with the broker. */
+export const createRequester = (broker: Broker, options: RequesterOptions): Requester => {
+  const requester = makeRequester(broker.settings, broker.log, options);
+  broker.adopt(requester);
+  return requester;
+};
+
+/** Makes a responder that has not been started. It is stopped with the broker. */
+export const createResponder = (broker: Broker, options: ResponderOptions): Responder => {
+  const responder = makeResponder(broker.settings, broker.log, options);
+  broker.adopt(responder);
+  return responder;
+};

@@ -1,0 +1,40 @@
+import { ServiceError } from '@decision/contracts';
+
+/** What the client library's errors carry beside the message. */
+interface LibraryError extends Error {
+  readonly type?: unknown;
+  readonly code?: unknown;
+}
+
+/** The error at the bottom of a chain of causes: the library wraps the telling one when its retries are used up. */
+const root = (error: unknown): unknown => {
+  let current = error;
+  for (let depth = 0; depth < 10 && current instanceof Error && current.cause instanceof Error; depth += 1)
+    current = current.cause;
+  return current;
+};
+
+/** The broker's own name for an error, such as MESSAGE_TOO_LARGE, where the broker gave one. */
+export const brokerErrorType = (error: unknown): string | undefined => {
+  const type = (root(error) as LibraryError | undefined)?.type; // only read, and checked on the next line
+  return typeof type === 'string' ? type : undefined;
+};
+
+/** An error's sentence for a status line or a log: what the broker or the network said, in one line. */
+export const brokerErrorText = (error: unknown): string => {
+  const cause = root(error);
+  if (!(cause instanceof Error)) return 'unknown error';
+  const type = brokerErrorType(cause);
+  return type === undefined ? cause.message : `${cause.message} (${type})`;
+};
+
+/** Turns whatever the client library throws into a `ServiceError`; one that is already one passes. */
+export const brokerError = (error: unknown): ServiceError =>
+  error instanceof ServiceError
+    ? error
+    : new ServiceError(
+        'broker_unavailable',
+        `The message broker cannot be used: ${brokerErrorText(error)}.`,
+        {},
+        { cause: error },
+      );

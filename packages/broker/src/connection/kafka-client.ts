@@ -1,0 +1,64 @@
+import { Kafka, type KafkaConfig, type logCreator, logLevel, type RetryOptions, type SASLOptions } from 'kafkajs';
+import type { BrokerLog, BrokerSettings } from '../settings';
+import { registerSnappy } from '../codec/snappy-codec';
+import { createSocketTracker, type SocketTracker } from './socket-tracker';
+import { quietenIdleConnections } from './idle-timer';
+
+/** How long one request to the broker may take before it counts as lost, ms. */
+export const REQUEST_TIMEOUT_MS = 12_000;
+
+const CONNECTION_TIMEOUT_MS = 5_000;
+
+/** Retries inside the library are short: the layers above decide what a longer outage means. */
+const connectRetry = (settings: BrokerSettings): RetryOptions => ({
+  retries: Math.max(2, settings.brokers.length),
+  initialRetryTime: 50,
+  maxRetryTime: 500,
+  factor: 0.2,
+  multiplier: 2,
+});
+
+/** A client of the broker with its own sockets. It is thrown away, not repaired. */
+export interface KafkaClient {
+  readonly kafka: Kafka;
+  readonly sockets: SocketTracker;
+}
+
+/** The library's lines are details to an operator; what matters is logged by the layers that know what it means. */
+const logLines =
+  (log: BrokerLog): logCreator =>
+  () =>
+  ({ namespace, label, log: line }) => {
+    const { message, broker, groupId } = line as { message: string; broker?: string; groupId?: string };
+    log.debug({ namespace, label, broker, groupId }, message);
+  };
+
+/** The library's configuration for our settings. Its SASL type is a union by mechanism, of which ours are three with like fields. */
+export const kafkaConfig = (settings: BrokerSettings, log: BrokerLog, sockets: SocketTracker): KafkaConfig => ({
+  brokers: [...settings.brokers],
+  clientId: settings.clientId,
+  connectionTimeout: CONNECTION_TIMEOUT_MS,
+  requestTimeout: REQUEST_TIMEOUT_MS,
+  retry: connectRetry(settings),
+  logLevel: logLevel.WARN,
+  logCreator: logLines(log),
+  socketFactory: (args) => sockets.open(args),
+  ...(settings.tls === undefined ? {} : { ssl: tlsOptions(settings.tls) }),
+  ...(settings.sasl === undefined ? {} : { sasl: settings.sasl as SASLOptions }),
+});
+
+const tlsOptions = (tls: NonNullable<BrokerSettings['tls']>): NonNullable<KafkaConfig['ssl']> => ({
+  rejectUnauthorized: tls.rejectUnauthorized ?? true,
+  ...(tls.ca === undefined ? {} : { ca: tls.ca }),
+  ...(tls.cert === undefined ? {} : { cert: tls.cert }),
+  ...(tls.key === undefined ? {} : { key: tls.key }),
+  ...(tls.serverName === undefined ? {} : { servername: tls.serverName }),
+});
+
+/** Makes a client; nothing is connected yet. */
+export const createKafkaClient = (settings: BrokerSettings, log: BrokerLog): KafkaClient => {
+  quietenIdleConnections();
+  registerSnappy();
+  const sockets = createSocketTracker();
+  return { kafka: new Kafka(kafkaConfig(settings, log, sockets)), sockets };
+};

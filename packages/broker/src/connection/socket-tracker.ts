@@ -1,0 +1,63 @@
+import { connect, isIP, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import type { ISocketFactoryArgs } from 'kafkajs';
+
+const KEEP_ALIVE_MS = 60_000;
+
+/** The sockets of one client of the broker, so that their loss is noticed at once and their end can be forced. */
+export interface SocketTracker {
+  /** Opens a socket for the client library. Throws once the tracker has been closed. */
+  open(args: ISocketFactoryArgs): Socket;
+  /** Sockets that are open or opening. */
+  count(): number;
+  /** Calls back whenever the last open socket has closed. */
+  onDrained(listener: () => void): void;
+  /** Destroys every socket and refuses new ones. Idempotent. */
+  close(): void;
+}
+
+/** A socket was asked of a client that has been given up. */
+export class ClientClosedError extends Error {
+  override readonly name = 'ClientClosedError';
+}
+
+// The library passes `null` where no TLS is configured, though its types promise an object.
+const openSocket = ({ host, port, ssl, onConnect }: ISocketFactoryArgs): Socket =>
+  (ssl as ISocketFactoryArgs['ssl'] | null)
+    ? connectTls({ host, port, ...(isIP(host) === 0 ? { servername: host } : {}), ...ssl }, onConnect)
+    : connect({ host, port }, onConnect);
+
+/** Makes a tracker with no sockets. */
+export const createSocketTracker = (): SocketTracker => {
+  const sockets = new Set<Socket>();
+  const listeners: (() => void)[] = [];
+  let closed = false;
+
+  const forget = (socket: Socket): void => {
+    sockets.delete(socket);
+    if (sockets.size === 0 && !closed) for (const listener of listeners) listener();
+  };
+
+  return {
+    open: (args) => {
+      if (closed) throw new ClientClosedError('This client of the broker has been closed.');
+      const socket = openSocket(args);
+      socket.setNoDelay(true);
+      socket.setKeepAlive(true, KEEP_ALIVE_MS);
+      sockets.add(socket);
+      socket.once('close', () => {
+        forget(socket);
+      });
+      return socket;
+    },
+    count: () => sockets.size,
+    onDrained: (listener) => {
+      listeners.push(listener);
+    },
+    close: () => {
+      closed = true;
+      // With an error, because the library rejects the requests in flight only then.
+      for (const socket of sockets) socket.destroy(new ClientClosedError('This client of the broker has been closed.'));
+    },
+  };
+};

@@ -1,0 +1,231 @@
+import { type Cluster, type Consumer, KafkaJSProtocolError, type KafkaMessage, type RequestEvent } from 'kafkajs';
+import { fixedLimits } from '@decision/contracts';
+import { stickyAssigner } from '../assigner/sticky-assigner';
+import type { Claim } from '../assigner/member-claim';
+import { settledWithin } from '../connection/deadline';
+import { createKafkaClient } from '../connection/kafka-client';
+import type { BrokerLog, BrokerSettings } from '../settings';
+
+const MIB = 1024 * 1024;
+
+/** How long a fetch waits for the first message, ms: also how long noticing a heartbeat's answer, or stopping, may be held up. */
+export const FETCH_WAIT_MS = 500;
+
+/** Bytes of one fetch, compressed; a single larger batch is fetched all the same. */
+const FETCH_BYTES = 16 * MIB;
+const FETCH_BYTES_PER_PARTITION = 4 * MIB;
+
+/** Leaving the group and closing, ms. */
+const CLOSE_DEADLINE_MS = 3_000;
+
+/** What the session tells its owner. `onJoined` runs before the first fetch of a generation: seeks made in it are obeyed. */
+export interface ConsumerSessionHooks {
+  claim(): Claim;
+  onJoined(assigned: readonly number[]): void;
+  onRebalancing(): void;
+  /** The broker has answered; `fetch` where it answered a fetch. */
+  onHeard(fetch: boolean): void;
+  /** Some messages of one partition. Rejections end the batch: what was not resolved is fetched again. */
+  onBatch(delivery: Delivery): Promise<void>;
+  /** The session is over, and nothing of it runs on. Called at most once, not after `stop` or `discard`. */
+  onEnded(reason: Error): void;
+}
+
+/** Messages of one partition, and what may be said about them. */
+export interface Delivery {
+  readonly partition: number;
+  readonly messages: readonly KafkaMessage[];
+  /** All messages up to this offset have been taken over. */
+  readonly resolve: (offset: string) => void;
+  /** Tells the group that this member is alive, where it is time to. Rejects when the group is rebalancing. */
+  readonly heartbeat: () => Promise<void>;
+  /** False once the session is stopping. */
+  readonly isRunning: () => boolean;
+}
+
+export interface ConsumerSessionOptions {
+  readonly settings: BrokerSettings;
+  readonly log: BrokerLog;
+  readonly groupId: string;
+  readonly topic: string;
+  readonly sessionTimeoutMs: number;
+  readonly heartbeatIntervalMs: number;
+  readonly rebalanceTimeoutMs: number;
+  /** Where a partition of which the group has committed nothing is begun. */
+  readonly fromBeginning: boolean;
+  /** Member id of the session before this one, if it did not leave: the group need not wait for it. */
+  readonly formerMemberId: string | undefined;
+  readonly hooks: ConsumerSessionHooks;
+}
+
+/** One life of a group member. It is thrown away, not repaired. */
+export interface ConsumerSession {
+  /** Connects and joins; resolves when joined. Rejects when it cannot even subscribe. Unbounded: discard a session that hangs. */
+  run(): Promise<void>;
+  /** Continues a partition at an offset from the next fetch on. */
+  seek(partition: number, offset: number): void;
+  /** Offsets of the next message of each partition that will be written. */
+  endOffsets(partitions: readonly number[]): Promise<ReadonlyMap<number, number>>;
+  /** Commits, for each partition, the offset of the first message that has not been finished. */
+  commit(offsets: ReadonlyMap<number, number>): Promise<void>;
+  /** Fetches nothing more, but stays in the group. */
+  pause(): void;
+  partitionCount(): number;
+  memberId(): string | undefined;
+  /** Leaves the group and closes; at most three seconds. */
+  stop(): Promise<void>;
+  /** Closes without a word to anyone. */
+  discard(): void;
+}
+
+/** What the library's broker can do though its types do not say so. */
+interface Coordinator {
+  leaveGroup(request: { groupId: string; memberId: string }): Promise<unknown>;
+}
+
+/** Thrown inside a delivery to make this member join its group again at once. */
+export const rejoinError = (): Error =>
+  // The library recognises a rebalance by the error's type; its constructor copies it from whatever object it is given.
+  new KafkaJSProtocolError({
+    name: 'RejoinRequested',
+    message: 'another member asked the group to rebalance',
+    type: 'REBALANCE_IN_PROGRESS',
+    retriable: false,
+  } as unknown as Error);
+
+/** Makes a session that has not begun. */
+export const createConsumerSession = (options: ConsumerSessionOptions): ConsumerSession => {
+  const { settings, log, groupId, topic, hooks } = options;
+  const { kafka, sockets } = createKafkaClient(settings, log);
+  let cluster: Cluster | undefined;
+  let member: string | undefined;
+  let over = false;
+
+  const consumer = kafka.consumer({
+    groupId,
+    partitionAssigners: [
+      stickyAssigner({
+        claim: () => hooks.claim(),
+        cluster: (view) => {
+          cluster = view;
+        },
+      }),
+    ],
+    sessionTimeout: options.sessionTimeoutMs,
+    heartbeatInterval: options.heartbeatIntervalMs,
+    rebalanceTimeout: options.rebalanceTimeoutMs,
+    metadataMaxAge: fixedLimits.metadataRefreshMs,
+    allowAutoTopicCreation: false,
+    minBytes: 1,
+    maxBytes: FETCH_BYTES,
+    maxBytesPerPartition: FETCH_BYTES_PER_PARTITION,
+    maxWaitTimeInMs: FETCH_WAIT_MS,
+    readUncommitted: true,
+    retry: { retries: 5, initialRetryTime: 50, maxRetryTime: 1_000, restartOnFailure: () => Promise.resolve(false) },
+  });
+
+  const discard = (): void => {
+    over = true;
+    sockets.close();
+    consumer.disconnect().catch(() => undefined);
+  };
+
+  const end = (reason: Error): void => {
+    if (over) return;
+    discard();
+    hooks.onEnded(reason);
+  };
+
+  listen(consumer, {
+    joined: ({ memberId, partitions }) => {
+      if (over) return;
+      member = memberId;
+      hooks.onJoined(partitions[topic] ?? []);
+    },
+    rebalancing: () => {
+      if (!over) hooks.onRebalancing();
+    },
+    answered: (apiName) => {
+      if (!over) hooks.onHeard(apiName === 'Fetch');
+    },
+    crashed: end,
+  });
+
+  const requireCluster = (): Cluster => {
+    if (cluster === undefined) throw new TypeError('The client library has not handed over its cluster.');
+    return cluster;
+  };
+
+  const leaveAs = async (memberId: string): Promise<void> => {
+    const coordinator: unknown = await requireCluster().findGroupCoordinator({ groupId });
+    await (coordinator as Coordinator).leaveGroup({ groupId, memberId }); // every version of the library's broker has it
+  };
+
+  return {
+    run: async () => {
+      await consumer.connect();
+      await consumer.subscribe({ topic, fromBeginning: options.fromBeginning });
+      if (options.formerMemberId !== undefined) await leaveAs(options.formerMemberId).catch(() => undefined);
+      sockets.onDrained(() => {
+        end(new Error('the connection was closed'));
+      });
+      await consumer.run({
+        autoCommit: false,
+        eachBatchAutoResolve: false,
+        partitionsConsumedConcurrently: 1,
+        eachBatch: (payload) =>
+          hooks.onBatch({
+            partition: payload.batch.partition,
+            messages: payload.batch.messages,
+            resolve: (offset) => {
+              payload.resolveOffset(offset);
+            },
+            heartbeat: () => payload.heartbeat(),
+            isRunning: () => payload.isRunning() && !over,
+          }),
+      });
+    },
+    seek: (partition, offset) => {
+      consumer.seek({ topic, partition, offset: String(offset) });
+    },
+    endOffsets: async (partitions) => {
+      const asked = partitions.map((partition) => ({ partition }));
+      const [answer] = await requireCluster().fetchTopicsOffset([{ topic, partitions: asked, fromBeginning: false }]);
+      return new Map(answer?.partitions.map(({ partition, offset }) => [partition, Number(offset)]));
+    },
+    commit: (offsets) =>
+      consumer.commitOffsets([...offsets].map(([partition, offset]) => ({ topic, partition, offset: String(offset) }))),
+    pause: () => {
+      if (member !== undefined && !over) consumer.pause([{ topic }]);
+    },
+    partitionCount: () => requireCluster().findTopicPartitionMetadata(topic).length,
+    memberId: () => member,
+    stop: async () => {
+      const joined = member !== undefined && !over;
+      over = true;
+      if (joined) await settledWithin(CLOSE_DEADLINE_MS, consumer.disconnect());
+      discard();
+    },
+    discard,
+  };
+};
+
+interface Listeners {
+  readonly joined: (generation: { memberId: string; partitions: Readonly<Record<string, number[]>> }) => void;
+  readonly rebalancing: () => void;
+  readonly answered: (apiName: string) => void;
+  readonly crashed: (reason: Error) => void;
+}
+
+const listen = (consumer: Consumer, { joined, rebalancing, answered, crashed }: Listeners): void => {
+  consumer.on(consumer.events.GROUP_JOIN, ({ payload: { memberId, memberAssignment } }) => {
+    joined({ memberId, partitions: memberAssignment });
+  });
+  consumer.on(consumer.events.REBALANCING, rebalancing);
+  consumer.on(consumer.events.REQUEST, ({ payload: { apiName } }: RequestEvent) => {
+    answered(apiName);
+  });
+  consumer.on(consumer.events.CRASH, ({ payload: { error } }) => {
+    crashed(error);
+  });
+};

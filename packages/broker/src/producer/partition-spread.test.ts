@@ -1,0 +1,72 @@
+import fc from 'fast-check';
+import { createPartitionSpread, spreadWidth, strideOf } from './partition-spread';
+
+const range = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
+
+const place = (spread: ReturnType<typeof createPartitionSpread>, messages: number, available: number[]): number[] => {
+  spread.begin(messages);
+  return range(messages).map(() => spread.next(available));
+};
+
+describe('spreadWidth', () => {
+  it.each([
+    [1, 128, 1],
+    [5, 128, 5],
+    [16, 128, 16],
+    [100, 128, 16],
+    [256, 128, 16],
+    [500, 128, 32],
+    [500, 16, 16],
+    [3, 2, 2],
+  ])('%i messages over %i partitions use %i', (messages, available, width) => {
+    expect(spreadWidth(messages, available)).toBe(width);
+  });
+});
+
+describe('strideOf', () => {
+  it.each([1, 2, 3, 4, 6, 12, 16, 100, 128, 997])('visits each of %i partitions before it repeats one', (count) => {
+    const visited = new Set(range(count).map((step) => (step * strideOf(count)) % count));
+    expect(visited.size).toBe(count);
+  });
+});
+
+describe('createPartitionSpread', () => {
+  it('gives each message of a small batch a partition of its own, evenly over time', () => {
+    const spread = createPartitionSpread(0);
+    const used = new Map<number, number>();
+    for (let batch = 0; batch < 16; batch += 1) {
+      const places = place(spread, 7, range(16));
+      expect(new Set(places).size).toBe(7);
+      for (const partition of places) used.set(partition, (used.get(partition) ?? 0) + 1);
+    }
+    expect([...used.values()]).toEqual(new Array(16).fill(7));
+  });
+
+  it('shares a large batch out evenly over few partitions', () => {
+    const places = place(createPartitionSpread(0.4), 320, range(128));
+    const counts = new Map<number, number>();
+    for (const partition of places) counts.set(partition, (counts.get(partition) ?? 0) + 1);
+    expect([...counts.values()]).toEqual(new Array(20).fill(16));
+  });
+
+  it('moves on between single messages', () => {
+    const spread = createPartitionSpread(0.9);
+    const places = range(16).flatMap(() => place(spread, 1, range(16)));
+    expect(new Set(places).size).toBe(16);
+  });
+
+  it('only ever chooses what is available', () => {
+    const some = fc.uniqueArray(fc.integer({ min: 0, max: 500 }), { minLength: 1, maxLength: 130 });
+    fc.assert(
+      fc.property(
+        some,
+        fc.double({ min: 0, max: 0.999, noNaN: true }),
+        fc.integer({ min: 1, max: 600 }),
+        (available, random, messages) => {
+          const places = place(createPartitionSpread(random), messages, available);
+          expect(places.every((partition) => available.includes(partition))).toBe(true);
+        },
+      ),
+    );
+  });
+});

@@ -1,0 +1,361 @@
+import { randomUUID } from 'node:crypto';
+import {
+  type ConsumerGroupKey,
+  consumerGroupName,
+  decodeSolutionFailure,
+  decodeSolutionResponse,
+  encodeSolutionRequest,
+  fixedLimits,
+  headerText,
+  type ReceivedHeaders,
+  ServiceError,
+  type SolutionRequestEnvelope,
+  topicName,
+} from '@decision/contracts';
+import type { KafkaMessage } from 'kafkajs';
+import type { BackOff } from '../connection/back-off';
+import { settledWithin } from '../connection/deadline';
+import { type AssignmentChange } from '../consumer/assignment-change';
+import { type ConsumerEvent, GroupConsumer, type PartitionDelivery } from '../consumer/group-consumer';
+import { rejoinSignal } from '../consumer/rejoin-signal';
+import { largestMessageBytes } from '../producer/outgoing-message';
+import { createProducer, type ProducerEvent } from '../producer/producer';
+import type { BrokerLog, BrokerSettings } from '../settings';
+import { tooFewPartitions } from '../topics/topic-check';
+import { type PendingRequest, PendingRequests } from './pending-requests';
+import { ReplyPartitions } from './reply-partitions';
+
+/** What a requester tells about itself, for metrics. */
+export type RequesterEvent =
+  | ProducerEvent
+  | ConsumerEvent
+  /** An answer whose request is not known: a second answer, or one of a request that was given up. */
+  | { readonly type: 'reply_unknown' }
+  /** An answer that came after its request had expired. */
+  | { readonly type: 'reply_late' }
+  /** An answer that cannot be read. */
+  | { readonly type: 'reply_malformed' }
+  /** Requests were sent again because the partition of their answers moved to another member. */
+  | { readonly type: 'requests_resent'; readonly count: number }
+  | { readonly type: 'request_expired' };
+
+export interface RequesterOptions {
+  readonly group: ConsumerGroupKey;
+  /** Name of this process among all that await answers on the topic. Default: a random UUID. */
+  readonly requesterId?: string;
+  /** Partitions that the topic of answers must have; with fewer the requester does not become ready. */
+  readonly expectedPartitions: number;
+  /** Most requests in flight; beyond it they are refused with `overloaded`. Default 20,000. */
+  readonly maxPending?: number;
+  /** Most bytes of payloads in flight. Default 256 MiB. */
+  readonly maxPendingBytes?: number;
+  /** Wait between attempts to reach the broker. */
+  readonly retry?: BackOff;
+  /** Default 60,000 and 15,000, the specification's. */
+  readonly sessionTimeoutMs?: number;
+  readonly heartbeatIntervalMs?: number;
+  readonly onEvent?: (event: RequesterEvent) => void;
+}
+
+export interface RequesterStatus {
+  /** Whether {@link Requester.request} accepts work. */
+  readonly ready: boolean;
+  /** Partitions of the topic of answers that this process owns and reads. */
+  readonly partitions: number;
+  readonly expectedPartitions: number;
+  /** Why it is not ready, a sentence; undefined when it is. */
+  readonly reason: string | undefined;
+  readonly pending: number;
+}
+
+/** What a caller says of a request; the rest of the envelope is the requester's. */
+export type RequestEnvelope = Omit<SolutionRequestEnvelope, 'correlationId' | 'requester' | 'replyPartition'>;
+
+/** Sends requests to workers and awaits their answers. */
+export interface Requester {
+  /** Begins, and resolves at once: a broker that is down is tried for ever, see {@link status}. Idempotent. */
+  start(): Promise<void>;
+  status(): RequesterStatus;
+  /**
+   * Resolves with the answer's bytes. Throws `ServiceError`: the worker's own error, broker_unavailable (at once when not ready,
+   * within a second of losing the broker), deadline_exceeded, overloaded, payload_too_large, shutting_down.
+   */
+  request(envelope: RequestEnvelope, payload: Buffer): Promise<Buffer>;
+  /** Refuses new requests, awaits those in flight for at most `drainMs` (default 10,000), and leaves. Idempotent. */
+  stop(options?: { readonly drainMs?: number }): Promise<void>;
+}
+
+const DEFAULT_MAX_PENDING = 20_000;
+const DEFAULT_MAX_PENDING_BYTES = 256 * 1024 * 1024;
+const DEFAULT_DRAIN_MS = 10_000;
+/** How long the broker may be away before requests are answered 503; together with noticing it stays under a second, ms. */
+const UNAVAILABLE_AFTER_MS = 750;
+/** Bytes of headers of a request, at most. */
+const HEADER_BYTES = 8 * 1024;
+/** What is left to send after the drain are rejoin signals, ms. */
+const STOP_DRAIN_MS = 1_000;
+/** How long a rejoin signal is worth sending, ms. */
+const SIGNAL_LIFE_MS = 2_000;
+
+class BrokerRequester implements Requester {
+  private readonly self: string;
+  private readonly selfBytes: Buffer;
+  private readonly topic: string;
+  private readonly groupId: string;
+  private readonly producer: ReturnType<typeof createProducer>;
+  private readonly consumer: GroupConsumer;
+  private readonly pending: PendingRequests;
+  private readonly replyPartitions = new ReplyPartitions();
+  private counter = 0;
+  private accepting = true;
+  private stopped: Promise<void> | undefined;
+
+  constructor(
+    settings: BrokerSettings,
+    log: BrokerLog,
+    private readonly options: RequesterOptions,
+  ) {
+    this.self = options.requesterId ?? randomUUID();
+    this.selfBytes = Buffer.from(this.self);
+    this.topic = topicName(settings.topicPrefix, 'solutionResponse');
+    this.groupId = consumerGroupName(settings.topicPrefix, options.group);
+    this.pending = new PendingRequests((request) => {
+      this.expired(request);
+    });
+    this.producer = createProducer(settings, log, {
+      topics: ['solution', 'solutionResponse'],
+      maxQueuedMessages: this.maxPending * 2,
+      maxQueuedBytes: this.maxPendingBytes * 2,
+      unavailableAfterMs: UNAVAILABLE_AFTER_MS,
+      retry: options.retry,
+      onEvent: options.onEvent,
+      onAvailability: (available, reason) => {
+        if (!available) this.brokerGone(reason);
+      },
+    });
+    this.consumer = this.createConsumer(settings, log);
+  }
+
+  start(): Promise<void> {
+    if (this.accepting) {
+      this.producer.startConnecting();
+      this.consumer.start();
+    }
+    return Promise.resolve();
+  }
+
+  status(): RequesterStatus {
+    const reason = this.notReady();
+    return {
+      ready: reason === undefined,
+      partitions: this.consumer.readyPartitions().size,
+      expectedPartitions: this.options.expectedPartitions,
+      reason,
+      pending: this.pending.size,
+    };
+  }
+
+  request(envelope: RequestEnvelope, payload: Buffer): Promise<Buffer> {
+    const refusal = this.refusal(envelope, payload);
+    if (refusal !== undefined) return Promise.reject(refusal);
+    return new Promise((resolve, reject) => {
+      this.counter += 1;
+      const request: PendingRequest = {
+        correlationId: this.counter.toString(36),
+        envelope,
+        payload,
+        replyPartition: this.replyPartitions.next(),
+        resolve,
+        reject,
+      };
+      this.pending.add(request);
+      this.submit(request);
+    });
+  }
+
+  stop({ drainMs = DEFAULT_DRAIN_MS }: { readonly drainMs?: number } = {}): Promise<void> {
+    this.stopped ??= this.drainAndClose(drainMs);
+    return this.stopped;
+  }
+
+  private get maxPending(): number {
+    return this.options.maxPending ?? DEFAULT_MAX_PENDING;
+  }
+
+  private get maxPendingBytes(): number {
+    return this.options.maxPendingBytes ?? DEFAULT_MAX_PENDING_BYTES;
+  }
+
+  private createConsumer(settings: BrokerSettings, log: BrokerLog): GroupConsumer {
+    const { options } = this;
+    return new GroupConsumer({
+      settings,
+      log,
+      groupId: this.groupId,
+      topic: this.topic,
+      self: this.self,
+      begin: 'end',
+      sessionTimeoutMs: options.sessionTimeoutMs ?? fixedLimits.replySessionTimeoutMs,
+      heartbeatIntervalMs: options.heartbeatIntervalMs ?? fixedLimits.replyHeartbeatIntervalMs,
+      goneAfterMs: UNAVAILABLE_AFTER_MS,
+      retry: options.retry ?? {},
+      hooks: {
+        onAssigned: (change) => {
+          this.reassigned(change);
+        },
+        onReadiness: () => {
+          this.readinessChanged();
+        },
+        onMessages: (delivery) => {
+          this.receive(delivery);
+        },
+        onGone: (reason) => {
+          this.brokerGone(reason);
+        },
+        signal: (partitions) => {
+          this.signal(partitions);
+        },
+        onEvent: (event) => options.onEvent?.(event),
+      },
+    });
+  }
+
+  private notReady(): string | undefined {
+    if (!this.accepting) return 'The service is stopping.';
+    const found = this.consumer.partitionCount();
+    const { expectedPartitions } = this.options;
+    if (found !== undefined && found < expectedPartitions)
+      return tooFewPartitions(this.topic, found, expectedPartitions);
+    if (this.consumer.readyPartitions().size === 0) {
+      const why = this.consumer.reason();
+      if (why !== undefined) return `The consumer of "${this.topic}" is not in its group: ${why}.`;
+      return `The consumer of "${this.topic}" has joined its group but owns no partition that is ready.`;
+    }
+    if (this.producer.isAvailable()) return undefined;
+    return `The message broker cannot be reached: ${this.producer.reason() ?? 'the connection was lost'}.`;
+  }
+
+  private refusal({ deadline }: RequestEnvelope, payload: Buffer): ServiceError | undefined {
+    if (!this.accepting) return new ServiceError('shutting_down', 'The service is stopping.');
+    const limit = largestMessageBytes('solution') - HEADER_BYTES;
+    if (payload.length > limit) {
+      const sentence = `The request has ${payload.length} bytes; the message broker carries at most ${limit}.`;
+      return new ServiceError('payload_too_large', sentence, { limit_bytes: limit });
+    }
+    const reason = this.notReady();
+    if (reason !== undefined) return new ServiceError('broker_unavailable', reason);
+    if (deadline <= Date.now()) return deadlineExceeded();
+    const isFull = this.pending.size >= this.maxPending || this.pending.bytes + payload.length > this.maxPendingBytes;
+    if (!isFull) return undefined;
+    return new ServiceError('overloaded', 'Too many requests are in flight.', { retry_after_seconds: 1 });
+  }
+
+  private submit(request: PendingRequest): void {
+    const { envelope, payload, correlationId, replyPartition } = request;
+    if (replyPartition === undefined) return;
+    const headers = encodeSolutionRequest({ ...envelope, correlationId, requester: this.self, replyPartition });
+    const message = {
+      topic: 'solution',
+      partition: undefined,
+      headers,
+      value: payload,
+      deadline: envelope.deadline,
+    } as const;
+    this.producer.submit(message, (error) => {
+      // An expired message is this class's own business: the request expires with it.
+      if (error === undefined || error.code === 'deadline_exceeded') return;
+      this.pending.take(correlationId)?.reject(error);
+    });
+  }
+
+  private receive({ messages, took }: PartitionDelivery): void {
+    for (const message of messages) {
+      this.receiveOne(message);
+      took(message);
+    }
+  }
+
+  private receiveOne({ headers = {}, value }: KafkaMessage): void {
+    if (!this.isOurs(headers)) return;
+    const correlationId = headerText(headers, 'correlation-id');
+    if (correlationId === undefined) {
+      this.options.onEvent?.({ type: 'reply_malformed' });
+      return;
+    }
+    const request = this.pending.take(correlationId);
+    if (request === undefined) {
+      this.options.onEvent?.({ type: this.pending.hasExpired(correlationId) ? 'reply_late' : 'reply_unknown' });
+      return;
+    }
+    const { errorCode } = decodeSolutionResponse(headers);
+    const bytes = value ?? Buffer.alloc(0);
+    if (errorCode === undefined) request.resolve(bytes);
+    else request.reject(decodeSolutionFailure(errorCode, bytes));
+  }
+
+  /** Whether an answer is for this process; told without making text of the header. */
+  private isOurs({ requester }: ReceivedHeaders): boolean {
+    return Buffer.isBuffer(requester) ? this.selfBytes.equals(requester) : requester === this.self;
+  }
+
+  private reassigned({ lost }: AssignmentChange): void {
+    if (lost.length === 0) return;
+    const gone = new Set(lost);
+    for (const request of this.pending.values())
+      if (request.replyPartition !== undefined && gone.has(request.replyPartition)) request.replyPartition = undefined;
+  }
+
+  private readinessChanged(): void {
+    this.replyPartitions.set(this.consumer.readyPartitions());
+    this.resendHomeless();
+  }
+
+  /** Sends those requests again whose answers would come to a partition that is no longer ours. */
+  private resendHomeless(): void {
+    let count = 0;
+    for (const request of this.pending.values()) {
+      if (request.replyPartition !== undefined) continue;
+      request.replyPartition = this.replyPartitions.next();
+      if (request.replyPartition === undefined) return;
+      count += 1;
+      this.submit(request);
+    }
+    if (count > 0) this.options.onEvent?.({ type: 'requests_resent', count });
+  }
+
+  private expired(request: PendingRequest): void {
+    this.options.onEvent?.({ type: 'request_expired' });
+    request.reject(deadlineExceeded());
+  }
+
+  private brokerGone(reason: string): void {
+    const sentence = `The message broker cannot be reached: ${reason === '' ? 'the connection was lost' : reason}.`;
+    for (const request of this.pending.takeAll()) request.reject(new ServiceError('broker_unavailable', sentence));
+  }
+
+  private signal(partitions: number): void {
+    const headers = rejoinSignal(this.groupId, this.self);
+    const deadline = Date.now() + SIGNAL_LIFE_MS;
+    for (let partition = 0; partition < partitions; partition += 1) {
+      const message = { topic: 'solutionResponse', partition, headers, value: Buffer.alloc(0), deadline } as const;
+      this.producer.submit(message, () => undefined);
+    }
+  }
+
+  private async drainAndClose(drainMs: number): Promise<void> {
+    this.accepting = false;
+    await settledWithin(drainMs, this.pending.empty());
+    const sentence = 'The service stopped before the answer came.';
+    for (const request of this.pending.takeAll()) request.reject(new ServiceError('shutting_down', sentence));
+    this.pending.close();
+    await this.consumer.stop();
+    await this.producer.stop({ drainMs: STOP_DRAIN_MS });
+  }
+}
+
+const deadlineExceeded = (): ServiceError =>
+  new ServiceError('deadline_exceeded', 'No worker answered before the deadline of the request.');
+
+/** Makes a requester that has not been started. */
+export const createRequester = (settings: BrokerSettings, log: BrokerLog, options: RequesterOptions): Requester =>
+  new BrokerRequester(settings, log, options);

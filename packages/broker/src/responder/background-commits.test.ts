@@ -1,0 +1,101 @@
+import { BackgroundCommits } from './background-commits';
+
+interface Committed {
+  readonly commits: BackgroundCommits;
+  readonly seen: [number, number][][];
+  readonly failures: unknown[];
+}
+
+const start = (commit: () => Promise<void> = () => Promise.resolve()): Committed => {
+  const seen: [number, number][][] = [];
+  const failures: unknown[] = [];
+  const commits = new BackgroundCommits(
+    (offsets) => {
+      seen.push([...offsets]);
+      return commit();
+    },
+    (error) => failures.push(error),
+  );
+  return { commits, seen, failures };
+};
+
+describe('BackgroundCommits', () => {
+  beforeEach(() => jest.useFakeTimers());
+  afterEach(() => jest.useRealTimers());
+
+  it('commits a second after the first finished message, all partitions at once', async () => {
+    const { commits, seen } = start();
+    commits.begin([1, 2]);
+    const finishFirst = commits.accept(1, 10);
+    const finishSecond = commits.accept(2, 20);
+    finishFirst();
+    finishSecond();
+    await jest.advanceTimersByTimeAsync(999);
+    expect(seen).toEqual([]);
+    await jest.advanceTimersByTimeAsync(1);
+    expect(seen).toEqual([
+      [
+        [1, 11],
+        [2, 21],
+      ],
+    ]);
+    await jest.advanceTimersByTimeAsync(10_000);
+    expect(seen).toHaveLength(1);
+  });
+
+  it('never commits past an unfinished message', async () => {
+    const { commits, seen } = start();
+    commits.begin([0]);
+    const finishFirst = commits.accept(0, 1);
+    const finishSecond = commits.accept(0, 2);
+    finishSecond();
+    await jest.advanceTimersByTimeAsync(5_000);
+    expect(seen).toEqual([]);
+    finishFirst();
+    await jest.advanceTimersByTimeAsync(1_000);
+    expect(seen).toEqual([[[0, 3]]]);
+  });
+
+  it('commits nothing of a spell of owning that is over', async () => {
+    const { commits, seen } = start();
+    commits.begin([0]);
+    const finishOld = commits.accept(0, 50);
+    commits.end([0]);
+    commits.begin([0]);
+    finishOld();
+    const finishNew = commits.accept(0, 40);
+    await jest.advanceTimersByTimeAsync(5_000);
+    expect(seen).toEqual([]);
+    finishNew();
+    await jest.advanceTimersByTimeAsync(1_000);
+    expect(seen).toEqual([[[0, 41]]]);
+  });
+
+  it('tries again what failed', async () => {
+    let broken = true;
+    const { commits, seen, failures } = start(() => (broken ? Promise.reject(new Error('no')) : Promise.resolve()));
+    commits.begin([0]);
+    commits.accept(0, 7)();
+    await jest.advanceTimersByTimeAsync(1_000);
+    expect(failures).toHaveLength(1);
+    broken = false;
+    await jest.advanceTimersByTimeAsync(1_000);
+    expect(seen).toEqual([[[0, 8]], [[0, 8]]]);
+    await jest.advanceTimersByTimeAsync(10_000);
+    expect(seen).toHaveLength(2);
+  });
+
+  it('commits at once when told to, one at a time', async () => {
+    let release: () => void = () => undefined;
+    const { commits, seen } = start(() => new Promise((resolve) => (release = resolve)));
+    commits.begin([0]);
+    commits.accept(0, 1)();
+    const flushed = commits.flush();
+    void commits.flush();
+    expect(seen).toHaveLength(1);
+    release();
+    await flushed;
+    commits.close();
+    expect(jest.getTimerCount()).toBe(0);
+  });
+});

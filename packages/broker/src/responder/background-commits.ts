@@ -1,0 +1,78 @@
+import { CommitTracker, type TrackedOffset } from './commit-tracker';
+
+/** Commits at most this often, ms: also the work that may be done twice after a crash. */
+const COMMIT_INTERVAL_MS = 1_000;
+
+/** Commits finished prefixes behind the work, one commit at a time. */
+export class BackgroundCommits {
+  private readonly trackers = new Map<number, CommitTracker>();
+  private timer: NodeJS.Timeout | undefined;
+  private running: Promise<void> | undefined;
+
+  /** `commit` is given, for each partition, the offset of the first unfinished message; `onFailed` hears of its rejections. */
+  constructor(
+    private readonly commit: (offsets: ReadonlyMap<number, number>) => Promise<void>,
+    private readonly onFailed: (error: unknown) => void,
+  ) {}
+
+  /** A spell of owning these partitions begins. */
+  begin(partitions: readonly number[]): void {
+    for (const partition of partitions) this.trackers.set(partition, new CommitTracker());
+  }
+
+  /** The spell is over: what is still open of these partitions will not be committed by this process. */
+  end(partitions: readonly number[]): void {
+    for (const partition of partitions) this.trackers.delete(partition);
+  }
+
+  /** Takes a message over and returns the way to say that it is finished. */
+  accept(partition: number, offset: number): () => void {
+    const tracker = this.tracker(partition);
+    const tracked: TrackedOffset = tracker.accept(offset);
+    return () => {
+      if (tracker.finish(tracked) && this.trackers.get(partition) === tracker) this.arm();
+    };
+  }
+
+  /** Commits now what can be. Never rejects. */
+  flush(): Promise<void> {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    this.running ??= this.commitAll().finally(() => {
+      this.running = undefined;
+    });
+    return this.running;
+  }
+
+  close(): void {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+  }
+
+  private tracker(partition: number): CommitTracker {
+    let tracker = this.trackers.get(partition);
+    if (tracker === undefined) this.trackers.set(partition, (tracker = new CommitTracker()));
+    return tracker;
+  }
+
+  private arm(): void {
+    this.timer ??= setTimeout(() => {
+      void this.flush();
+    }, COMMIT_INTERVAL_MS);
+  }
+
+  private async commitAll(): Promise<void> {
+    const due = [...this.trackers].flatMap(([partition, tracker]) => {
+      const offset = tracker.committable();
+      return offset === undefined ? [] : [{ partition, tracker, offset }];
+    });
+    if (due.length === 0) return;
+    try {
+      await this.commit(new Map(due.map(({ partition, offset }) => [partition, offset])));
+      for (const { tracker, offset } of due) tracker.markCommitted(offset);
+    } catch (error) {
+      this.onFailed(error);
+      this.arm();
+    }
+  }
+}

@@ -1,0 +1,31 @@
+/** A first-in, first-out queue whose operations do not depend on its length. */
+export class Fifo<T> {
+  private items: (T | undefined)[] = [];
+  private head = 0;
+
+  get length(): number {
+    return this.items.length - this.head;
+  }
+
+  push(item: T): void {
+    this.items.push(item);
+  }
+
+  /** The item that has waited longest; undefined when empty. */
+  peek(): T | undefined {
+    return this.items[this.head];
+  }
+
+  /** Removes and returns the item that has waited longest; undefined when empty. */
+  shift(): T | undefined {
+    const item = this.items[this.head];
+    if (this.head === this.items.length) return undefined;
+    this.items[this.head] = undefined;
+    this.head += 1;
+    if (this.head === this.items.length || (this.head > 1_024 && this.head * 2 > this.items.length)) {
+      this.items = this.items.slice(this.head);
+      this.head = 0;
+    }
+    return item;
+  }
+}

@@ -1,0 +1,26 @@
+import {
+  headerText,
+  type ReceivedHeaders,
+  requiredCount,
+  requiredHeader,
+  type SolutionRequestEnvelope,
+} from '@decision/contracts';
+
+/** What must be known of a request to answer it. */
+export type ReplyAddress = Pick<SolutionRequestEnvelope, 'correlationId' | 'requester' | 'replyPartition' | 'deadline'>;
+
+/** The address in an envelope that is otherwise unreadable; undefined where there is none. A deadline that cannot be read is the one given. */
+export const readReplyAddress = (headers: ReceivedHeaders, otherwiseDeadline: number): ReplyAddress | undefined => {
+  try {
+    const deadline = Number(headerText(headers, 'deadline'));
+    return {
+      correlationId: requiredHeader(headers, 'correlation-id'),
+      requester: requiredHeader(headers, 'requester'),
+      replyPartition: requiredCount(headers, 'reply-partition'),
+      deadline:
+        Number.isSafeInteger(deadline) && deadline > 0 ? Math.min(deadline, otherwiseDeadline) : otherwiseDeadline,
+    };
+  } catch {
+    return undefined;
+  }
+};

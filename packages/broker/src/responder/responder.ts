@@ -1,0 +1,366 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  type ConsumerGroupKey,
+  consumerGroupName,
+  decodeSolutionRequest,
+  encodeSolutionFailure,
+  encodeSolutionResponse,
+  type ErrorCode,
+  type ReceivedHeaders,
+  ServiceError,
+  type SolutionRequestEnvelope,
+  topicName,
+} from '@decision/contracts';
+import type { KafkaMessage } from 'kafkajs';
+import type { BackOff } from '../connection/back-off';
+import { brokerErrorText } from '../connection/broker-error';
+import { settledWithin } from '../connection/deadline';
+import { type ConsumerEvent, GroupConsumer, type PartitionDelivery } from '../consumer/group-consumer';
+import { rejoinSignal } from '../consumer/rejoin-signal';
+import { createProducer, type ProducerEvent } from '../producer/producer';
+import type { BrokerLog, BrokerSettings } from '../settings';
+import { BackgroundCommits } from './background-commits';
+import { Lanes } from './lanes';
+import { type ReplyAddress, readReplyAddress } from './reply-address';
+import { Room } from './room';
+
+/** What a responder tells about itself, for metrics. */
+export type ResponderEvent =
+  | ProducerEvent
+  | ConsumerEvent
+  /** A request was answered; `errorCode` is undefined on success. Times in ms: waiting in this process, and being handled. */
+  | {
+      readonly type: 'answered';
+      readonly errorCode: ErrorCode | undefined;
+      readonly waitedMs: number;
+      readonly handledMs: number;
+    }
+  /** A request was dropped because its deadline had passed. */
+  | { readonly type: 'request_expired' }
+  /** A request whose envelope cannot be read; `answered` where at least the address for an answer could. */
+  | { readonly type: 'request_malformed'; readonly answered: boolean }
+  /** An answer could not be sent; nobody waits for it, or the broker refused it. */
+  | { readonly type: 'reply_lost'; readonly code: ErrorCode }
+  | { readonly type: 'commit_failed'; readonly reason: string };
+
+export interface ResponderOptions {
+  readonly group: ConsumerGroupKey;
+  /** Name of this process, for the logs of those it answers. */
+  readonly workerId: string;
+  readonly sessionTimeoutMs: number;
+  readonly heartbeatIntervalMs: number;
+  /** Partitions that are worked on at once. Default 4. */
+  readonly partitionConcurrency?: number;
+  /** Most messages that have been fetched and not finished; fetching goes on below half of it. Default 1,000. */
+  readonly maxQueued?: number;
+  /** Most bytes of such messages. Default 128 MiB. */
+  readonly maxQueuedBytes?: number;
+  /** Wait between attempts to reach the broker. */
+  readonly retry?: BackOff;
+  /**
+   * Answers one request. Throws a `ServiceError` for an expected failure, which is sent as it is; anything else is logged and
+   * answered internal_error. May be called twice for one request, in this process or another.
+   */
+  readonly handle: (envelope: SolutionRequestEnvelope, payload: Buffer) => Promise<Buffer> | Buffer;
+  readonly onEvent?: (event: ResponderEvent) => void;
+}
+
+export interface ResponderStatus {
+  /** Whether it is in its group and can answer. A member without partitions is ready, and idle. */
+  readonly ready: boolean;
+  readonly partitions: number;
+  /** Epoch ms at which the broker last answered this consumer; 0 if never. */
+  readonly lastHeartbeatAt: number;
+  /** Messages fetched and not finished. */
+  readonly queued: number;
+  /** Why it is not ready, a sentence; undefined when it is. */
+  readonly reason: string | undefined;
+}
+
+/** Consumes requests and answers them. */
+export interface Responder {
+  /** Begins, and resolves at once: a broker that is down is tried for ever, see {@link status}. Idempotent. */
+  start(): Promise<void>;
+  status(): ResponderStatus;
+  /**
+   * Fetches no more, finishes and answers what it has for at most `drainMs` (default 10,000), commits, and leaves the group.
+   * What is not finished is done by another member. Idempotent.
+   */
+  stop(options?: { readonly drainMs?: number }): Promise<void>;
+}
+
+interface Job {
+  readonly message: KafkaMessage;
+  readonly bytes: number;
+  readonly acceptedAt: number;
+  readonly finish: () => void;
+}
+
+const MIB = 1024 * 1024;
+const DEFAULT_PARTITION_CONCURRENCY = 4;
+const DEFAULT_MAX_QUEUED = 1_000;
+const DEFAULT_MAX_QUEUED_BYTES = 128 * MIB;
+const MAX_REPLY_BYTES = 128 * MIB;
+const DEFAULT_DRAIN_MS = 10_000;
+/** How often a delivery that waits for room looks after the heartbeat, ms. */
+const WAIT_MS = 500;
+/** An answer to a request whose deadline cannot be read is kept for this long, ms. */
+const MALFORMED_REPLY_LIFE_MS = 10_000;
+const STOP_COMMIT_MS = 2_000;
+const STOP_DRAIN_MS = 1_000;
+const SIGNAL_LIFE_MS = 2_000;
+
+class BrokerResponder implements Responder {
+  private readonly groupId: string;
+  private readonly topic: string;
+  private readonly producer: ReturnType<typeof createProducer>;
+  private readonly consumer: GroupConsumer;
+  private readonly commits: BackgroundCommits;
+  private readonly requests: Room;
+  private readonly replies = new Room({ items: Infinity, bytes: MAX_REPLY_BYTES });
+  private readonly lanes: Lanes<Job>;
+  private owned = 0;
+  private draining = false;
+  private stopped: Promise<void> | undefined;
+
+  constructor(
+    settings: BrokerSettings,
+    private readonly log: BrokerLog,
+    private readonly options: ResponderOptions,
+  ) {
+    this.topic = topicName(settings.topicPrefix, 'solution');
+    this.groupId = consumerGroupName(settings.topicPrefix, options.group);
+    this.requests = new Room({
+      items: options.maxQueued ?? DEFAULT_MAX_QUEUED,
+      bytes: options.maxQueuedBytes ?? DEFAULT_MAX_QUEUED_BYTES,
+    });
+    this.lanes = new Lanes({
+      concurrency: options.partitionConcurrency ?? DEFAULT_PARTITION_CONCURRENCY,
+      run: (job) => this.answer(job),
+      gate: () => (this.replies.isFull() ? this.replies.hasRoom() : undefined),
+    });
+    // The rooms bound what is queued, so the producer itself refuses nothing.
+    this.producer = createProducer(settings, log, {
+      topics: ['solutionResponse', 'solution'],
+      maxQueuedMessages: Infinity,
+      maxQueuedBytes: Infinity,
+      retry: options.retry,
+      onEvent: options.onEvent,
+    });
+    this.consumer = this.createConsumer(settings);
+    this.commits = new BackgroundCommits(
+      (offsets) => this.consumer.commit(offsets),
+      (error) => options.onEvent?.({ type: 'commit_failed', reason: brokerErrorText(error) }),
+    );
+  }
+
+  start(): Promise<void> {
+    if (!this.draining) {
+      this.producer.startConnecting();
+      this.consumer.start();
+    }
+    return Promise.resolve();
+  }
+
+  status(): ResponderStatus {
+    const reason = this.notReady();
+    return {
+      ready: reason === undefined,
+      partitions: this.owned,
+      lastHeartbeatAt: this.consumer.lastHeardAt(),
+      queued: this.requests.items,
+      reason,
+    };
+  }
+
+  stop({ drainMs = DEFAULT_DRAIN_MS }: { readonly drainMs?: number } = {}): Promise<void> {
+    this.stopped ??= this.drainAndClose(drainMs);
+    return this.stopped;
+  }
+
+  private createConsumer(settings: BrokerSettings): GroupConsumer {
+    const { options, log } = this;
+    return new GroupConsumer({
+      settings,
+      log,
+      groupId: this.groupId,
+      topic: this.topic,
+      self: options.workerId,
+      begin: 'committed',
+      sessionTimeoutMs: options.sessionTimeoutMs,
+      heartbeatIntervalMs: options.heartbeatIntervalMs,
+      goneAfterMs: options.sessionTimeoutMs,
+      retry: options.retry ?? {},
+      hooks: {
+        onAssigned: ({ owned, gained, lost }) => {
+          this.owned = owned.length;
+          this.commits.end(lost);
+          this.commits.begin(gained);
+        },
+        onRebalancing: () => void this.commits.flush(),
+        onMessages: (delivery) => this.take(delivery),
+        onGone: () => undefined,
+        signal: (partitions) => {
+          this.signal(partitions);
+        },
+        onEvent: (event) => options.onEvent?.(event),
+      },
+    });
+  }
+
+  private notReady(): string | undefined {
+    if (this.draining) return 'The service is stopping.';
+    const why = this.consumer.reason();
+    if (why !== undefined) return `The consumer of "${this.topic}" is not in its group: ${why}.`;
+    const producing = this.producer.reason();
+    return producing === undefined ? undefined : `The message broker cannot be reached: ${producing}.`;
+  }
+
+  /** Takes messages over as room allows; waits, with heartbeats, while there is none. */
+  private async take({ partition, messages, took, heartbeat, isRunning }: PartitionDelivery): Promise<void> {
+    for (const message of messages) {
+      while (this.requests.isFull() && isRunning() && !this.draining) {
+        await Promise.race([this.requests.hasRoom(), sleep(WAIT_MS)]);
+        await heartbeat();
+      }
+      if (!isRunning() || this.draining) return;
+      const bytes = message.value?.length ?? 0;
+      this.requests.enter(bytes);
+      const finished = this.commits.accept(partition, Number(message.offset));
+      const finish = (): void => {
+        finished();
+        this.requests.leave(bytes);
+      };
+      this.lanes.add(partition, { message, bytes, acceptedAt: Date.now(), finish });
+      took(message);
+    }
+  }
+
+  /** Answers one request; returns a promise only where the handler did. */
+  private answer(job: Job): Promise<void> | undefined {
+    const { headers = {}, value } = job.message;
+    const envelope = this.readEnvelope(job, headers);
+    if (envelope === undefined) return undefined;
+    const begunAt = Date.now();
+    if (envelope.deadline <= begunAt) {
+      this.emit({ type: 'request_expired' });
+      job.finish();
+      return undefined;
+    }
+    const succeed = (result: Buffer): void => {
+      this.answered(job, begunAt, undefined);
+      this.reply(job, envelope, result);
+    };
+    const fail = (error: unknown): void => {
+      const failure = this.expectedFailure(envelope, error);
+      this.answered(job, begunAt, failure.code);
+      this.replyFailure(job, envelope, failure);
+    };
+    try {
+      const outcome = this.options.handle(envelope, value ?? Buffer.alloc(0));
+      if (!Buffer.isBuffer(outcome)) return outcome.then(succeed, fail);
+      succeed(outcome);
+    } catch (error) {
+      fail(error);
+    }
+    return undefined;
+  }
+
+  private readEnvelope(job: Job, headers: ReceivedHeaders): SolutionRequestEnvelope | undefined {
+    try {
+      return decodeSolutionRequest(headers);
+    } catch (error) {
+      const address = readReplyAddress(headers, Date.now() + MALFORMED_REPLY_LIFE_MS);
+      this.emit({ type: 'request_malformed', answered: address !== undefined });
+      const sentence = error instanceof ServiceError ? error.message : 'The envelope of the request cannot be read.';
+      if (address === undefined) job.finish();
+      else this.replyFailure(job, address, new ServiceError('internal_error', sentence));
+      return undefined;
+    }
+  }
+
+  private expectedFailure({ requestId, versionId }: SolutionRequestEnvelope, error: unknown): ServiceError {
+    if (error instanceof ServiceError) return error;
+    this.log.error({ err: error, requestId, versionId }, 'A request failed unexpectedly');
+    return new ServiceError('internal_error', 'The request failed because of a fault of the service.');
+  }
+
+  private answered(job: Job, begunAt: number, errorCode: ErrorCode | undefined): void {
+    const waitedMs = begunAt - job.acceptedAt;
+    this.emit({ type: 'answered', errorCode, waitedMs, handledMs: Date.now() - begunAt });
+  }
+
+  private reply(job: Job, address: ReplyAddress, result: Buffer): void {
+    this.produce(job, address, undefined, result, () => {
+      const sentence = `The result has ${result.length} bytes, more than a message may have.`;
+      this.replyFailure(job, address, new ServiceError('result_too_large', sentence));
+    });
+  }
+
+  private replyFailure(job: Job, address: ReplyAddress, error: ServiceError): void {
+    this.produce(job, address, error.code, encodeSolutionFailure(error), () => {
+      this.replyFailure(
+        job,
+        address,
+        new ServiceError(error.code, 'The request failed, with details too large to send.'),
+      );
+    });
+  }
+
+  /** Sends an answer and finishes the job when it is stored or cannot be; `onTooLarge` sends another instead. */
+  private produce(
+    job: Job,
+    { correlationId, requester, replyPartition, deadline }: ReplyAddress,
+    errorCode: ErrorCode | undefined,
+    value: Buffer,
+    onTooLarge: () => void,
+  ): void {
+    const headers = encodeSolutionResponse({ correlationId, requester, errorCode, worker: this.options.workerId });
+    this.replies.enter(value.length);
+    this.producer.submit(
+      { topic: 'solutionResponse', partition: replyPartition, headers, value, deadline },
+      (error) => {
+        this.replies.leave(value.length);
+        if (error === undefined) job.finish();
+        else if (error.code === 'payload_too_large') onTooLarge();
+        else this.replyLost(job, error.code);
+      },
+    );
+  }
+
+  /** An answer that will not be sent. One that was cut off by stopping is left unfinished: another member answers. */
+  private replyLost(job: Job, code: ErrorCode): void {
+    this.emit({ type: 'reply_lost', code });
+    if (code === 'shutting_down') this.requests.leave(job.bytes);
+    else job.finish();
+  }
+
+  private signal(partitions: number): void {
+    const headers = rejoinSignal(this.groupId, this.options.workerId);
+    const deadline = Date.now() + SIGNAL_LIFE_MS;
+    for (let partition = 0; partition < partitions; partition += 1) {
+      this.producer.submit(
+        { topic: 'solution', partition, headers, value: Buffer.alloc(0), deadline },
+        () => undefined,
+      );
+    }
+  }
+
+  private async drainAndClose(drainMs: number): Promise<void> {
+    this.draining = true;
+    this.consumer.pause();
+    await settledWithin(drainMs, this.requests.isEmpty());
+    await settledWithin(STOP_COMMIT_MS, this.commits.flush());
+    this.commits.close();
+    await this.consumer.stop();
+    await this.producer.stop({ drainMs: STOP_DRAIN_MS });
+  }
+
+  private emit(event: ResponderEvent): void {
+    this.options.onEvent?.(event);
+  }
+}
+
+/** Makes a responder that has not been started. */
+export const createResponder = (settings: BrokerSettings, log: BrokerLog, options: ResponderOptions): Responder =>
+  new BrokerResponder(settings, log, options);

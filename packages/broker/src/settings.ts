@@ -1,0 +1,41 @@
+/** How a client proves and checks identity on a TLS connection. An empty object means TLS with the system's authorities. */
+export interface TlsSettings {
+  /** Authorities that may have signed the broker's certificate, PEM. Default: those of the system. */
+  readonly ca?: string;
+  /** Certificate and private key of this client, PEM; both or neither. */
+  readonly cert?: string;
+  readonly key?: string;
+  /** Name that the broker's certificate must carry where it differs from the address. */
+  readonly serverName?: string;
+  /** Whether an unknown authority is refused. Default true; false only for tests. */
+  readonly rejectUnauthorized?: boolean;
+}
+
+/** How a client names itself to the broker. */
+export interface SaslSettings {
+  readonly mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512';
+  readonly username: string;
+  readonly password: string;
+}
+
+/** Where the broker is and how names are made on it. */
+export interface BrokerSettings {
+  /** Addresses, `host:port`, tried in turn until one answers; the others are learned from it. */
+  readonly brokers: readonly string[];
+  /** Name of this process in the broker's logs and quotas. */
+  readonly clientId: string;
+  /** Put in front of every topic and consumer group; may be empty. */
+  readonly topicPrefix: string;
+  /** Absent: no TLS. */
+  readonly tls?: TlsSettings;
+  /** Absent: no authentication. */
+  readonly sasl?: SaslSettings;
+}
+
+/** Where the package writes its log lines; a pino logger fits. Lines hold no payloads, keys or secrets. */
+export interface BrokerLog {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}

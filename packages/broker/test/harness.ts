@@ -1,0 +1,145 @@
+import { randomUUID } from 'node:crypto';
+import { ServiceError, type TopicKey } from '@decision/contracts';
+import { testStack } from '@decision/local-stack';
+import {
+  type Broker,
+  type BrokerLog,
+  createBroker,
+  createRequester,
+  createResponder,
+  type RequestEnvelope,
+  type Requester,
+  type RequesterEvent,
+  type RequesterOptions,
+  type Responder,
+  type ResponderEvent,
+  type ResponderOptions,
+} from '../src';
+
+/** How long a test waits for something that comes in milliseconds on an idle machine. */
+export const PATIENCE_MS = 60_000;
+
+export const silentLog: BrokerLog = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+};
+
+/** A broker with a topic prefix of its own, on the shared test servers unless an address is given. */
+export const testBroker = (label: string, address = testStack().mqBrokers, log = silentLog): Broker =>
+  createBroker({ brokers: [address], clientId: label, topicPrefix: `${label}-${randomUUID().slice(0, 8)}.` }, log);
+
+/** Another client of the same topics, as another process would be. */
+export const anotherClient = ({ settings }: Broker, log = silentLog): Broker => createBroker(settings, log);
+
+/** Waits until a condition holds; fails with the description given when it takes too long. */
+export const waitUntil = async (what: string, condition: () => boolean | Promise<boolean>): Promise<void> => {
+  const end = Date.now() + PATIENCE_MS;
+  while (!(await condition())) {
+    if (Date.now() > end) throw new Error(`Waited ${PATIENCE_MS} ms in vain: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+};
+
+/** An envelope whose deadline lies so far ahead. */
+export const envelope = (deadlineInMs = PATIENCE_MS): RequestEnvelope => ({
+  deadline: Date.now() + deadlineInMs,
+  kind: 'solve',
+  workspaceId: 'workspace',
+  versionId: 'version',
+  receivedAt: 1_763_000_000_000,
+  explain: 'none',
+  requestId: randomUUID(),
+  traceparent: undefined,
+});
+
+/** The code of the service error that a promise is rejected with; fails if it is not. */
+export const errorCodeOf = async (work: Promise<unknown>): Promise<string> => (await serviceErrorOf(work)).code;
+
+export const serviceErrorOf = async (work: Promise<unknown>): Promise<ServiceError> => {
+  const outcome = await work.then(
+    () => 'fulfilled',
+    (error: unknown) => error,
+  );
+  if (outcome instanceof ServiceError) return outcome;
+  throw new Error('It was not rejected with a service error.', { cause: outcome });
+};
+
+/** A requester and what it has told. */
+export interface TestRequester extends Requester {
+  readonly events: RequesterEvent[];
+  count(type: RequesterEvent['type']): number;
+}
+
+/** A started requester, ready unless `untilReady` is false. */
+export const startRequester = async (
+  broker: Broker,
+  options: Partial<RequesterOptions> = {},
+  untilReady = true,
+): Promise<TestRequester> => {
+  const events: RequesterEvent[] = [];
+  const requester = createRequester(broker, {
+    group: 'gatewayReplies',
+    expectedPartitions: 1,
+    sessionTimeoutMs: 10_000,
+    heartbeatIntervalMs: 1_000,
+    onEvent: (event) => events.push(event),
+    ...options,
+  });
+  await requester.start();
+  if (untilReady) await waitUntil('the requester is ready', () => requester.status().ready);
+  return {
+    events,
+    count: (type) => events.filter((event) => event.type === type).length,
+    start: () => requester.start(),
+    status: () => requester.status(),
+    request: (head, payload) => requester.request(head, payload),
+    stop: (how) => requester.stop(how),
+  };
+};
+
+/** A responder and what it has told. */
+export interface TestResponder extends Responder {
+  readonly events: ResponderEvent[];
+  count(type: ResponderEvent['type']): number;
+}
+
+/** A started responder that echoes unless told otherwise, and owns partitions unless `untilReady` is false. */
+export const startResponder = async (
+  broker: Broker,
+  options: Partial<ResponderOptions> = {},
+  untilReady = true,
+): Promise<TestResponder> => {
+  const events: ResponderEvent[] = [];
+  const responder = createResponder(broker, {
+    group: 'workers',
+    workerId: `worker-${randomUUID().slice(0, 8)}`,
+    sessionTimeoutMs: 10_000,
+    heartbeatIntervalMs: 500,
+    handle: (_envelope, payload) => payload,
+    onEvent: (event) => events.push(event),
+    ...options,
+  });
+  await responder.start();
+  if (untilReady)
+    await waitUntil(
+      'the responder owns partitions',
+      () => responder.status().ready && responder.status().partitions > 0,
+    );
+  return {
+    events,
+    count: (type) => events.filter((event) => event.type === type).length,
+    start: () => responder.start(),
+    status: () => responder.status(),
+    stop: (how) => responder.stop(how),
+  };
+};
+
+/** Creates the two topics of requests and answers, with few partitions, and waits until they can be written to. */
+export const createTestTopics = async (
+  broker: Broker,
+  topics: readonly TopicKey[] = ['solution', 'solutionResponse'],
+): Promise<void> => {
+  await broker.ensureTopics('local', { topics });
+};

@@ -1,0 +1,224 @@
+import { randomBytes } from 'node:crypto';
+import { ServiceError, type SolutionRequestEnvelope, topicName } from '@decision/contracts';
+import { type Broker, largestMessageBytes } from '../src';
+import {
+  createTestTopics,
+  envelope,
+  errorCodeOf,
+  serviceErrorOf,
+  startRequester,
+  startResponder,
+  testBroker,
+  type TestRequester,
+  type TestResponder,
+} from './harness';
+
+jest.setTimeout(120_000);
+
+const MIB = 1024 * 1024;
+
+/** What the worker of these tests does with a payload. */
+const handle = (head: SolutionRequestEnvelope, payload: Buffer): Buffer | Promise<Buffer> => {
+  const text = payload.length < 100 ? payload.toString() : '';
+  if (text === 'envelope') return Buffer.from(JSON.stringify(head));
+  if (text === 'slow') return new Promise((resolve) => setTimeout(() => resolve(payload), 300));
+  if (text === 'refuse') throw new ServiceError('evaluation_failed', 'The rule says no.', { row: 7 });
+  if (text === 'refuse later') return Promise.reject(new ServiceError('rule_not_published', 'Not published.'));
+  if (text === 'crash') throw new TypeError('secret internals');
+  if (text === 'crash later') return Promise.reject(new TypeError('secret internals'));
+  if (text.startsWith('grow ')) return Buffer.alloc(Number(text.slice(5)), 'x');
+  if (text === 'huge details') throw new ServiceError('evaluation_failed', 'Too much.', { text: 'x'.repeat(33 * MIB) });
+  return payload;
+};
+
+describe('requests and answers', () => {
+  let broker: Broker;
+  let requester: TestRequester;
+  let responder: TestResponder;
+  const errors: string[] = [];
+
+  beforeAll(async () => {
+    broker = testBroker('round-trip');
+    await createTestTopics(broker);
+    const log = { ...broker.log, error: (_fields: object, message: string) => void errors.push(message) };
+    [responder, requester] = await Promise.all([
+      startResponder({ ...broker, log }, { handle }),
+      startRequester(broker),
+    ]);
+  });
+
+  afterAll(() => broker.close());
+
+  const ask = (text: string, deadlineInMs?: number): Promise<Buffer> =>
+    requester.request(envelope(deadlineInMs), Buffer.from(text));
+
+  describe('a request', () => {
+    it('is answered with the bytes of the worker', async () => {
+      expect((await ask('hello')).toString()).toBe('hello');
+      expect(await ask('')).toEqual(Buffer.alloc(0));
+    });
+
+    it('carries its envelope to the worker', async () => {
+      const head = {
+        ...envelope(),
+        explain: 'brief' as const,
+        traceparent: '00-trace-span-01',
+        workspaceId: 'Wörkspace',
+      };
+      const seen = JSON.parse(
+        (await requester.request(head, Buffer.from('envelope'))).toString(),
+      ) as SolutionRequestEnvelope;
+      expect(seen).toMatchObject(head);
+    });
+
+    it('gets its own answer among hundreds', async () => {
+      const texts = Array.from({ length: 800 }, (_, index) => `nonce ${index} ${'x'.repeat(index % 50)}`);
+      const answers = await Promise.all(texts.map((text) => ask(text)));
+      expect(answers.map(String)).toEqual(texts);
+      expect(requester.status().pending).toBe(0);
+    });
+
+    it.each([
+      ['refuse', 'evaluation_failed', 'The rule says no.', { row: 7 }],
+      ['refuse later', 'rule_not_published', 'Not published.', {}],
+    ])('that the worker refuses (%s) fails with its error', async (text, code, message, details) => {
+      expect(await serviceErrorOf(ask(text))).toMatchObject({ code, message, details });
+    });
+
+    it.each(['crash', 'crash later'])('on which the worker fails (%s) tells nothing of its internals', async (text) => {
+      errors.length = 0;
+      const error = await serviceErrorOf(ask(text));
+      expect(error.code).toBe('internal_error');
+      expect(error.message).not.toContain('secret');
+      expect(errors).toEqual(['A request failed unexpectedly']);
+    });
+
+    it.each([100_000, 5 * MIB, 20 * MIB])('of %i bytes that do not compress comes back whole', async (size) => {
+      const payload = randomBytes(size);
+      expect((await requester.request(envelope(), payload)).equals(payload)).toBe(true);
+    });
+
+    it('of the largest size is carried, and one byte more is refused', async () => {
+      const limit = largestMessageBytes('solution') - 8 * 1024;
+      expect((await requester.request(envelope(), randomBytes(limit))).length).toBe(limit);
+      const error = await serviceErrorOf(requester.request(envelope(), Buffer.alloc(limit + 1)));
+      expect(error).toMatchObject({ code: 'payload_too_large', details: { limit_bytes: limit } });
+    });
+
+    it('whose result is larger than a message fails with result_too_large', async () => {
+      expect(await errorCodeOf(ask(`grow ${33 * MIB}`))).toBe('result_too_large');
+    });
+
+    it('whose error is larger than a message fails with its code, without the details', async () => {
+      expect(await serviceErrorOf(ask('huge details'))).toMatchObject({ code: 'evaluation_failed', details: {} });
+    });
+
+    it('fails at its deadline when the answer comes later, and the late answer is counted', async () => {
+      const lateBefore = requester.count('reply_late');
+      expect(await errorCodeOf(ask('slow', 100))).toBe('deadline_exceeded');
+      expect(requester.count('request_expired')).toBeGreaterThan(0);
+      expect((await ask('slow')).toString()).toBe('slow');
+      expect(requester.count('reply_late') + responder.count('reply_lost')).toBeGreaterThan(lateBefore);
+    });
+
+    it('that has expired is not even sent', async () => {
+      expect(await errorCodeOf(ask('hello', -1))).toBe('deadline_exceeded');
+    });
+  });
+
+  describe('limits of a requester', () => {
+    it('are counted in requests', async () => {
+      const small = await startRequester(broker, { maxPending: 3 });
+      const outcomes = await Promise.allSettled(
+        Array.from({ length: 5 }, () => small.request(envelope(), Buffer.from('slow'))),
+      );
+      expect(outcomes.map(({ status }) => status)).toEqual([
+        'fulfilled',
+        'fulfilled',
+        'fulfilled',
+        'rejected',
+        'rejected',
+      ]);
+      const refused = outcomes[4] as PromiseRejectedResult;
+      expect(refused.reason).toMatchObject({ code: 'overloaded', details: { retry_after_seconds: 1 } });
+      expect((await small.request(envelope(), Buffer.from('again'))).toString()).toBe('again');
+      await small.stop();
+    });
+
+    it('are counted in bytes', async () => {
+      const small = await startRequester(broker, { maxPendingBytes: 1_000 });
+      const first = small.request(envelope(), Buffer.alloc(800));
+      expect(await errorCodeOf(small.request(envelope(), Buffer.alloc(300)))).toBe('overloaded');
+      expect((await first).length).toBe(800);
+      expect((await small.request(envelope(), Buffer.alloc(300))).length).toBe(300);
+      await small.stop();
+    });
+  });
+
+  describe('messages that are not as they should be', () => {
+    const head = { requester: 'somebody', 'reply-partition': '0', deadline: String(Date.now() + 60_000) };
+    const send = async (topic: 'solution' | 'solutionResponse', headers: Record<string, string>): Promise<void> => {
+      const producer = broker.createProducer();
+      await producer.connect();
+      await producer.send({ topic, partition: 0, headers, value: Buffer.from('?'), deadline: Date.now() + 30_000 });
+      await producer.stop();
+    };
+
+    it('are dropped once, and counted, where no address for an answer can be read', async () => {
+      const before = responder.count('request_malformed');
+      await send('solution', { nonsense: 'yes' });
+      await send('solution', {});
+      expect((await ask('still alive')).toString()).toBe('still alive');
+      const malformed = responder.events.filter(({ type }) => type === 'request_malformed').slice(before);
+      expect(malformed).toEqual([
+        { type: 'request_malformed', answered: false },
+        { type: 'request_malformed', answered: false },
+      ]);
+    });
+
+    it('are answered with an error where it can', async () => {
+      const before = responder.events.length;
+      await send('solution', { ...head, 'correlation-id': 'broken-1', kind: 'dance' });
+      await ask('still alive');
+      expect(responder.events.slice(before)).toContainEqual({ type: 'request_malformed', answered: true });
+    });
+
+    it('do not stop the worker when the partition for the answer does not exist', async () => {
+      await send('solution', { ...head, 'correlation-id': 'broken-2', kind: 'dance', 'reply-partition': '4000' });
+      expect((await ask('still alive')).toString()).toBe('still alive');
+      expect(responder.events).toContainEqual({ type: 'reply_lost', code: 'broker_unavailable' });
+    });
+
+    it('are dropped by a requester: answers for others unseen, its own unknown ones counted', async () => {
+      const own = await startRequester(broker, { requesterId: 'the-owner' });
+      const partitions = Array.from({ length: own.status().partitions }, (_, index) => index);
+      expect(partitions.length).toBeGreaterThan(0);
+      const producer = broker.createProducer();
+      await producer.connect();
+      for (let partition = 0; partition < 16; partition += 1) {
+        for (const requesterId of ['somebody else', 'the-owner']) {
+          const headers = { v: '1', requester: requesterId, 'correlation-id': 'never-sent' };
+          await producer.send({
+            topic: 'solutionResponse',
+            partition,
+            headers,
+            value: Buffer.from('?'),
+            deadline: Date.now() + 30_000,
+          });
+        }
+      }
+      await own.request(envelope(), Buffer.from('hello'));
+      await producer.stop();
+      await own.stop();
+      expect(own.count('reply_unknown')).toBeGreaterThan(0);
+      expect(own.count('reply_unknown')).toBeLessThanOrEqual(16);
+    });
+  });
+
+  describe('topics', () => {
+    it('have the prefix in front of their names', async () => {
+      const problems = await broker.checkTopics([{ topic: 'solution', partitions: 1_000 }]);
+      expect(problems[0]?.name).toBe(topicName(broker.settings.topicPrefix, 'solution'));
+    });
+  });
+});

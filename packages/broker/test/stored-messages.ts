@@ -1,0 +1,49 @@
+import { Kafka, logLevel } from 'kafkajs';
+import { type TopicKey, topicName } from '@decision/contracts';
+import type { Broker } from '../src';
+import { waitUntil } from './harness';
+
+/** A message as it lies in the broker. */
+export interface StoredMessage {
+  readonly partition: number;
+  readonly offset: number;
+  readonly value: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** A plain client of the library, for looking at the broker past the code under test. */
+export const plainClient = ({ settings }: Broker): Kafka =>
+  new Kafka({ brokers: [...settings.brokers], clientId: 'onlooker', logLevel: logLevel.NOTHING });
+
+const asText = (headers: Readonly<Record<string, unknown>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
+
+/** Everything that lies in a topic at the moment of the call, by partition and offset. */
+export const storedMessages = async (broker: Broker, topic: TopicKey): Promise<StoredMessage[]> => {
+  const name = topicName(broker.settings.topicPrefix, topic);
+  const kafka = plainClient(broker);
+  const admin = kafka.admin();
+  await admin.connect();
+  const ends = new Map((await admin.fetchTopicOffsets(name)).map(({ partition, high }) => [partition, Number(high)]));
+  await admin.disconnect();
+  const stored: StoredMessage[] = [];
+  const reached = new Map<number, number>();
+  const consumer = kafka.consumer({ groupId: `${name}.onlooker.${Date.now()}`, maxWaitTimeInMs: 100 });
+  await consumer.connect();
+  await consumer.subscribe({ topic: name, fromBeginning: true });
+  await consumer.run({
+    autoCommit: false,
+    eachMessage: ({ partition, message }) => {
+      const offset = Number(message.offset);
+      reached.set(partition, offset + 1);
+      if (offset < (ends.get(partition) ?? 0))
+        stored.push({ partition, offset, value: String(message.value), headers: asText(message.headers ?? {}) });
+      return Promise.resolve();
+    },
+  });
+  await waitUntil('all stored messages are read', () =>
+    [...ends].every(([partition, end]) => (reached.get(partition) ?? 0) >= end),
+  );
+  await consumer.disconnect();
+  return stored.sort((a, b) => a.partition - b.partition || a.offset - b.offset);
+};

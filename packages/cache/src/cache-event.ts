@@ -1,0 +1,49 @@
+import { type InvalidationKind } from '@decision/contracts';
+
+/** The two connections of a process: one carries commands and publishes, the other only listens. */
+export type CacheConnectionName = 'commands' | 'subscriber';
+
+export type CacheCommandName = 'get' | 'set' | 'delete' | 'publish';
+
+/**
+ * What happened, for metrics. Every field is a label with few values: `name` is a read-through's, never a key.
+ *
+ * - `hit`, `miss`: how a read was answered before any load. A caller that joins a flight is not counted.
+ * - `load`: the loader ran, `ms` long, for a reader or (`refresh`) behind the reader's back.
+ * - `damaged`: a shared entry failed its check, was deleted, and is loaded again.
+ * - `not_shared`: a loaded value stayed out of the shared cache, and why.
+ * - `command_failed`: `skipped` was not sent (no connection, open circuit, full queue); `timeout` and `lost` may have been
+ *   executed; `refused` was answered with an error.
+ * - `erasures_dropped`: keys that await deletion exceeded their bound.
+ */
+export type CacheEvent =
+  | { readonly type: 'hit'; readonly name: string; readonly layer: 'local' | 'shared' }
+  | { readonly type: 'miss'; readonly name: string }
+  | {
+      readonly type: 'load';
+      readonly name: string;
+      readonly outcome: 'found' | 'absent' | 'failed';
+      readonly refresh: boolean;
+      readonly ms: number;
+    }
+  | { readonly type: 'damaged'; readonly name: string }
+  | {
+      readonly type: 'not_shared';
+      readonly name: string;
+      readonly reason: 'invalidated' | 'slow_load' | 'too_large' | 'not_json';
+    }
+  | {
+      readonly type: 'command_failed';
+      readonly command: CacheCommandName;
+      readonly reason: 'skipped' | 'timeout' | 'lost' | 'refused';
+    }
+  | { readonly type: 'circuit'; readonly state: 'open' | 'closed' }
+  | {
+      readonly type: 'connection';
+      readonly connection: CacheConnectionName;
+      readonly state: 'connected' | 'disconnected';
+    }
+  | { readonly type: 'invalidation'; readonly direction: 'sent' | 'received'; readonly kind: InvalidationKind }
+  | { readonly type: 'invalidation_rejected' }
+  | { readonly type: 'listener_failed' }
+  | { readonly type: 'erasures_dropped'; readonly count: number };

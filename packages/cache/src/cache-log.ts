@@ -1,0 +1,7 @@
+/** Where the cache reports its changes of state. Keys, values and addresses with secrets never reach it. */
+export interface CacheLog {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}

@@ -1,0 +1,80 @@
+import { INVALIDATION_CHANNEL } from '@decision/contracts';
+import { type CacheAddress, parseCacheUrl } from './cache-address';
+import { CacheSettingsError } from './cache-settings-error';
+
+/** How to reach the cache. Times are milliseconds. */
+export interface CacheSettings {
+  /** `redis://` or, for TLS, `rediss://`, with user, password, port and database number. Undefined or empty: no cache. */
+  readonly url: string | undefined;
+  /** Put before every key, so that deployments can share a server. */
+  readonly keyPrefix: string;
+  /** Put before the channel's name. Default: nothing, the channel is exactly `service:cache:invalidate`. */
+  readonly channelPrefix?: string;
+  /** How long a command may take before its reader goes on without it. Default 100, 1 to 10,000. */
+  readonly commandTimeoutMs?: number;
+  /** How long a connection may take until it has proved itself. Default 2,000, 10 to 60,000. */
+  readonly connectTimeoutMs?: number;
+  /** How often a connection is asked for a sign of life. Default 5,000, 10 to 60,000. */
+  readonly heartbeatMs?: number;
+  /** How long reads go without the cache after it stayed silent three times running; doubles up to five times this. Default 1,000, 10 to 60,000. */
+  readonly circuitOpenMs?: number;
+  /** How often deletes that are owed are tried. Default 1,000, 10 to 60,000. */
+  readonly eraseRetryMs?: number;
+  /** PEM of the authority that signed the server's certificate, where the system does not know it. */
+  readonly tlsCa?: string;
+}
+
+/** Settings with every default filled in. */
+export interface ResolvedSettings {
+  /** Undefined: no cache is configured. */
+  readonly address: CacheAddress | undefined;
+  readonly keyPrefix: string;
+  readonly channel: string;
+  readonly commandTimeoutMs: number;
+  readonly connectTimeoutMs: number;
+  readonly heartbeatMs: number;
+  readonly circuitOpenMs: number;
+  readonly eraseRetryMs: number;
+  readonly tlsCa: string | undefined;
+}
+
+const TIMES = {
+  commandTimeoutMs: { defaultValue: 100, min: 1, max: 10_000 },
+  connectTimeoutMs: { defaultValue: 2_000, min: 10, max: 60_000 },
+  heartbeatMs: { defaultValue: 5_000, min: 10, max: 60_000 },
+  circuitOpenMs: { defaultValue: 1_000, min: 10, max: 60_000 },
+  eraseRetryMs: { defaultValue: 1_000, min: 10, max: 60_000 },
+} as const;
+
+type TimeName = keyof typeof TIMES;
+
+/** Fills in the defaults; throws CacheSettingsError that lists every fault at once. */
+export const resolveSettings = (settings: CacheSettings): ResolvedSettings => {
+  const faults: string[] = [];
+  const time = (name: TimeName): number => {
+    const { defaultValue, min, max } = TIMES[name];
+    const value = settings[name] ?? defaultValue;
+    if (!(value >= min && value <= max)) faults.push(`${name} must be between ${min} and ${max} ms, not ${value}`);
+    return value;
+  };
+  const resolved: ResolvedSettings = {
+    address: settings.url ? parseAddress(settings.url, faults) : undefined,
+    keyPrefix: settings.keyPrefix,
+    channel: `${settings.channelPrefix ?? ''}${INVALIDATION_CHANNEL}`,
+    commandTimeoutMs: time('commandTimeoutMs'),
+    connectTimeoutMs: time('connectTimeoutMs'),
+    heartbeatMs: time('heartbeatMs'),
+    circuitOpenMs: time('circuitOpenMs'),
+    eraseRetryMs: time('eraseRetryMs'),
+    tlsCa: settings.tlsCa,
+  };
+  if (faults.length > 0) throw new CacheSettingsError(faults);
+  return resolved;
+};
+
+const parseAddress = (url: string, faults: string[]): CacheAddress | undefined => {
+  const parsed = parseCacheUrl(url);
+  if (parsed.ok) return parsed.address;
+  faults.push(parsed.fault);
+  return undefined;
+};

@@ -1,0 +1,110 @@
+/** Deletes that are owed to the shared cache, kept until they are done. */
+export interface Eraser {
+  /** Owes the deletion of these keys, twice: as soon as possible and once more a while later. */
+  owe(keys: readonly string[]): void;
+  /** Tries now what is due. */
+  flush(): Promise<void>;
+  /** Keys that are owed. */
+  size(): number;
+  close(): void;
+}
+
+export interface EraserOptions {
+  /** Deletes keys; true if the cache confirmed it. Never rejects. */
+  readonly erase: (keys: readonly string[]) => Promise<boolean>;
+  /** How often what is owed is tried, ms. */
+  readonly retryMs: number;
+  /** Called with the number of keys that had to be given up because `MAX_KEYS` were owed. */
+  readonly onDropped: (count: number) => void;
+  readonly now?: () => number;
+}
+
+interface Debt {
+  readonly rounds: number;
+  readonly dueAt: number;
+}
+
+const MAX_KEYS = 100_000;
+const BATCH = 500;
+
+/**
+ * Twice, because the write that a debt undoes may still be on its way when the first delete is answered: a server that was
+ * paused, or a proxy in between, can execute it late.
+ */
+const ROUNDS = 2;
+const SECOND_ROUND_MS = 3_000;
+
+export const createEraser = ({ erase, retryMs, onDropped, now = () => performance.now() }: EraserOptions): Eraser => {
+  const debts = new Map<string, Debt>();
+  let timer: NodeJS.Timeout | undefined;
+  let flushing = false;
+  let closed = false;
+
+  const owe = (keys: readonly string[]): void => {
+    if (closed) return;
+    for (const key of keys) {
+      debts.delete(key);
+      debts.set(key, { rounds: ROUNDS, dueAt: now() });
+    }
+    dropOldest();
+    arm();
+  };
+
+  const dropOldest = (): void => {
+    const excess = debts.size - MAX_KEYS;
+    if (excess <= 0) return;
+    for (const key of firstOf(debts.keys(), excess)) debts.delete(key);
+    onDropped(excess);
+  };
+
+  const arm = (): void => {
+    if (closed || timer || debts.size === 0) return;
+    timer = setTimeout(() => {
+      timer = undefined;
+      void flush().then(arm);
+    }, retryMs);
+    timer.unref();
+  };
+
+  const flush = async (): Promise<void> => {
+    if (flushing) return;
+    flushing = true;
+    for (let batch = due(); batch.length > 0 && !closed; batch = due()) {
+      if (!(await erase(batch.map(([key]) => key)))) break;
+      batch.forEach(settle);
+    }
+    flushing = false;
+  };
+
+  const due = (): [string, Debt][] => {
+    const at = now();
+    return firstOf(debts, BATCH, ([, debt]) => debt.dueAt <= at);
+  };
+
+  const settle = ([key, debt]: [string, Debt]): void => {
+    // Owed again while it was being deleted: the newer debt stands.
+    if (debts.get(key) !== debt) return;
+    debts.delete(key);
+    if (debt.rounds > 1) debts.set(key, { rounds: debt.rounds - 1, dueAt: now() + SECOND_ROUND_MS });
+  };
+
+  return {
+    owe,
+    flush,
+    size: () => debts.size,
+    close: () => {
+      closed = true;
+      clearTimeout(timer);
+      debts.clear();
+    },
+  };
+};
+
+const firstOf = <T>(items: Iterable<T>, count: number, accept: (item: T) => boolean = () => true): T[] => {
+  const found: T[] = [];
+  for (const item of items) {
+    if (found.length >= count) break;
+    if (accept(item)) found.push(item);
+  }
+  return found;
+};

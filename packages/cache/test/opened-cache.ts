@@ -1,0 +1,48 @@
+import { type Cache, type CacheEvent, type CacheSettings, openCache } from '../src';
+import { createLogRecorder, type LogRecorder } from './log-recorder';
+
+/** A cache on a real server, with what it told. */
+export interface OpenedCache {
+  readonly cache: Cache;
+  readonly log: LogRecorder;
+  readonly events: CacheEvent[];
+}
+
+const opened: Cache[] = [];
+
+/** Opens a cache that `closeAll` closes. Waits are short, so that faults are noticed soon. */
+export const open = (settings: Partial<CacheSettings> & Pick<CacheSettings, 'url'>): OpenedCache => {
+  const log = createLogRecorder();
+  const events: CacheEvent[] = [];
+  const quick = { keyPrefix: '', connectTimeoutMs: 1_000, heartbeatMs: 200, circuitOpenMs: 100, eraseRetryMs: 50 };
+  const cache = openCache({ ...quick, ...settings }, log, (event) => events.push(event));
+  opened.push(cache);
+  return { cache, log, events };
+};
+
+export const closeAll = async (): Promise<void> => {
+  await Promise.all(opened.splice(0).map((cache) => cache.close()));
+};
+
+const DEADLINE_MS = 20_000;
+const POLL_MS = 10;
+
+/** Waits until something is so; fails after 20 s, which only a broken program takes. */
+export const eventually = async (isSo: () => boolean | Promise<boolean>, what: string): Promise<void> => {
+  const until = performance.now() + DEADLINE_MS;
+  while (!(await isSo())) {
+    if (performance.now() > until) throw new Error(`Waited in vain until ${what}.`);
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+};
+
+/** Waits until commands can be sent and messages are heard. */
+export const untilUp = ({ cache }: OpenedCache): Promise<void> =>
+  eventually(() => cache.status().connected && cache.status().channel.ready, 'the cache is up');
+
+/** Opens a cache and waits until it is up. */
+export const openUp = async (settings: Parameters<typeof open>[0]): Promise<OpenedCache> => {
+  const one = open(settings);
+  await untilUp(one);
+  return one;
+};

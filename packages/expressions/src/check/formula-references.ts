@@ -1,0 +1,61 @@
+import { type Formula } from '../formula';
+import { readLambdaArgument } from '../functions/arguments';
+import { functionNamed } from '../functions/catalogue';
+import { type CallNode, type NameNode } from '../syntax/nodes';
+import { walkFormula } from './walk-formula';
+
+/** What a formula mentions, each name once, in the order of first mention. */
+export interface FormulaReferences {
+  /** Dotted names of fields; `a.b` may mean the key `a.b`, or the member `b` of `a`. Lambdas' variables are left out. */
+  readonly fields: readonly string[];
+  /** Names of function values that it calls, without the `$`. */
+  readonly functions: readonly string[];
+  /** Dotted names that begin with `$` and are not called: `$relations.orders`. */
+  readonly references: readonly string[];
+  /** Functions that it calls and that are not of the catalogue: the host must add them. */
+  readonly hostFunctions: readonly string[];
+}
+
+/** Collects the names that a formula depends on, those inside selectors in quotes included. */
+export const formulaReferences = (formula: Formula): FormulaReferences => {
+  const names = new NameCollector();
+  names.collect(formula, false);
+  return {
+    fields: [...names.fields],
+    functions: [...names.functions],
+    references: [...names.references],
+    hostFunctions: [...names.hostFunctions],
+  };
+};
+
+class NameCollector {
+  readonly fields = new Set<string>();
+  readonly functions = new Set<string>();
+  readonly references = new Set<string>();
+  readonly hostFunctions = new Set<string>();
+
+  collect(formula: Formula, inSelector: boolean): void {
+    walkFormula(formula.root, (node, variables) => {
+      if (node.kind === 'name') this.addName(node, variables, inSelector);
+      if (node.kind === 'value-call') this.functions.add(node.name);
+      if (node.kind === 'call') this.addCall(node, inSelector);
+    });
+  }
+
+  private addName({ parts }: NameNode, variables: ReadonlySet<string>, inSelector: boolean): void {
+    const [first = ''] = parts;
+    if (variables.has(first)) return;
+    if (first.startsWith('$')) this.references.add(parts.join('.'));
+    else if (!inSelector) this.fields.add(parts.join('.'));
+  }
+
+  private addCall(node: CallNode, inSelector: boolean): void {
+    const definition = functionNamed(node.name);
+    if (definition === undefined) this.hostFunctions.add(node.name);
+    node.arguments.forEach((argument, index) => {
+      if (inSelector || definition?.formOf(index, argument) !== 'lambda') return;
+      const given = readLambdaArgument(argument);
+      if (given?.kind === 'selector' && given.parsing.ok) this.collect(given.parsing.formula, true);
+    });
+  }
+}

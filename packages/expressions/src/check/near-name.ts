@@ -1,0 +1,48 @@
+/** Names longer than this are not compared. */
+const LONGEST = 64;
+
+/**
+ * The known name that a misspelt one most likely means, or undefined: the same but for case and separators, one that it begins, or one
+ * that a few changed, missing, added or swapped characters turn into it.
+ */
+export const nearName = (written: string, known: Iterable<string>): string | undefined => {
+  if (written.length > LONGEST) return undefined;
+  const bare = bareOf(written);
+  let nearest: string | undefined;
+  let shortest = Math.max(1, Math.floor(written.length / 3)) + 1;
+  for (const name of known) {
+    if (name.length > LONGEST) continue;
+    const distance = bareOf(name) === bare ? 0 : distanceOf(bare, bareOf(name));
+    if (distance < shortest) {
+      nearest = name;
+      shortest = distance;
+    } else if (nearest === undefined && bare.length > 1 && bareOf(name).startsWith(bare)) nearest = name;
+  }
+  return nearest;
+};
+
+const bareOf = (name: string): string => name.toLowerCase().replace(/[\s_.-]/g, '');
+
+/** Characters to change, add, remove or swap with their neighbour to turn one string into the other (optimal alignment). */
+const distanceOf = (a: string, b: string): number => {
+  let before: number[] = [];
+  let previous = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let row = 1; row <= a.length; row += 1) {
+    const current = [row];
+    for (let column = 1; column <= b.length; column += 1) {
+      const same = a[row - 1] === b[column - 1];
+      const swapped = row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
+      current[column] = Math.min(
+        at(previous, column) + 1,
+        at(current, column - 1) + 1,
+        at(previous, column - 1) + (same ? 0 : 1),
+        swapped ? at(before, column - 2) + 1 : Infinity,
+      );
+    }
+    before = previous;
+    previous = current;
+  }
+  return at(previous, b.length);
+};
+
+const at = (row: readonly number[], column: number): number => row[column] ?? Infinity;

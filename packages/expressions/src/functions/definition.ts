@@ -1,0 +1,144 @@
+import { type Evaluate } from '../run/environment';
+import { type Run } from '../run/run';
+import { type FormulaNode } from '../syntax/nodes';
+import { type CallSite } from './call-site';
+import { type ArgumentForm, type Parameter } from './parameters';
+
+export type FunctionGroup = 'number' | 'string' | 'list' | 'date' | 'logic';
+
+/** What the documentation says about a function of the catalogue. */
+export interface FunctionEntry {
+  readonly name: string;
+  readonly group: FunctionGroup;
+  readonly parameters: readonly { readonly name: string; readonly type: string; readonly optional: boolean }[];
+  /** Whether the last parameter may be given any number of times. */
+  readonly variadic: boolean;
+  readonly meaning: string;
+  /** A formula, and what it answers at `exampleNow` over `exampleFields`. */
+  readonly example: string;
+  readonly result: unknown;
+}
+
+/** The clock of the examples: 2024-05-15T10:30:00.000Z, a Wednesday. */
+export const exampleNow = 1_715_769_000_000;
+
+/** The fields of the examples. */
+export const exampleFields: Readonly<Record<string, unknown>> = Object.freeze({
+  order: Object.freeze({ quantity: 2, price: 10 }),
+});
+
+/** A function of the catalogue: what is said about it, and how a call of it becomes a closure. */
+export interface FunctionDefinition {
+  readonly entry: FunctionEntry;
+  /** Fewest and most arguments. */
+  readonly minimum: number;
+  readonly maximum: number;
+  /** Whether equal arguments always give equal answers, so that a call on constants is itself constant. */
+  readonly constant: boolean;
+  readonly formOf: (index: number, argument: FormulaNode) => ArgumentForm;
+  readonly build: (site: CallSite, given: readonly Evaluate[]) => Evaluate;
+}
+
+/** What is written about every function. */
+export interface Description {
+  readonly name: string;
+  readonly group: FunctionGroup;
+  readonly meaning: string;
+  readonly example: string;
+  readonly result: unknown;
+}
+
+type ValuesOf<Parameters extends readonly Parameter[]> = {
+  [Index in keyof Parameters]: Parameters[Index] extends Parameter<infer Value> ? Value : never;
+};
+
+interface StrictFunction<Parameters extends readonly Parameter[]> extends Description {
+  readonly parameters: Parameters;
+  /** False for what reads the clock. Default true. */
+  readonly constant?: boolean;
+  readonly apply: (site: CallSite, run: Run, ...values: ValuesOf<Parameters>) => unknown;
+}
+
+/** Defines a function that gets all its arguments, checked by its parameters (at most four). */
+export const strict = <const Parameters extends readonly Parameter[]>(
+  definition: StrictFunction<Parameters>,
+): FunctionDefinition => {
+  const { parameters, constant = true } = definition;
+  // Each value given to `apply` was read by the parameter of its place, which is what its type says.
+  const apply = definition.apply as (site: CallSite, run: Run, ...values: unknown[]) => unknown;
+  return {
+    entry: entryOf(definition, parameters, false),
+    minimum: parameters.filter((parameter) => !parameter.optional).length,
+    maximum: parameters.length,
+    constant,
+    formOf: (index) => parameters[index]?.form ?? 'value',
+    build: (site, given) =>
+      bindArguments(
+        site,
+        apply,
+        parameters.map((parameter, index) => reader(site, parameter, given[index], index)),
+      ),
+  };
+};
+
+type Apply = (site: CallSite, run: Run, ...values: unknown[]) => unknown;
+
+const ABSENT: Evaluate = () => undefined;
+
+const reader = (site: CallSite, { read }: Parameter, given: Evaluate | undefined, index: number): Evaluate =>
+  given === undefined ? ABSENT : (run) => read(given(run), site, index);
+
+/** One closure per count, so that a call makes no list of its arguments. */
+const bindArguments = (site: CallSite, apply: Apply, readers: readonly Evaluate[]): Evaluate => {
+  const [first = ABSENT, second = ABSENT, third = ABSENT, fourth = ABSENT] = readers;
+  switch (readers.length) {
+    case 0:
+      return (run) => apply(site, run);
+    case 1:
+      return (run) => apply(site, run, first(run));
+    case 2:
+      return (run) => apply(site, run, first(run), second(run));
+    case 3:
+      return (run) => apply(site, run, first(run), second(run), third(run));
+    default:
+      return (run) => apply(site, run, first(run), second(run), third(run), fourth(run));
+  }
+};
+
+interface SpecialForm extends Description {
+  readonly parameters: readonly Parameter[];
+  /** Whether the last parameter may be given any number of times. Default false. */
+  readonly variadic?: boolean;
+  readonly formOf?: FunctionDefinition['formOf'];
+  readonly build: FunctionDefinition['build'];
+}
+
+/** Calls have at most this many arguments; a list holds more. */
+const MOST_ARGUMENTS = 100;
+
+/** Defines a function that decides itself when, and whether, its arguments are evaluated. */
+export const special = (definition: SpecialForm): FunctionDefinition => {
+  const { parameters, variadic = false, formOf, build } = definition;
+  return {
+    entry: entryOf(definition, parameters, variadic),
+    minimum: parameters.filter((parameter) => !parameter.optional).length,
+    maximum: variadic ? MOST_ARGUMENTS : parameters.length,
+    constant: true,
+    formOf: formOf ?? ((index) => parameters[index]?.form ?? 'value'),
+    build,
+  };
+};
+
+const entryOf = (
+  { name, group, meaning, example, result }: Description,
+  parameters: readonly Parameter[],
+  variadic: boolean,
+): FunctionEntry => ({
+  name,
+  group,
+  parameters: parameters.map(({ name: parameter, type, optional }) => ({ name: parameter, type, optional })),
+  variadic,
+  meaning,
+  example,
+  result,
+});

@@ -1,0 +1,126 @@
+import { type Lambda } from '../run/lambda';
+import { type Run } from '../run/run';
+import { asCondition } from '../values/condition';
+import { isMissing } from '../values/kind';
+import { type CallSite } from './call-site';
+import { strict } from './definition';
+import { lambda, list, optional } from './parameters';
+
+const group = 'list';
+
+/** Whether the condition holds of an element. */
+const holds = (site: CallSite, run: Run, condition: Lambda, item: unknown): boolean =>
+  asCondition(condition.apply(run, item), site.node.arguments[1] ?? site.node);
+
+const filterItems = (site: CallSite, run: Run, items: readonly unknown[], condition: Lambda): unknown[] => {
+  run.makeList(0, site.node);
+  const kept = items.filter((item) => holds(site, run, condition, item));
+  run.makeList(kept.length, site.node);
+  return kept;
+};
+
+const mapItems = (site: CallSite, run: Run, items: readonly unknown[], selector: Lambda): unknown[] => {
+  run.makeList(items.length, site.node);
+  return items.map((item) => selector.apply(run, item));
+};
+
+/** The nearest element to one end, or its field, or the nearest of which the condition holds. */
+const nearest = (
+  site: CallSite,
+  run: Run,
+  items: readonly unknown[],
+  selector: Lambda | undefined,
+  fromEnd: boolean,
+): unknown => {
+  const item = items.at(fromEnd ? -1 : 0);
+  if (selector === undefined) return item ?? null;
+  if (selector.isField) return items.length === 0 ? null : selector.apply(run, item);
+  const matches = (candidate: unknown): boolean => holds(site, run, selector, candidate);
+  return (fromEnd ? items.findLast(matches) : items.find(matches)) ?? null;
+};
+
+const FIELD_OR_CONDITION = 'A second argument in quotes that only names a field';
+
+/** Functions that apply a lambda, or a selector in quotes, to the elements of a list. */
+export const selectionFunctions = [
+  strict({
+    name: 'all',
+    group,
+    parameters: [list(), lambda()],
+    meaning: 'Whether the condition holds of every element; true for an empty list.',
+    example: 'all([2, 4], x => x > 1)',
+    result: true,
+    apply: (site, run, items, condition) => items.every((item) => holds(site, run, condition, item)),
+  }),
+  strict({
+    name: 'any',
+    group,
+    parameters: [list(), lambda()],
+    meaning: 'Whether the condition holds of some element.',
+    example: 'any([2, 4], x => x > 3)',
+    result: true,
+    apply: (site, run, items, condition) => items.some((item) => holds(site, run, condition, item)),
+  }),
+  strict({
+    name: 'count',
+    group,
+    parameters: [list(), optional(lambda())],
+    meaning: `How many elements there are, or of how many the condition holds. ${FIELD_OR_CONDITION} counts the elements that have a value there.`,
+    example: 'count([5, 12, 20], x => x > 10)',
+    result: 2,
+    apply: (site, run, items, condition) => {
+      if (condition === undefined) return items.length;
+      const counts = (item: unknown): boolean =>
+        condition.isField ? !isMissing(condition.apply(run, item)) : holds(site, run, condition, item);
+      return items.reduce<number>((total, item) => (counts(item) ? total + 1 : total), 0);
+    },
+  }),
+  strict({
+    name: 'filter',
+    group,
+    parameters: [list(), lambda()],
+    meaning: 'The elements of which the condition holds.',
+    example: 'filter([1, 5, 3], x => x > 2)',
+    result: [5, 3],
+    apply: filterItems,
+  }),
+  strict({
+    name: 'first',
+    group,
+    parameters: [list(), optional(lambda())],
+    meaning: `The first element, or the first of which the condition holds; else null. ${FIELD_OR_CONDITION} answers that field of the first element.`,
+    example: 'first([1, 5, 3], x => x > 2)',
+    result: 5,
+    apply: (site, run, items, selector) => nearest(site, run, items, selector, false),
+  }),
+  strict({
+    name: 'last',
+    group,
+    parameters: [list(), optional(lambda())],
+    meaning: 'As first, from the other end.',
+    example: 'last([1, 5, 3])',
+    result: 3,
+    apply: (site, run, items, selector) => nearest(site, run, items, selector, true),
+  }),
+  strict({
+    name: 'list',
+    group,
+    parameters: [list(), optional(lambda())],
+    meaning: `The list, or the elements of which the condition holds. ${FIELD_OR_CONDITION} answers the list of its values.`,
+    example: 'list([1, 5], x => x > 2)',
+    result: [5],
+    apply: (site, run, items, selector) => {
+      if (selector === undefined) return items;
+      return selector.isField ? mapItems(site, run, items, selector) : filterItems(site, run, items, selector);
+    },
+  }),
+  strict({
+    name: 'map',
+    group,
+    parameters: [list(), lambda('change')],
+    meaning: 'The list of what the lambda makes of each element.',
+    example: 'map([1, 2], x => x * 10)',
+    result: [10, 20],
+    apply: mapItems,
+  }),
+];

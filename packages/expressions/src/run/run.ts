@@ -1,0 +1,92 @@
+import { FormulaFault } from '../formula-problem';
+import { type Place } from '../syntax/nodes';
+import {
+  defaultFormulaBudget,
+  type FormulaBudget,
+  type FormulaEnvironment,
+  type FormulaScope,
+  type FunctionValue,
+  type HostFunction,
+} from './environment';
+
+/** Elements of a list, and UTF-16 units of a string, that one step pays for. */
+export const ELEMENTS_PER_STEP = 8;
+export const UNITS_PER_STEP = 64;
+
+/** Strings up to this length are compared within the step of the node that compares them. */
+const FREE_UNITS = 256;
+
+const NO_LOCALS: unknown[] = [];
+
+/** One evaluation: where names get their values, and what is left of the budget. */
+export class Run {
+  scope: FormulaScope;
+  /** Values of the lambdas' variables of the formula or function value under way, by slot. */
+  locals: unknown[] = NO_LOCALS;
+  /** Whether a list was made, so that the answer may hold one value many times over. */
+  madeList = false;
+  /** Function values under way, and levels of their nodes. */
+  calls = 0;
+  levels = 0;
+  readonly now: number;
+  readonly functions: ReadonlyMap<string, FunctionValue> | undefined;
+  readonly hostFunctions: ReadonlyMap<string, HostFunction> | undefined;
+  readonly budget: FormulaBudget;
+  private steps: number;
+  private units: number;
+
+  constructor(environment: FormulaEnvironment) {
+    const budget = environment.budget ?? defaultFormulaBudget;
+    this.scope = environment;
+    this.now = environment.now;
+    this.functions = environment.functions;
+    this.hostFunctions = environment.hostFunctions;
+    this.budget = budget;
+    this.steps = budget.steps;
+    this.units = budget.textLength;
+  }
+
+  /** Pays for steps. */
+  charge(steps: number, place: Place): void {
+    this.steps -= steps;
+    if (this.steps < 0) {
+      throw new FormulaFault('steps_exhausted', `the formula takes more than ${this.budget.steps} steps`, place);
+    }
+  }
+
+  /** Pays for looking at each element of a list once, and at each character of its long strings. */
+  chargeList(list: readonly unknown[], place: Place): void {
+    let steps = 1 + list.length / ELEMENTS_PER_STEP;
+    for (const value of list) {
+      if (typeof value === 'string' && value.length > FREE_UNITS) steps += value.length / UNITS_PER_STEP;
+    }
+    this.charge(steps, place);
+  }
+
+  /** Pays for looking at each character of a string once. */
+  chargeText(text: string, place: Place): void {
+    if (text.length > FREE_UNITS) this.charge(text.length / UNITS_PER_STEP, place);
+  }
+
+  /** Pays for a string before it is made. */
+  makeText(units: number, place: Place): void {
+    this.units -= units;
+    if (this.units < 0) {
+      throw new FormulaFault(
+        'text_too_long',
+        `the formula makes more than ${this.budget.textLength} characters of text`,
+        place,
+      );
+    }
+  }
+
+  /** Allows for a list before it is made. */
+  makeList(length: number, place: Place): void {
+    this.madeList = true;
+    if (length > this.budget.listLength) {
+      const message = `a formula makes lists of at most ${this.budget.listLength} elements`;
+      throw new FormulaFault('list_too_long', message, place);
+    }
+    this.charge(length / ELEMENTS_PER_STEP, place);
+  }
+}

@@ -1,0 +1,80 @@
+import { isDeepStrictEqual } from 'node:util';
+import fc from 'fast-check';
+import { Run } from '../run/run';
+import { areEqual, includesValue } from './equal';
+
+const place = { position: 0, length: 0 };
+const newRun = (steps = 1e9): Run =>
+  new Run({ lookup: () => undefined, now: 0, budget: { steps, textLength: 0, listLength: 0, callDepth: 0 } });
+const equal = (left: unknown, right: unknown): boolean => areEqual(left, right, newRun(), place);
+
+const json = fc.jsonValue({ maxDepth: 4 }).map((value) => JSON.parse(JSON.stringify(value)) as unknown);
+
+describe('equality', () => {
+  it('is that of the platform for JSON values', () => {
+    fc.assert(fc.property(json, json, (a, b) => equal(a, b) === isDeepStrictEqual(a, b)));
+  });
+
+  it('holds of a copy, whatever the order of keys', () => {
+    const reversed = (value: unknown): unknown => {
+      if (Array.isArray(value)) return value.map(reversed);
+      if (typeof value !== 'object' || value === null) return value;
+      return Object.fromEntries(
+        Object.entries(value)
+          .reverse()
+          .map(([key, member]) => [key, reversed(member)]),
+      );
+    };
+    fc.assert(fc.property(json, (value) => equal(value, reversed(value))));
+  });
+
+  it('does not reach through prototypes', () => {
+    expect(equal({}, { toString: null })).toBe(false);
+    expect(equal({ a: 1 }, Object.create({ a: 1 }))).toBe(false);
+    expect(equal(JSON.parse('{"__proto__": 1}'), JSON.parse('{"__proto__": 1}'))).toBe(true);
+    expect(equal(JSON.parse('{"__proto__": 1}'), {})).toBe(false);
+  });
+
+  it('of what JSON cannot hold is identity', () => {
+    const day = new Date(0);
+    expect(equal(day, day)).toBe(true);
+    expect(equal(day, new Date(0))).toBe(false);
+    expect(equal({ day }, { day: new Date(0) })).toBe(false);
+  });
+
+  it('does not mind depth', () => {
+    const nest = (depth: number): unknown => {
+      let value: unknown = 1;
+      for (let level = 0; level < depth; level += 1) value = level % 2 === 0 ? [value] : { value };
+      return value;
+    };
+    expect(equal(nest(200_000), nest(200_000))).toBe(true);
+    expect(equal(nest(200_000), nest(200_001))).toBe(false);
+  });
+
+  it('pays for what it looks at, and for nothing of two different lengths', () => {
+    const list = Array.from({ length: 1_000 }, (_, index) => index);
+    expect(() => areEqual(list, [...list], newRun(100), place)).toThrow('more than 100 steps');
+    expect(areEqual(list, list.slice(1), newRun(0), place)).toBe(false);
+    expect(() => areEqual('a'.repeat(1e6), 'b'.repeat(1e6), newRun(100), place)).toThrow('more than 100 steps');
+    expect(areEqual('a'.repeat(1e6), 'b', newRun(0), place)).toBe(false);
+  });
+});
+
+describe('membership', () => {
+  it('is equality with some element', () => {
+    fc.assert(
+      fc.property(fc.array(json), json, (list, sought) => {
+        expect(includesValue(list, sought, newRun(), place)).toBe(
+          list.some((value) => isDeepStrictEqual(value, sought)),
+        );
+      }),
+    );
+  });
+
+  it('pays for long strings that look alike', () => {
+    const almost = 'a'.repeat(10_000);
+    const list = Array.from({ length: 1_000 }, () => `${almost}b`);
+    expect(() => includesValue(list, `${almost}c`, newRun(1_000), place)).toThrow('more than 1000 steps');
+  });
+});

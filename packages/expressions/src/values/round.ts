@@ -1,0 +1,34 @@
+/** Up to here, and with so many digits, a scaled number is exact enough to tell on which side of a half it lies. */
+const QUICK_LIMIT = 1e9;
+const QUICK_DIGITS = 6;
+const NEAR_HALF = 1e-3;
+
+/**
+ * Rounds to decimal digits, halves away from zero. Works on the shortest decimal that stands for the number, so that 1.005 rounds to
+ * 1.01 although its double lies below. Digits are whole, from -15 to 15.
+ */
+export const roundTo = (value: number, digits: number): number => {
+  if (digits >= 0 && Number.isInteger(value)) return value;
+  const magnitude = Math.abs(value);
+  return Math.sign(value) * (roundQuickly(magnitude, digits) ?? roundDecimal(magnitude, digits));
+};
+
+/** By multiplication, where that cannot mistake the side of a half; else undefined. */
+const roundQuickly = (magnitude: number, digits: number): number | undefined => {
+  if (digits < 0 || digits > QUICK_DIGITS) return undefined;
+  const scale = 10 ** digits;
+  const scaled = magnitude * scale;
+  const distance = Math.abs(scaled - Math.floor(scaled) - 0.5);
+  return scaled < QUICK_LIMIT && distance > NEAR_HALF ? Math.round(scaled) / scale : undefined;
+};
+
+const roundDecimal = (magnitude: number, digits: number): number => {
+  const shifted = Math.round(shiftPoint(magnitude, digits));
+  return Number.isFinite(shifted) ? shiftPoint(shifted, -digits) : magnitude;
+};
+
+/** The number times a power of ten, without the error of a multiplication. */
+const shiftPoint = (value: number, digits: number): number => {
+  const [significand = '', exponent = '0'] = String(value).split('e');
+  return Number(`${significand}e${Number(exponent) + digits}`);
+};

@@ -1,0 +1,60 @@
+import { chmodSync, existsSync, lstatSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type ProgramUser, runProgram } from '../process/run-program';
+import type { ServerContext } from '../server-context';
+import { StackError } from '../stack-error';
+import { LOCATIONS_FILE, outsideLocation } from '../stack-locations';
+
+/**
+ * The directory that holds the database: the stack's own, unless a directory above it is closed to the database's user.
+ * Then it is one outside, which is written down where a reset looks for it.
+ */
+export const chooseDatabaseHome = async (context: ServerContext, user: ProgramUser | undefined): Promise<string> => {
+  if (user === undefined) return context.directory;
+  openOwnDirectory(context.directory);
+  if (await canEnter(context.directory, user, context.signal)) return context.directory;
+  const outside = outsideLocation(context.directory);
+  context.say(
+    'install',
+    `a directory above ${context.directory} is closed to the database's user; its data is in ${outside}`,
+  );
+  prepareOutside(outside, join(context.directory, LOCATIONS_FILE));
+  if (await canEnter(outside, user, context.signal)) return outside;
+  throw new StackError(
+    'unsupported',
+    `The database's user (${user.uid}) can enter neither ${context.directory} nor ${outside}: open one of them, or set DATABASE_URL.`,
+  );
+};
+
+const ENTER_FOR_ALL = 0o011;
+
+/** The stack's directory may be entered, not listed; what is private in it has a mode of its own. */
+const openOwnDirectory = (directory: string): void => {
+  const { mode } = statSync(directory);
+  if ((mode & ENTER_FOR_ALL) !== ENTER_FOR_ALL) chmodSync(directory, (mode & 0o777) | ENTER_FOR_ALL);
+};
+
+const prepareOutside = (outside: string, locationsFile: string): void => {
+  // What an earlier checkout at the same path left behind is not this one's data.
+  if (!existsSync(locationsFile)) rmSync(outside, { recursive: true, force: true });
+  mkdirSync(outside, { recursive: true, mode: 0o711 });
+  const status = lstatSync(outside);
+  if (!status.isDirectory() || status.uid !== process.getuid?.()) {
+    throw new StackError('unsupported', `${outside} belongs to somebody else: delete it and start again.`);
+  }
+  chmodSync(outside, 0o711);
+  writeFileSync(locationsFile, JSON.stringify([outside]));
+};
+
+// Asked of the system itself: mode bits alone do not tell of access lists and mount options.
+const canEnter = async (directory: string, user: ProgramUser, signal: AbortSignal): Promise<boolean> => {
+  const { exitCode } = await runProgram({
+    command: '/bin/sh',
+    args: ['-c', 'cd "$1"', 'sh', directory],
+    cwd: '/',
+    user,
+    deadlineMs: 10_000,
+    signal,
+  });
+  return exitCode === 0;
+};

@@ -1,0 +1,77 @@
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { tryLock } from '../process/lock-file';
+import { abortedError } from '../process/run-program';
+import { StackError } from '../stack-error';
+
+export interface Fetch {
+  /** Absolute; made when absent. */
+  readonly downloads: string;
+  /** Folder inside `downloads`; names the version, so that a new version is fetched beside the old. */
+  readonly name: string;
+  /** Puts everything into an empty directory. */
+  readonly fill: (directory: string) => Promise<void>;
+  /** Tells a person why nothing seems to happen. */
+  readonly say: (message: string) => void;
+  readonly signal: AbortSignal;
+}
+
+const POLL_MS = 200;
+const LOCK_DEADLINE_MS = 900_000;
+const NOTICE_MS = 10_000;
+
+/**
+ * The folder, filled once however many processes ask at the same time: one of them fills a directory beside it and renames
+ * that, so that a folder is there completely or not at all, and the others wait.
+ */
+export const fetchOnce = async (fetch: Fetch): Promise<string> => {
+  const target = join(fetch.downloads, fetch.name);
+  if (existsSync(target)) return target;
+  mkdirSync(fetch.downloads, { recursive: true });
+  const release = await takeLock(`${target}.lock`, fetch);
+  try {
+    if (!existsSync(target)) await fill(fetch, target);
+    return target;
+  } finally {
+    release();
+  }
+};
+
+const PARTIAL = '.partial-';
+
+const fill = async (fetch: Fetch, target: string): Promise<void> => {
+  removeAbandoned(fetch);
+  const partial = mkdtempSync(`${target}${PARTIAL}`);
+  const notice = setInterval(() => fetch.say('still fetching'), NOTICE_MS);
+  try {
+    await fetch.fill(partial);
+    renameSync(partial, target);
+  } finally {
+    clearInterval(notice);
+    rmSync(partial, { recursive: true, force: true });
+  }
+};
+
+/** What a process that was killed had begun; nobody else fills this folder while we hold its lock. */
+const removeAbandoned = ({ downloads, name }: Fetch): void => {
+  for (const entry of readdirSync(downloads)) {
+    if (entry.startsWith(`${name}${PARTIAL}`)) rmSync(join(downloads, entry), { recursive: true, force: true });
+  }
+};
+
+const takeLock = async (path: string, { say, signal }: Fetch): Promise<() => void> => {
+  const until = Date.now() + LOCK_DEADLINE_MS;
+  for (let nextNotice = Date.now(); ; await delay(POLL_MS)) {
+    const attempt = tryLock(path);
+    if (attempt.kind === 'taken') return attempt.release;
+    if (signal.aborted) throw abortedError();
+    if (Date.now() > until) throw lockedForTooLong(attempt.pid, path);
+    if (Date.now() < nextNotice) continue;
+    say(`waiting for process ${attempt.pid}, which is fetching`);
+    nextNotice += NOTICE_MS;
+  }
+};
+
+const lockedForTooLong = (pid: number, path: string): StackError =>
+  new StackError('fetch_failed', `Process ${pid} has been fetching for 15 minutes: end it, or delete ${path}.`);

@@ -1,0 +1,106 @@
+import { deflateRawSync } from 'node:zlib';
+import { readZipEntry } from './zip-entry';
+
+interface Packed {
+  readonly name: string;
+  readonly content: Buffer;
+  readonly method?: 0 | 8 | 12;
+  /** What the directory says of the length, where that is a lie. */
+  readonly claimedLength?: number;
+}
+
+const numbers = (...parts: readonly (readonly [value: number, bytes: 2 | 4])[]): Buffer =>
+  Buffer.concat(
+    parts.map(([value, bytes]) => {
+      const buffer = Buffer.alloc(bytes);
+      buffer.writeUIntLE(value, 0, bytes);
+      return buffer;
+    }),
+  );
+
+/** Writes an archive field by field, as the format's description lists them. */
+const zip = (files: readonly Packed[], comment = ''): Buffer => {
+  const bodies: Buffer[] = [];
+  const directory: Buffer[] = [];
+  for (const { name, content, method = 8, claimedLength = content.length } of files) {
+    const data = method === 8 ? deflateRawSync(content) : content;
+    const shared = numbers([method, 2], [0, 4], [0, 4], [data.length, 4], [claimedLength, 4], [name.length, 2]);
+    const offset = Buffer.concat(bodies).length;
+    const extra = Buffer.from('extra');
+    bodies.push(
+      numbers([0x04034b50, 4], [20, 2], [0, 2]),
+      shared,
+      numbers([extra.length, 2]),
+      Buffer.from(name),
+      extra,
+      data,
+    );
+    directory.push(numbers([0x02014b50, 4], [20, 2], [20, 2], [0, 2]), shared);
+    directory.push(numbers([0, 2], [0, 2], [0, 2], [0, 2], [0, 4], [offset, 4]), Buffer.from(name));
+  }
+  const body = Buffer.concat(bodies);
+  const index = Buffer.concat(directory);
+  const end = numbers(
+    [0x06054b50, 4],
+    [0, 2],
+    [0, 2],
+    [files.length, 2],
+    [files.length, 2],
+    [index.length, 4],
+    [body.length, 4],
+  );
+  return Buffer.concat([body, index, end, numbers([comment.length, 2]), Buffer.from(comment)]);
+};
+
+const text = Buffer.from('redis '.repeat(1_000));
+
+describe('readZipEntry', () => {
+  it('unpacks a deflated file', () => {
+    expect(readZipEntry(zip([{ name: 'a', content: text }]), 'a').equals(text)).toBe(true);
+  });
+
+  it('unpacks a stored file', () => {
+    expect(readZipEntry(zip([{ name: 'a', content: text, method: 0 }]), 'a').equals(text)).toBe(true);
+  });
+
+  it('unpacks an empty file', () => {
+    expect(readZipEntry(zip([{ name: 'a', content: Buffer.alloc(0) }]), 'a')).toHaveLength(0);
+  });
+
+  it('finds one file among many, by its whole name', () => {
+    const files = ['dir/a', 'a', 'ab'].map((name) => ({ name, content: Buffer.from(`content of ${name}`) }));
+    expect(readZipEntry(zip(files), 'a').toString()).toBe('content of a');
+    expect(readZipEntry(zip(files), 'ab').toString()).toBe('content of ab');
+  });
+
+  it.each([1, 22, 0xffff])('finds the directory before a comment of %d characters', (length) => {
+    const archive = zip([{ name: 'a', content: text }], 'c'.repeat(length));
+    expect(readZipEntry(archive, 'a').equals(text)).toBe(true);
+  });
+
+  it.each<[string, Buffer, RegExp]>([
+    ['that is empty', Buffer.alloc(0), /no zip archive/],
+    ['that is something else', Buffer.alloc(1_000, 1), /no zip archive/],
+    ['without the file', zip([{ name: 'b', content: text }]), /it has no file a/],
+    ['of an unknown method', zip([{ name: 'a', content: text, method: 12 }]), /method 12/],
+    ['that inflates to more than it says', zip([{ name: 'a', content: text, claimedLength: 10 }]), /damaged/],
+    ['that inflates to less than it says', zip([{ name: 'a', content: text, claimedLength: 9_999 }]), /cut short/],
+    ['whose beginning is cut off', zip([{ name: 'a', content: text }]).subarray(20), /damaged/],
+  ])('refuses an archive %s', (_what, archive, sentence) => {
+    expect(() => readZipEntry(archive, 'a')).toThrow(sentence);
+    expect(() => readZipEntry(archive, 'a')).toThrow(expect.objectContaining({ code: 'fetch_failed' }));
+  });
+
+  it('never fails otherwise, whichever byte is wrong', () => {
+    const archive = zip([{ name: 'a', content: Buffer.from('short') }]);
+    for (let position = 0; position < archive.length; position += 1) {
+      const wrong = Buffer.from(archive);
+      wrong.writeUInt8((wrong.readUInt8(position) + 1) & 0xff, position);
+      try {
+        expect(readZipEntry(wrong, 'a')).toBeInstanceOf(Buffer);
+      } catch (error) {
+        expect(error).toMatchObject({ name: 'StackError' });
+      }
+    }
+  });
+});

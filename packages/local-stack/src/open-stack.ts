@@ -1,0 +1,87 @@
+import { accessSync, constants, mkdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { tryLock } from './process/lock-file';
+import { createProcessRegister, endLeftovers, type ProcessRegister } from './process/process-register';
+import { abortedError } from './process/run-program';
+import type { ServerProcess } from './process/server-process';
+import { startWatchdog } from './process/watchdog';
+import { createReporter, type Reporter } from './reporter';
+import { StackError } from './stack-error';
+import type { ServerName, StackOptions } from './stack-options';
+
+/** A stack from the moment its directory is its own until it is closed. */
+export interface OpenStack {
+  readonly options: StackOptions;
+  /** Absolute. */
+  readonly directory: string;
+  readonly register: ProcessRegister;
+  readonly reporter: Reporter;
+  readonly servers: Map<ServerName, ServerProcess>;
+  /** Gives up what is still starting, with the reason. */
+  readonly failure: AbortController;
+  /** Stops what runs and gives the directory back. */
+  readonly close: () => Promise<void>;
+}
+
+/** After this a server that was asked to end is killed, so that the whole stack is down within 8 s. */
+const STOP_DEADLINE_MS = 7_000;
+const LEFTOVER_DEADLINE_MS = 5_000;
+
+/**
+ * Takes the directory, ends what an earlier run left in it, and sets the watchdog.
+ * @throws {StackError} `directory_in_use`, or `unsupported` where it cannot be written.
+ */
+export const openStack = async (options: StackOptions): Promise<OpenStack> => {
+  const directory = resolve(options.directory);
+  const release = takeDirectory(directory);
+  try {
+    await endLeftovers(directory, LEFTOVER_DEADLINE_MS);
+  } catch (error) {
+    release();
+    throw error;
+  }
+  const register = createProcessRegister(directory);
+  const watchdog = startWatchdog(register.path);
+  const reporter = createReporter(options.onProgress);
+  const servers = new Map<ServerName, ServerProcess>();
+  const failure = new AbortController();
+  const stopFollowing = follow(options.signal, failure);
+  const close = async (): Promise<void> => {
+    stopFollowing();
+    failure.abort(abortedError());
+    reporter.restart();
+    await Promise.all(
+      [...servers].map(([name, server]) => stopServer(server, () => reporter.of(name)('stop', 'stopped'))),
+    );
+    await watchdog.stop();
+    release();
+  };
+  return { options, directory, register, reporter, servers, failure, close };
+};
+
+const stopServer = async (server: ServerProcess, onStopped: () => void): Promise<void> => {
+  if (server.pid() === undefined) return;
+  await server.stop(STOP_DEADLINE_MS);
+  onStopped();
+};
+
+/** Makes the directory this stack's own; returns what gives it back. */
+const takeDirectory = (directory: string): (() => void) => {
+  try {
+    mkdirSync(directory, { recursive: true, mode: 0o711 });
+    accessSync(directory, constants.W_OK);
+  } catch (cause) {
+    throw new StackError('unsupported', `${directory} cannot be written by this user.`, { cause });
+  }
+  const lock = tryLock(join(directory, 'stack.lock'));
+  if (lock.kind === 'taken') return lock.release;
+  throw new StackError('directory_in_use', `Process ${lock.pid} runs the servers of ${directory}: stop it first.`);
+};
+
+/** Has the controller abort when the caller's signal does. */
+const follow = (signal: AbortSignal | undefined, controller: AbortController): (() => void) => {
+  const giveUp = (): void => controller.abort(abortedError());
+  if (signal?.aborted === true) giveUp();
+  signal?.addEventListener('abort', giveUp);
+  return () => signal?.removeEventListener('abort', giveUp);
+};

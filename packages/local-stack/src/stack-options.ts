@@ -1,0 +1,74 @@
+/** The servers that a stack can run. */
+export type ServerName = 'database' | 'cache' | 'broker';
+
+export const SERVER_NAMES: readonly ServerName[] = ['database', 'cache', 'broker'];
+
+/** What a server is doing, in the order in which it happens. */
+export type StackStep = 'fetch' | 'install' | 'start' | 'wait' | 'ready' | 'stop';
+
+/** One line of progress for a person who waits. */
+export interface StackProgress {
+  readonly server: ServerName;
+  readonly step: StackStep;
+  /** One short sentence without the server's name. */
+  readonly message: string;
+  /** Milliseconds since the stack began to start, or, for `stop`, since it began to stop. */
+  readonly elapsedMs: number;
+}
+
+export interface StackOptions {
+  /** Where data lives, e.g. `.local/data`; survives restarts. Made when absent. */
+  readonly directory: string;
+  /** Where fetched binaries are kept, shared by all stacks of a checkout, e.g. `.local/downloads`. */
+  readonly downloads: string;
+  /** Addresses that replace an embedded server. */
+  readonly external?: {
+    readonly databaseUrl?: string | undefined;
+    readonly cacheUrl?: string | undefined;
+    readonly mqBrokers?: string | undefined;
+  };
+  /** Fixed ports; a free one below the ephemeral range where absent. */
+  readonly ports?: {
+    readonly database?: number | undefined;
+    readonly cache?: number | undefined;
+    readonly broker?: number | undefined;
+  };
+  /** Which servers; default all three. One that is neither here nor external has an empty address. */
+  readonly servers?: readonly ServerName[];
+  /** Gives up a start that is under way, and later refuses `controls.*.start()`; what runs is ended by `stop()` alone. */
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (event: StackProgress) => void;
+  /**
+   * Whether data must survive a crash of the machine; default true. False is faster and for tests: what a server
+   * acknowledged still survives the death of its process, only not that of the operating system, and the cache saves nothing.
+   */
+  readonly durable?: boolean;
+}
+
+/** Faults for tests, on one server of a stack of their own. */
+export interface ServerControl {
+  /** Sends the signal (default SIGKILL, to the server and all its processes) and resolves when the server is gone. */
+  kill(signal?: NodeJS.Signals): Promise<void>;
+  /** Starts it again on the same port with the same data, and resolves when it answers. Nothing to do when it runs. */
+  start(): Promise<void>;
+  /** Freezes every process of the server: connections stay open and nothing answers. */
+  pause(): void;
+  resume(): void;
+  /** Undefined while it does not run. */
+  pid(): number | undefined;
+}
+
+export interface RunningStack {
+  /** `postgres://decision:...@127.0.0.1:PORT/decision`, as superuser. */
+  readonly databaseUrl: string;
+  /** `redis://127.0.0.1:PORT`. */
+  readonly cacheUrl: string;
+  /** `127.0.0.1:PORT`. */
+  readonly mqBrokers: string;
+  /** What runs at this moment; external servers are not in it. */
+  readonly processes: readonly { readonly name: string; readonly pid: number }[];
+  /** Stops every server within 8 s; what has not ended by then is killed. May be called again. */
+  stop(): Promise<void>;
+  /** Undefined for a server that this stack does not run. */
+  readonly controls: Readonly<Record<ServerName, ServerControl | undefined>>;
+}

@@ -1,0 +1,89 @@
+import { resolve } from 'node:path';
+import { prepareBroker } from './broker/broker-server';
+import { prepareCache } from './cache/cache-server';
+import { databaseUrl, prepareDatabase } from './database/database-server';
+import { choosePorts } from './network/choose-ports';
+import { type OpenStack, openStack } from './open-stack';
+import { createServerProcess } from './process/server-process';
+import type { ServerRecipe } from './process/server-recipe';
+import type { ServerContext } from './server-context';
+import { type RunningStack, SERVER_NAMES, type ServerName, type StackOptions } from './stack-options';
+
+const PREPARE: Readonly<Record<ServerName, (context: ServerContext) => Promise<ServerRecipe>>> = {
+  database: prepareDatabase,
+  cache: prepareCache,
+  broker: prepareBroker,
+};
+
+/**
+ * Starts the servers that are neither external nor left out, all at once, and resolves when each one answers. What is
+ * missing is fetched or installed first.
+ * @throws {StackError} when one does not start; the others have then been stopped.
+ */
+export const startStack = async (options: StackOptions): Promise<RunningStack> => {
+  const stack = await openStack(options);
+  try {
+    const ports = await choosePorts(embedded(options), options.ports ?? {});
+    await startAll(stack, ports);
+    return runningStack(stack, ports);
+  } catch (error) {
+    await stack.close();
+    throw error;
+  }
+};
+
+const embedded = ({ servers = SERVER_NAMES, external = {} }: StackOptions): ServerName[] => {
+  const replaced = { database: external.databaseUrl, cache: external.cacheUrl, broker: external.mqBrokers };
+  return servers.filter((server) => replaced[server] === undefined);
+};
+
+type Ports = ReadonlyMap<ServerName, number>;
+
+/** Rejects with the first failure, once everything that was under way has ended. */
+const startAll = async (stack: OpenStack, ports: Ports): Promise<void> => {
+  const starts = [...ports].map(([server, port]) =>
+    startServer(stack, server, port).catch((error: unknown) => {
+      stack.failure.abort(error);
+      throw error;
+    }),
+  );
+  await Promise.allSettled(starts);
+  // Throws what the first of several failures gave as its reason.
+  stack.failure.signal.throwIfAborted();
+};
+
+const startServer = async (stack: OpenStack, server: ServerName, port: number): Promise<void> => {
+  const { directory, options, register, reporter, servers } = stack;
+  const signal = stack.failure.signal;
+  const say = reporter.of(server);
+  const downloads = resolve(options.downloads);
+  const durable = options.durable ?? true;
+  const recipe = await PREPARE[server]({ server, directory, downloads, durable, port, signal, say });
+  const process = createServerProcess(recipe, { register, signal, say });
+  servers.set(server, process);
+  say('start', `starting on port ${port}`);
+  await process.start();
+  say('ready', `ready on port ${port}`);
+};
+
+const runningStack = ({ options, directory, servers, close }: OpenStack, ports: Ports): RunningStack => {
+  const external = options.external ?? {};
+  const address = (server: ServerName, given: string | undefined, own: (port: number) => string): string => {
+    const port = ports.get(server);
+    return given ?? (port === undefined ? '' : own(port));
+  };
+  let stopped: Promise<void> | undefined;
+  return {
+    databaseUrl: address('database', external.databaseUrl, (port) => databaseUrl(directory, port)),
+    cacheUrl: address('cache', external.cacheUrl, (port) => `redis://127.0.0.1:${port}`),
+    mqBrokers: address('broker', external.mqBrokers, (port) => `127.0.0.1:${port}`),
+    get processes() {
+      return [...servers].flatMap(([name, server]) => {
+        const pid = server.pid();
+        return pid === undefined ? [] : [{ name, pid }];
+      });
+    },
+    controls: { database: servers.get('database'), cache: servers.get('cache'), broker: servers.get('broker') },
+    stop: () => (stopped ??= close()),
+  };
+};

@@ -1,0 +1,109 @@
+import { chmodSync, cpSync, existsSync, lstatSync, mkdirSync, readdirSync, readlinkSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { databaseUser } from '../src/database/database-user';
+import { findPostgres, installedPackage, linkLibraries, type PostgresPackage } from '../src/database/postgres-binaries';
+import { runProgram } from '../src/process/run-program';
+import type { ServerContext } from '../src/server-context';
+import { removeTemporaryDirectories, temporaryDirectory } from './temporary-directory';
+
+const signal = new AbortController().signal;
+const isRoot = process.getuid?.() === 0;
+
+const contextIn = (directory: string, said: string[] = []): ServerContext => ({
+  server: 'database',
+  directory,
+  downloads: directory,
+  durable: false,
+  port: 1,
+  signal,
+  say: (_step, message) => said.push(message),
+});
+
+/** A copy of the installed package, as a package manager leaves it that runs no install scripts. */
+const packageWithoutLinks = (parent: string): PostgresPackage => {
+  const { root, version } = installedPackage();
+  const copy = join(parent, 'package');
+  cpSync(root, copy, { recursive: true, verbatimSymlinks: true });
+  const libraries = join(copy, 'native/lib');
+  for (const name of readdirSync(libraries)) {
+    if (lstatSync(join(libraries, name)).isSymbolicLink()) rmSync(join(libraries, name));
+  }
+  return { root: copy, version };
+};
+
+const openDirectory = (): string => {
+  const directory = temporaryDirectory();
+  chmodSync(directory, 0o755);
+  return directory;
+};
+
+const versionOf = async (postgres: string): Promise<string> => {
+  const user = await databaseUser([], signal);
+  const { output } = await runProgram({ command: postgres, args: ['--version'], cwd: '/', user, deadlineMs: 10_000 });
+  return output;
+};
+
+afterEach(removeTemporaryDirectories);
+
+describe('the database package', () => {
+  it('whose libraries were not linked is repaired where it is', async () => {
+    const bare = packageWithoutLinks(openDirectory());
+    const home = openDirectory();
+    const { postgres, initdb } = await findPostgres(contextIn(home), home, await databaseUser([], signal), bare);
+    expect(postgres).toBe(join(bare.root, 'native/bin/postgres'));
+    expect(existsSync(initdb)).toBe(true);
+    expect(readlinkSync(join(bare.root, 'native/lib/libpq.so.5'))).toMatch(/^libpq\.so\.5\.\d+$/);
+    expect(await versionOf(postgres)).toMatch(/PostgreSQL\) 17\./);
+  }, 60_000);
+
+  it('can be repaired by two processes at once', () => {
+    const bare = packageWithoutLinks(openDirectory());
+    expect(linkLibraries(bare.root)).toBe(true);
+    expect(linkLibraries(bare.root)).toBe(true);
+  }, 60_000);
+
+  it('in a closed directory is copied for whoever runs the database, once', async () => {
+    const closed = openDirectory();
+    const bare = packageWithoutLinks(closed);
+    chmodSync(bare.root, 0o700);
+    chmodSync(join(bare.root, 'native/bin/postgres'), 0o700);
+    chmodSync(closed, 0o700);
+    const home = openDirectory();
+    const said: string[] = [];
+    const user = await databaseUser([], signal);
+    const first = await findPostgres(contextIn(home, said), home, user, bare);
+    const second = await findPostgres(contextIn(home, said), home, user, bare);
+    expect(second).toEqual(first);
+    expect(first.postgres.startsWith(isRoot ? home : bare.root)).toBe(true);
+    expect(said).toHaveLength(isRoot ? 1 : 0);
+    expect(await versionOf(first.postgres)).toMatch(/PostgreSQL\) 17\./);
+  }, 60_000);
+
+  it('that does not run is refused with what it said', async () => {
+    const bare = packageWithoutLinks(openDirectory());
+    rmSync(join(bare.root, 'native/lib'), { recursive: true });
+    mkdirSync(join(bare.root, 'native/lib'));
+    const home = openDirectory();
+    const refused = findPostgres(contextIn(home), home, await databaseUser([], signal), bare);
+    await expect(refused).rejects.toMatchObject({ code: 'unsupported' });
+    await expect(refused).rejects.toThrow(
+      /DATABASE_URL.*error while loading shared libraries|DATABASE_URL.*Library not loaded/s,
+    );
+  }, 60_000);
+});
+
+describe('the user of the database', () => {
+  it('is another than root, and nobody else where this process is not root', async () => {
+    const user = await databaseUser([], signal);
+    expect(user === undefined).toBe(!isRoot);
+    expect(user?.uid).not.toBe(0);
+  });
+
+  it('is the owner of data that is there already', async () => {
+    const directory = temporaryDirectory();
+    const data = join(directory, 'database');
+    mkdirSync(data);
+    const user = await databaseUser([join(directory, 'none'), data], signal);
+    expect(user).toEqual(await databaseUser([], signal)); // Root's own data is nobody's reason to run as root.
+  });
+});

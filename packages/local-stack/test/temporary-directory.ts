@@ -1,0 +1,21 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { stackLocations } from '../src';
+import { checkoutRoot } from '../src/package-root';
+
+/** Binaries come from the checkout: fetching them for every test would be a test of the network. */
+export const downloads = join(checkoutRoot, '.local', 'downloads');
+
+const made: string[] = [];
+
+/** An empty directory that {@link removeTemporaryDirectories} deletes, with what a stack in it left elsewhere. */
+export const temporaryDirectory = (): string => {
+  const directory = mkdtempSync(join(tmpdir(), 'local-stack-test-'));
+  made.push(directory);
+  return directory;
+};
+
+export const removeTemporaryDirectories = (): void => {
+  for (const path of made.splice(0).flatMap(stackLocations)) rmSync(path, { recursive: true, force: true });
+};

@@ -1,0 +1,56 @@
+import { Client } from 'pg';
+import { checkDatabaseUrl } from './database-url';
+import { translateError } from './translate-error';
+
+const CONNECT_TIMEOUT_MS = 5_000;
+const STATEMENT_TIMEOUT_MS = 60_000;
+
+/**
+ * Runs work on a connection of its own with the rights of the URL's user, for an operator's tasks. Throws what the work throws,
+ * with failures of the database translated as everywhere.
+ */
+export const asAdministrator = async <T>(url: string, work: (client: Client) => Promise<T>): Promise<T> => {
+  const client = new Client({
+    connectionString: checkDatabaseUrl(url),
+    application_name: 'decision-administration',
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    query_timeout: STATEMENT_TIMEOUT_MS + 2_000,
+  });
+  // A connection that breaks fails the statement that runs on it; without a listener it would also end the process.
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    await client.query(`set search_path = public; set statement_timeout = ${STATEMENT_TIMEOUT_MS}`);
+    return await work(client);
+  } catch (error) {
+    throw translateError(error);
+  } finally {
+    await farewell(client);
+  }
+};
+
+const FAREWELL_MS = 2_000;
+
+/** A server that hangs does not answer the end of a session either; after a while this stops waiting for it. */
+const farewell = (client: Client): Promise<void> =>
+  new Promise((resolve) => {
+    const timer = setTimeout(resolve, FAREWELL_MS);
+    const done = (): void => {
+      clearTimeout(timer);
+      resolve();
+    };
+    client.end().then(done, done);
+  });
+
+/** Runs work in one transaction of the client; what the work throws rolls it back. */
+export const inTransaction = async <T>(client: Client, work: () => Promise<T>): Promise<T> => {
+  await client.query('begin');
+  try {
+    const result = await work();
+    await client.query('commit');
+    return result;
+  } catch (error) {
+    await client.query('rollback').catch(() => undefined);
+    throw error;
+  }
+};

@@ -1,0 +1,16 @@
+import { checkDatabaseUrl } from './database-url';
+
+describe('checkDatabaseUrl', () => {
+  it.each(['postgres://u:p@host:5432/name', 'postgresql://host/name?sslmode=require'])('accepts %s', (url) => {
+    expect(checkDatabaseUrl(url)).toBe(url);
+  });
+
+  it.each(['', 'host:5432/name', 'mysql://u:hunter2@host/name', 'postgres//u:hunter2@host', 'http://hunter2@host'])(
+    'refuses "%s" without repeating it',
+    (url) => {
+      expect(() => checkDatabaseUrl(url)).toThrow(
+        expect.objectContaining({ code: 'internal_error', message: expect.not.stringContaining('hunter2') }),
+      );
+    },
+  );
+});

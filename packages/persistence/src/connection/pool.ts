@@ -1,0 +1,134 @@
+import { ServiceError } from '@decision/contracts';
+import { type Knex, knex as createKnex } from 'knex';
+import { type Client } from 'pg';
+import { type DatabaseSettings } from './database-settings';
+import { checkDatabaseUrl } from './database-url';
+import { prepareSession } from './session';
+import { breaksConnection } from './translate-error';
+
+/** Requests that may wait for a connection at once; further ones are refused at once. */
+const MAX_WAITING = 1_000;
+/** How long the driver waits for an answer beyond the server's own limit, ms: a server that hangs never says so. */
+const READ_TIMEOUT_MARGIN_MS = 2_000;
+/** A connection that nobody needed for so long is closed, ms. */
+const IDLE_TIMEOUT_MS = 30_000;
+const CLOSE_TIMEOUT_MS = 10_000;
+
+export interface Pool {
+  readonly knex: Knex;
+  /** Lends a connection to some work. */
+  lend<T>(work: (connection: Client) => Promise<T>): Promise<T>;
+  /** Cuts a lent connection where an error that arose on it says that it cannot be used again. */
+  discardIfBroken(connection: Client, error: unknown): void;
+  /** Lets running work finish within the time of the settings, then closes every connection. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** What the query builder hides behind `any`: its own pool of driver connections. */
+interface PoolClient {
+  acquireConnection(): Promise<Client>;
+  releaseConnection(connection: Client): Promise<void>;
+  readonly pool?: { numPendingAcquires(): number };
+}
+
+export const createPool = (settings: DatabaseSettings): Pool => {
+  const lent = new Set<Client>();
+  const broken = new WeakSet<Client>();
+  const knex = createKnex(poolConfig(settings, (connection) => !broken.has(connection)));
+  const client = knex.client as PoolClient; // typed `any` by the library
+  let closing: Promise<void> | undefined;
+
+  const discardIfBroken = (connection: Client, error: unknown): void => {
+    if (!breaksConnection(error)) return;
+    broken.add(connection);
+    cut(connection);
+  };
+
+  const acquire = async (): Promise<Client> => {
+    if (closing) throw shuttingDown();
+    if ((client.pool?.numPendingAcquires() ?? 0) >= MAX_WAITING) throw tooManyWaiting();
+    try {
+      return await client.acquireConnection();
+    } catch (error) {
+      throw closing ? shuttingDown() : error;
+    }
+  };
+
+  return {
+    knex,
+    discardIfBroken,
+    lend: async (work) => {
+      const connection = await acquire();
+      lent.add(connection);
+      try {
+        return await work(connection);
+      } catch (error) {
+        discardIfBroken(connection, error);
+        throw error;
+      } finally {
+        lent.delete(connection);
+        await client.releaseConnection(connection);
+      }
+    },
+    close: () => {
+      closing ??= settleWithin(knex.destroy(), settings.closeTimeoutMs ?? CLOSE_TIMEOUT_MS).then(() =>
+        lent.forEach(cut),
+      );
+      return closing;
+    },
+  };
+};
+
+/** Not awaited: the server may be silent, and then so is the farewell. */
+const cut = (connection: Client): void => {
+  connection.end().catch(() => undefined);
+};
+
+/** Waits for a promise, but no longer than this. */
+const settleWithin = async (work: Promise<void>, timeoutMs: number): Promise<void> => {
+  let timer: NodeJS.Timeout | undefined;
+  const deadline = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, timeoutMs);
+  });
+  await Promise.race([work, deadline]);
+  clearTimeout(timer);
+};
+
+const shuttingDown = (): ServiceError =>
+  new ServiceError('shutting_down', 'The service is stopping; another replica will answer.');
+
+const tooManyWaiting = (): ServiceError =>
+  new ServiceError('database_unavailable', 'Too many requests wait for a database connection; try again.');
+
+const silent = { warn: () => undefined, error: () => undefined, debug: () => undefined, deprecate: () => undefined };
+
+const poolConfig = (settings: DatabaseSettings, isUsable: (connection: Client) => boolean): Knex.Config => {
+  const { statementTimeoutMs = 10_000, connectTimeoutMs = 3_000, acquireTimeoutMs = 5_000 } = settings;
+  return {
+    client: 'pg',
+    // Saves the question on every connection. No syntax that is generated here differs between the supported versions.
+    version: '16',
+    // Failures carry the statement with placeholders, never with its values.
+    compileSqlOnError: false,
+    // Every failure reaches the caller; a second report on the console would be noise.
+    log: silent,
+    connection: {
+      connectionString: checkDatabaseUrl(settings.url),
+      application_name: settings.applicationName,
+      connectionTimeoutMillis: connectTimeoutMs,
+      query_timeout: statementTimeoutMs + READ_TIMEOUT_MARGIN_MS,
+      keepAlive: true,
+    },
+    pool: {
+      min: 0,
+      max: settings.poolMax ?? 10,
+      acquireTimeoutMillis: acquireTimeoutMs,
+      createTimeoutMillis: 2 * connectTimeoutMs + 1_000,
+      idleTimeoutMillis: IDLE_TIMEOUT_MS,
+      validate: isUsable,
+      afterCreate: (connection: Client, done: (error: unknown) => void) => {
+        prepareSession(connection, statementTimeoutMs).then(() => done(null), done);
+      },
+    },
+  };
+};

@@ -1,0 +1,104 @@
+import { types } from 'node:util';
+import { type ErrorCode, ServiceError } from '@decision/contracts';
+import { knex } from 'knex';
+import { DatabaseError } from 'pg';
+import { DatabaseFault } from './database-fault';
+
+interface Translation {
+  readonly code: ErrorCode;
+  readonly message: string;
+}
+
+const unavailable = (message: string): Translation => ({ code: 'database_unavailable', message });
+
+const UNREACHABLE = unavailable('The database cannot be reached; try again.');
+const TOO_SLOW = unavailable('The database did not answer in time; try again.');
+const NO_CONNECTION_FREE = unavailable('Every database connection is busy; try again.');
+const CONFLICT = unavailable('The change collided with another one; try again.');
+const REFUSED = unavailable(
+  'The database refuses this service; an operator must check its user, password and database name.',
+);
+const UNSTORABLE_TEXT: Translation = { code: 'invalid_request', message: 'Text must not hold the character U+0000.' };
+const TOO_COMPLEX: Translation = {
+  code: 'invalid_request',
+  message: 'The document is nested too deeply, or too large, for the database.',
+};
+const FOREIGN_GROUPS: Translation = {
+  code: 'forbidden',
+  message: 'An access that is restricted to user groups can assign only groups of its own, and at least one.',
+};
+const UNEXPECTED: Translation = { code: 'internal_error', message: 'The database could not do what was asked of it.' };
+
+/** By SQLSTATE, or by its first two characters. The longer entry wins. */
+const BY_SQL_STATE: Readonly<Record<string, Translation>> = {
+  '08': UNREACHABLE,
+  '22021': UNSTORABLE_TEXT,
+  '22P05': UNSTORABLE_TEXT,
+  '25006': UNREACHABLE,
+  '25P03': TOO_SLOW,
+  '28': REFUSED,
+  '3D000': REFUSED,
+  '40': CONFLICT,
+  '53': UNREACHABLE,
+  '54': TOO_COMPLEX,
+  '55P03': TOO_SLOW,
+  '57014': TOO_SLOW,
+  '57P': UNREACHABLE,
+  '58': UNREACHABLE,
+};
+
+/** Where the server raises a write that a row-security policy, or the trigger over user groups, refuses. */
+const ROW_SECURITY_ROUTINES = new Set(['ExecWithCheckOptions', 'exec_stmt_raise']);
+
+const ofDatabaseError = ({ code = '', routine = '' }: DatabaseError): Translation => {
+  if (code === '42501' && ROW_SECURITY_ROUTINES.has(routine)) return FOREIGN_GROUPS;
+  return BY_SQL_STATE[code] ?? BY_SQL_STATE[code.slice(0, 3)] ?? BY_SQL_STATE[code.slice(0, 2)] ?? UNEXPECTED;
+};
+
+const SOCKET_CODES =
+  /^(ECONNREFUSED|ECONNRESET|ECONNABORTED|ENOTFOUND|EAI_AGAIN|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOENT)$/;
+
+/** The driver reports lost connections by sentence only. */
+const LOST_CONNECTION = /^(Connection terminated|Client (was closed|has encountered)|timeout (expired|exceeded))/;
+
+const READ_TIMEOUT = 'Query read timeout';
+
+/** An error of this or another realm: errors of the platform are not always instances of this module's `Error`. */
+type AnyError = Error & { readonly code?: unknown };
+const isError = (value: unknown): value is AnyError => types.isNativeError(value);
+
+const isReadTimeout = (error: AnyError): boolean => error.message.endsWith(READ_TIMEOUT);
+
+const isLostConnection = (error: AnyError): boolean =>
+  (typeof error.code === 'string' && SOCKET_CODES.test(error.code)) ||
+  LOST_CONNECTION.test(withoutStatement(error.message));
+
+/** Whether the connection on which an error arose is lost, or may still be busy with what it was asked: it cannot be used again. */
+export const breaksConnection = (error: unknown): boolean => {
+  if (!isError(error) || error instanceof ServiceError) return false;
+  if (error instanceof DatabaseError) return ofDatabaseError(error) === UNREACHABLE || error.code === '25P03';
+  return isReadTimeout(error) || isLostConnection(error);
+};
+
+const ofOtherError = (error: AnyError): Translation | undefined => {
+  if (error instanceof knex.KnexTimeoutError) return NO_CONNECTION_FREE;
+  if (isReadTimeout(error)) return TOO_SLOW;
+  return isLostConnection(error) ? UNREACHABLE : undefined;
+};
+
+/** The query builder puts the statement in front of the driver's sentence. */
+const withoutStatement = (message: string): string => message.slice(message.lastIndexOf(' - ') + 1).replace(/^- /, '');
+
+/**
+ * What a failure of the database means to a caller: `database_unavailable` where the same request can succeed later,
+ * `invalid_request` where the values cannot be stored, `forbidden` where row security refuses a write, else `internal_error`.
+ * Anything that is no failure of the database is answered as it came.
+ */
+export const translateError = (error: unknown): unknown => {
+  if (!isError(error) || error instanceof ServiceError) return error;
+  const isServerError = error instanceof DatabaseError;
+  const translation = isServerError ? ofDatabaseError(error) : ofOtherError(error);
+  if (translation === undefined) return error;
+  const cause = isServerError ? new DatabaseFault(error) : error;
+  return new ServiceError(translation.code, translation.message, {}, { cause });
+};

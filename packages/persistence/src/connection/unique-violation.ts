@@ -1,0 +1,23 @@
+import { DatabaseError } from 'pg';
+import { type Transaction } from './query';
+
+const UNIQUE_VIOLATION = '23505';
+
+/** What came of a write that may find its name taken. */
+export type UniqueWrite<T> =
+  | { readonly status: 'written'; readonly value: T }
+  /** The unique constraint that another row, perhaps a hidden one, holds. */
+  | { readonly status: 'taken'; readonly constraint: string };
+
+/** Runs a write behind a savepoint, so that the transaction goes on when a unique constraint refuses it. */
+export const writeUnlessTaken = async <T>(
+  transaction: Transaction,
+  write: (savepoint: Transaction) => Promise<T>,
+): Promise<UniqueWrite<T>> => {
+  try {
+    return { status: 'written', value: await transaction.transaction(write) };
+  } catch (error) {
+    if (!(error instanceof DatabaseError) || error.code !== UNIQUE_VIOLATION) throw error;
+    return { status: 'taken', constraint: error.constraint ?? '' };
+  }
+};

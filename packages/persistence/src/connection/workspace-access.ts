@@ -1,0 +1,17 @@
+import { type StoredApiKey } from '@decision/contracts';
+
+/** On whose behalf a transaction reads and writes. Row security shows it nothing else. */
+export interface WorkspaceAccess {
+  readonly workspaceId: string;
+  /** Undefined: not restricted. Else only what shares a group with these is seen; an empty list sees nothing that has groups. */
+  readonly userGroups: readonly string[] | undefined;
+  /** Who is written down as the author of changes. */
+  readonly actor?: string;
+}
+
+/** The access of an API key. A stored key without groups is not restricted. */
+export const accessOfKey = (key: StoredApiKey): WorkspaceAccess => ({
+  workspaceId: key.workspaceId,
+  userGroups: key.userGroups.length === 0 ? undefined : key.userGroups,
+  actor: `key:${key.id}`,
+});

@@ -1,0 +1,53 @@
+import { ServiceError } from '@decision/contracts';
+import { query, type Transaction } from '../connection/query';
+import { type ApiKeyRecord, apiKeyColumns, type ApiKeyRow, toApiKeyRecord } from './api-key-record';
+
+export interface NewApiKey {
+  /** A UUID; made where it is not given. */
+  readonly id?: string;
+  readonly selector: string;
+  /** SHA-256 of the secret, 64 hex digits. */
+  readonly secretHash: string;
+  readonly name: string;
+  readonly role: string;
+  /** Empty: not restricted; only an access without restriction may make such a key. */
+  readonly userGroups: readonly string[];
+  /** ISO 8601; null: never. */
+  readonly expiresAt: string | null;
+}
+
+export type CreateApiKeyOutcome =
+  | { readonly status: 'created'; readonly key: ApiKeyRecord }
+  /** The workspace has no such role; these are the ones it has. */
+  | { readonly status: 'unknown_role'; readonly roles: readonly string[] };
+
+const ROLES = /* sql */ `select name from roles order by name`;
+
+const INSERT = /* sql */ `
+  insert into api_keys (id, selector, secret_hash, name, role, user_groups, expires_at)
+  values (
+    coalesce(cast(:id as uuid), gen_random_uuid()), :selector, decode(:secret_hash, 'hex'), :name, :role,
+    cast(:user_groups as text[]), cast(:expires_at as timestamptz)
+  )
+  on conflict do nothing
+  returning ${apiKeyColumns}`;
+
+/**
+ * Stores a key. Throws `forbidden` where a restricted access would give away groups that it does not have, and `internal_error`
+ * where chance has made an id or selector that exists; another attempt makes others.
+ */
+export const createApiKey = async (transaction: Transaction, key: NewApiKey): Promise<CreateApiKeyOutcome> => {
+  const roles = (await query<{ name: string }>(transaction, ROLES)).map(({ name }) => name);
+  if (!roles.includes(key.role)) return { status: 'unknown_role', roles };
+  const [row] = await query<ApiKeyRow>(transaction, INSERT, {
+    id: key.id ?? null,
+    selector: key.selector,
+    secret_hash: key.secretHash,
+    name: key.name,
+    role: key.role,
+    user_groups: key.userGroups,
+    expires_at: key.expiresAt,
+  });
+  if (row) return { status: 'created', key: toApiKeyRecord(row) };
+  throw new ServiceError('internal_error', 'A key with this id or selector exists already; try again.');
+};

@@ -1,0 +1,48 @@
+import { ServiceError } from '@decision/contracts';
+import { type Client, DatabaseError } from 'pg';
+import { DatabaseFault } from '../connection/database-fault';
+import { runtimeRole } from '../connection/runtime-role';
+
+const ENSURE_ROLE = /* sql */ `
+do $$ begin
+  if not exists (select from pg_roles where rolname = '${runtimeRole}') then
+    create role ${runtimeRole} nologin;
+  end if;
+  if not pg_has_role(current_user, '${runtimeRole}', 'SET') then
+    execute format('grant ${runtimeRole} to %I with inherit false, set true', current_user);
+  end if;
+end $$`;
+
+const ATTEMPTS = 20;
+const LONGEST_PAUSE_MS = 200;
+
+/** Roles belong to the whole server, so migrations of several databases can collide here, where no lock of one database helps. */
+const COLLISIONS: ReadonlySet<string> = new Set(['23505', '42710', 'XX000']);
+const NOT_ALLOWED = '42501';
+
+/**
+ * Makes the runtime role where it is missing and lets the current user act as it. Throws `internal_error` with what a superuser
+ * has to run where the user may not do so.
+ */
+export const ensureRuntimeRole = async (client: Client): Promise<void> => {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await client.query(ENSURE_ROLE);
+      return;
+    } catch (error) {
+      if (!(error instanceof DatabaseError)) throw error;
+      if (error.code === NOT_ALLOWED) throw notAllowed(error);
+      if (attempt === ATTEMPTS || !COLLISIONS.has(error.code ?? '')) throw error;
+      await new Promise((resolve) => setTimeout(resolve, Math.random() * LONGEST_PAUSE_MS));
+    }
+  }
+};
+
+const notAllowed = (error: DatabaseError): ServiceError =>
+  new ServiceError(
+    'internal_error',
+    `The user of the database URL may not set up the role ${runtimeRole}. As a superuser, run: ` +
+      `CREATE ROLE ${runtimeRole} NOLOGIN; GRANT ${runtimeRole} TO <that user> WITH INHERIT FALSE, SET TRUE;`,
+    {},
+    { cause: new DatabaseFault(error) },
+  );

@@ -1,0 +1,7 @@
+/** Which part of a list is wanted. */
+export interface PageRequest {
+  /** Entries at most, 1 or more. */
+  readonly limit: number;
+  /** Where the previous page ended; undefined for the first. */
+  readonly cursor?: string | undefined;
+}

@@ -1,0 +1,77 @@
+import { type NumberedVersion, type RulePointer } from '@decision/contracts';
+import { query, type Transaction } from '../connection/query';
+import { isUuid } from '../connection/uuid';
+
+/** `latest`, a version number, or the slug of an environment. */
+export type VersionSelector = 'latest' | number | (string & Record<never, never>);
+
+export type ResolveVersionOutcome =
+  | {
+      readonly status: 'found';
+      readonly versionId: string;
+      readonly ruleId: string;
+      readonly version: number;
+      readonly userGroups: readonly string[];
+    }
+  | { readonly status: 'rule_not_found' }
+  /** Nothing of the rule is in service, whatever the selector. */
+  | { readonly status: 'rule_not_published' }
+  | { readonly status: 'version_not_found'; readonly latest: number }
+  | { readonly status: 'environment_not_found' };
+
+interface PointerRow {
+  readonly id: string;
+  readonly user_groups: string[];
+  readonly version_id: string | null;
+  readonly number: number | null;
+}
+
+const POINTER = /* sql */ `
+  select rules.id, rules.user_groups, published.id as version_id, published.number
+  from rules left join rule_versions published on published.id = rules.published_version_id
+  where rules.slug = :slug`;
+
+const NUMBERED = /* sql */ `
+  select id from rule_versions where rule_id = cast(:rule_id as uuid) and number = :number`;
+
+/** Largest number that a version can have. */
+const MAX_NUMBER = 2 ** 31 - 1;
+
+/** Where a slug points now, as services cache it; undefined where no rule of the slug is visible. */
+export const findRulePointer = async (transaction: Transaction, slug: string): Promise<RulePointer | undefined> => {
+  const [row] = await query<PointerRow>(transaction, POINTER, { slug });
+  if (row === undefined) return undefined;
+  const { id, user_groups, number, version_id } = row;
+  const latest = number === null || version_id === null ? null : { version: number, version_id };
+  return { rule_id: id, user_groups, latest };
+};
+
+/** The version behind a number of a rule, which never changes; undefined where there is none. */
+export const findNumberedVersion = async (
+  transaction: Transaction,
+  ruleId: string,
+  number: number,
+): Promise<NumberedVersion | undefined> => {
+  if (!isUuid(ruleId) || !Number.isInteger(number) || number < 1 || number > MAX_NUMBER) return undefined;
+  const [row] = await query<{ id: string }>(transaction, NUMBERED, { rule_id: ruleId, number });
+  return row && { version_id: row.id };
+};
+
+/** What a slug and a selector mean now. Environments do not exist yet: none is ever found. */
+export const resolveVersion = async (
+  transaction: Transaction,
+  slug: string,
+  selector: VersionSelector,
+): Promise<ResolveVersionOutcome> => {
+  const pointer = await findRulePointer(transaction, slug);
+  if (pointer === undefined) return { status: 'rule_not_found' };
+  const { rule_id: ruleId, user_groups: userGroups, latest } = pointer;
+  if (latest === null) return { status: 'rule_not_published' };
+  if (selector === 'latest') {
+    return { status: 'found', versionId: latest.version_id, ruleId, version: latest.version, userGroups };
+  }
+  if (typeof selector === 'string') return { status: 'environment_not_found' };
+  const numbered = await findNumberedVersion(transaction, ruleId, selector);
+  if (numbered === undefined) return { status: 'version_not_found', latest: latest.version };
+  return { status: 'found', versionId: numbered.version_id, ruleId, version: selector, userGroups };
+};

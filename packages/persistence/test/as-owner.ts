@@ -1,0 +1,16 @@
+import { Client } from 'pg';
+
+/** Runs one statement with the rights of the URL's user, on a connection of its own. */
+export const asOwner = async (
+  url: string,
+  sql: string,
+  values: readonly unknown[] = [],
+): Promise<readonly Record<string, unknown>[]> => {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query<Record<string, unknown>>(sql, [...values])).rows;
+  } finally {
+    await client.end();
+  }
+};

@@ -1,0 +1,236 @@
+import { randomUUID } from 'node:crypto';
+import { type RuleTable } from '@decision/contracts';
+import {
+  deleteRule,
+  findNumberedVersion,
+  findRule,
+  findRulePointer,
+  insertRule,
+  loadVersion,
+  type NewRule,
+  publishRule,
+  type PublishRuleOutcome,
+  resolveVersion,
+  type Transaction,
+  unpublishRule,
+  updateRule,
+  type VersionSelector,
+} from '../src';
+import { newRule, priceRow, UNKNOWN_ID } from './rule-fixtures';
+import { openTestWorkspace, type TestWorkspace } from './test-workspace';
+
+describe('publishing', () => {
+  let workspace: TestWorkspace;
+  beforeAll(async () => {
+    workspace = await openTestWorkspace('publishing');
+  });
+  afterAll(() => workspace.close());
+
+  const inWorkspace = <T>(work: (transaction: Transaction) => Promise<T>): Promise<T> =>
+    workspace.database.inWorkspace(workspace.access, work);
+
+  const insert = async (parts: Partial<NewRule> = {}): Promise<NewRule> => {
+    const rule = newRule(parts);
+    await inWorkspace((transaction) => insertRule(transaction, rule));
+    return rule;
+  };
+  const publish = (id: string, versionId: string = randomUUID()): Promise<PublishRuleOutcome> =>
+    inWorkspace((transaction) => publishRule(transaction, id, { versionId }));
+  const resolve = (slug: string, selector: VersionSelector) =>
+    inWorkspace((transaction) => resolveVersion(transaction, slug, selector));
+  const load = (versionId: string): Promise<RuleTable | undefined> =>
+    inWorkspace((transaction) => loadVersion(transaction, versionId));
+
+  describe('publishRule', () => {
+    it('numbers versions from 1 and puts the newest in service', async () => {
+      const rule = await insert();
+      const versionIds = [randomUUID(), randomUUID(), randomUUID()];
+      for (const [index, versionId] of versionIds.entries()) {
+        const outcome = await publish(rule.id, versionId);
+        expect(outcome).toEqual({
+          status: 'published',
+          slug: rule.slug,
+          version: { versionId, version: index + 1, publishedAt: expect.stringMatching(/Z$/) },
+        });
+        expect(await inWorkspace((transaction) => findRule(transaction, { id: rule.id }))).toMatchObject({
+          publishedVersion: index + 1,
+          publishedAt: outcome.status === 'published' && outcome.version.publishedAt,
+        });
+      }
+      expect(await resolve(rule.slug, 'latest')).toMatchObject({ versionId: versionIds[2] });
+    });
+
+    it('freezes what decides answers, and nothing that changes later', async () => {
+      const rule = await insert({
+        groups: { g: { hitPolicy: 'fill' } },
+        settings: { strictInput: true },
+        metadata: { a: 1 },
+      });
+      const { requestSchema, responseSchema, conditions, groups, settings } = rule;
+      const versionId = randomUUID();
+      await publish(rule.id, versionId);
+      await inWorkspace((transaction) =>
+        updateRule(transaction, rule.id, { conditions: [], groups: {}, name: 'Changed' }),
+      );
+      expect(await load(versionId)).toEqual({ requestSchema, responseSchema, conditions, groups, settings });
+      await publish(rule.id);
+      expect(await load(versionId)).toMatchObject({ conditions });
+    });
+
+    it('gives different numbers to all who publish at once', async () => {
+      const rule = await insert();
+      const outcomes = await Promise.all(Array.from({ length: 12 }, () => publish(rule.id)));
+      const versions = outcomes.map((outcome) => (outcome.status === 'published' ? outcome.version.version : 0));
+      expect([...versions].sort((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
+      expect(await resolve(rule.slug, 'latest')).toMatchObject({ version: 12 });
+    });
+
+    it('does not deadlock with changes of the same rule', async () => {
+      const rule = await insert();
+      const changeAndPublish = (price: number) =>
+        inWorkspace(async (transaction) => {
+          await updateRule(transaction, rule.id, { conditions: [priceRow(1, price)] });
+          const versionId = randomUUID();
+          await publishRule(transaction, rule.id, { versionId });
+          return { versionId, price };
+        });
+      const made = await Promise.all(
+        Array.from({ length: 12 }, async (_, price) =>
+          price % 2 ? changeAndPublish(price) : (await publish(rule.id), undefined),
+        ),
+      );
+      for (const entry of made) {
+        if (entry) expect((await load(entry.versionId))?.conditions).toEqual([priceRow(1, entry.price)]);
+      }
+    });
+
+    it('under the same version id answers what the first time made', async () => {
+      const rule = await insert();
+      const versionId = randomUUID();
+      const first = await publish(rule.id, versionId);
+      await publish(rule.id);
+      expect(await publish(rule.id, versionId)).toEqual(first);
+      expect(await resolve(rule.slug, 'latest')).toMatchObject({ version: 2 });
+    });
+
+    it('leaves no version behind when its transaction fails', async () => {
+      const rule = await insert();
+      const versionId = randomUUID();
+      const failing = inWorkspace(async (transaction) => {
+        await publishRule(transaction, rule.id, { versionId });
+        throw new Error('The caller failed.');
+      });
+      await expect(failing).rejects.toThrow('The caller failed.');
+      expect(await load(versionId)).toBeUndefined();
+      expect(await publish(rule.id)).toMatchObject({ version: { version: 1 } });
+    });
+
+    it.each([UNKNOWN_ID, 'not-a-uuid'])('answers not_found for the id "%s"', async (id) => {
+      expect(await publish(id)).toEqual({ status: 'not_found' });
+    });
+  });
+
+  describe('resolveVersion', () => {
+    it('finds the latest and each number', async () => {
+      const rule = await insert({ userGroups: ['sales'] });
+      const [first, second] = [randomUUID(), randomUUID()];
+      await publish(rule.id, first);
+      await publish(rule.id, second);
+      const found = { status: 'found', ruleId: rule.id, userGroups: ['sales'] };
+      expect(await resolve(rule.slug, 'latest')).toEqual({ ...found, versionId: second, version: 2 });
+      expect(await resolve(rule.slug, 1)).toEqual({ ...found, versionId: first, version: 1 });
+      expect(await resolve(rule.slug, 2)).toEqual({ ...found, versionId: second, version: 2 });
+    });
+
+    it.each([3, 0, -1, 1.5, Number.NaN, Infinity, 2 ** 31, 2 ** 53, 1e300])('has no version %p', async (number) => {
+      const rule = await insert();
+      await publish(rule.id);
+      expect(await resolve(rule.slug, number)).toEqual({ status: 'version_not_found', latest: 1 });
+    });
+
+    it('knows no environments yet', async () => {
+      const rule = await insert();
+      await publish(rule.id);
+      expect(await resolve(rule.slug, 'production')).toEqual({ status: 'environment_not_found' });
+    });
+
+    const selectors: readonly VersionSelector[] = ['latest', 1, 99, 'production'];
+
+    it.each(selectors)('of a draft with the selector %p is not published', async (selector) => {
+      const rule = await insert();
+      expect(await resolve(rule.slug, selector)).toEqual({ status: 'rule_not_published' });
+    });
+
+    it.each(selectors)('after unpublishing with the selector %p is not published', async (selector) => {
+      const rule = await insert();
+      await publish(rule.id);
+      await inWorkspace((transaction) => unpublishRule(transaction, rule.id));
+      expect(await resolve(rule.slug, selector)).toEqual({ status: 'rule_not_published' });
+    });
+
+    it.each(selectors)('of an unknown slug with the selector %p finds no rule', async (selector) => {
+      expect(await resolve('unknown', selector)).toEqual({ status: 'rule_not_found' });
+    });
+
+    it('of a deleted rule finds no rule', async () => {
+      const rule = await insert();
+      await publish(rule.id);
+      await inWorkspace((transaction) => deleteRule(transaction, rule.id));
+      expect(await resolve(rule.slug, 'latest')).toEqual({ status: 'rule_not_found' });
+    });
+  });
+
+  describe('unpublishRule', () => {
+    it('keeps the versions, and the next publication goes on counting', async () => {
+      const rule = await insert();
+      const versionId = randomUUID();
+      await publish(rule.id, versionId);
+      for (let time = 0; time < 2; time += 1) {
+        expect(await inWorkspace((transaction) => unpublishRule(transaction, rule.id))).toEqual({
+          status: 'unpublished',
+          slug: rule.slug,
+        });
+      }
+      expect(await load(versionId)).toBeDefined();
+      expect(await publish(rule.id)).toMatchObject({ version: { version: 2 } });
+      expect(await resolve(rule.slug, 1)).toMatchObject({ status: 'found', versionId });
+    });
+
+    it.each([UNKNOWN_ID, 'not-a-uuid'])('answers not_found for the id "%s"', async (id) => {
+      expect(await inWorkspace((transaction) => unpublishRule(transaction, id))).toEqual({ status: 'not_found' });
+    });
+  });
+
+  describe('what services cache', () => {
+    it('is the pointer of a slug, with or without a published version', async () => {
+      const rule = await insert({ userGroups: ['sales'] });
+      const pointer = () => inWorkspace((transaction) => findRulePointer(transaction, rule.slug));
+      expect(await pointer()).toEqual({ rule_id: rule.id, user_groups: ['sales'], latest: null });
+      const versionId = randomUUID();
+      await publish(rule.id, versionId);
+      expect(await pointer()).toEqual({
+        rule_id: rule.id,
+        user_groups: ['sales'],
+        latest: { version: 1, version_id: versionId },
+      });
+      expect(await inWorkspace((transaction) => findRulePointer(transaction, 'unknown'))).toBeUndefined();
+    });
+
+    it('is the version behind a number', async () => {
+      const rule = await insert();
+      const versionId = randomUUID();
+      await publish(rule.id, versionId);
+      const numbered = (id: string, number: number) =>
+        inWorkspace((transaction) => findNumberedVersion(transaction, id, number));
+      expect(await numbered(rule.id, 1)).toEqual({ version_id: versionId });
+      expect(await numbered(rule.id, 2)).toBeUndefined();
+      expect(await numbered('not-a-uuid', 1)).toBeUndefined();
+    });
+  });
+
+  describe('loadVersion', () => {
+    it.each([UNKNOWN_ID, 'not-a-uuid', ''])('finds nothing behind "%s"', async (versionId) => {
+      expect(await load(versionId)).toBeUndefined();
+    });
+  });
+});

@@ -1,0 +1,49 @@
+import { randomUUID } from 'node:crypto';
+import { type RuleRow } from '@decision/contracts';
+import { type NewApiKey, type NewRule } from '../src';
+
+/** The id of nothing. */
+export const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
+
+/** A rule that can be inserted: unique id and slug, one row. */
+export const newRule = (parts: Partial<NewRule> = {}): NewRule => {
+  const id = randomUUID();
+  return {
+    id,
+    slug: `rule-${id.slice(0, 8)}`,
+    name: 'Parcel price',
+    description: null,
+    labels: [],
+    userGroups: [],
+    folder: null,
+    requestSchema: [{ key: 'weight', name: 'Weight', type: 'number' }],
+    responseSchema: [{ key: 'price', name: 'Price', type: 'number' }],
+    conditions: [priceRow(2, 4.9)],
+    groups: {},
+    settings: {},
+    testSuite: [],
+    sampleRequest: null,
+    sampleResponse: null,
+    testRequest: null,
+    metadata: {},
+    context: null,
+    ...parts,
+  };
+};
+
+export const priceRow = (weight: number, price: number): RuleRow => ({
+  request: { weight: { op: 'less than or equal to', args: [weight] } },
+  response: { price: { value: price } },
+  settings: { enabled: true },
+});
+
+/** A key that can be stored: unique selector, role `developer`, never expires. */
+export const newApiKey = (parts: Partial<NewApiKey> = {}): NewApiKey => ({
+  selector: randomUUID().replaceAll('-', ''),
+  secretHash: 'ab'.repeat(32),
+  name: 'CI',
+  role: 'developer',
+  userGroups: [],
+  expiresAt: null,
+  ...parts,
+});

@@ -1,0 +1,236 @@
+import { randomUUID } from 'node:crypto';
+import {
+  checkDatabase,
+  createApiKey,
+  type Database,
+  deleteRule,
+  findApiKey,
+  insertRule,
+  listRules,
+  publishRule,
+  type Transaction,
+  type WorkspaceAccess,
+} from '../src';
+import { asOwner } from './as-owner';
+import { newApiKey, newRule } from './rule-fixtures';
+import { openTestWorkspace, type TestWorkspace } from './test-workspace';
+
+describe('the database, to the runtime role', () => {
+  let workspace: TestWorkspace;
+  let stranger: WorkspaceAccess;
+  const key = newApiKey({ userGroups: ['sales'] });
+
+  beforeAll(async () => {
+    workspace = await openTestWorkspace('runtime_role');
+    stranger = await workspace.addWorkspace('stranger');
+    await as(workspace.access, async (transaction) => {
+      const rule = newRule({ userGroups: ['sales'] });
+      await insertRule(transaction, rule);
+      await publishRule(transaction, rule.id, { versionId: randomUUID() });
+      await insertRule(transaction, newRule());
+      await createApiKey(transaction, key);
+    });
+  });
+  afterAll(() => workspace.close());
+
+  const as = <T>(access: WorkspaceAccess, work: (transaction: Transaction) => Promise<T>): Promise<T> =>
+    workspace.database.inWorkspace(access, work);
+
+  describe('the runtime role', () => {
+    const TABLES = ['rules', 'rule_versions', 'rule_ids', 'roles'] as const;
+    const raw = (access: WorkspaceAccess, sql: string): Promise<unknown> =>
+      as(access, async (transaction) => await transaction.raw(sql));
+
+    it('cannot log in, is no superuser, does not bypass row security and owns nothing', async () => {
+      const [role] = await asOwner(
+        workspace.url,
+        `select rolsuper, rolbypassrls, rolcanlogin, rolcreaterole, rolcreatedb,
+        (select count(*)::int from pg_class where relowner = pg_roles.oid) as owned
+       from pg_roles where rolname = 'decision_runtime'`,
+      );
+      expect(role).toEqual({
+        rolsuper: false,
+        rolbypassrls: false,
+        rolcanlogin: false,
+        rolcreaterole: false,
+        rolcreatedb: false,
+        owned: 0,
+      });
+    });
+
+    it.each(TABLES)('without claims sees nothing in %s', async (table) => {
+      expect(await asOwner(workspace.url, `select 1 from ${table} limit 1`)).toHaveLength(1);
+      expect(await workspace.database.lookUp(`select 1 from ${table}`)).toEqual([]);
+    });
+
+    it('without claims sees no key either', async () => {
+      expect(await workspace.database.lookUp('select id from api_keys')).toEqual([]);
+    });
+
+    it.each(['app.user_groups', 'app.workspace_id'])('without the claim %s sees no rule', async (setting) => {
+      const rules = await as(workspace.access, async (transaction) => {
+        await transaction.raw(`select set_config('${setting}', '', true)`);
+        return (await listRules(transaction, {})).rules;
+      });
+      expect(rules).toEqual([]);
+    });
+
+    it.each(['workspaces', 'users', 'user_groups', 'user_group_members'])('may not touch %s', async (table) => {
+      await expect(raw(workspace.access, `select * from ${table}`)).rejects.toMatchObject({
+        cause: { sqlState: '42501' },
+      });
+    });
+
+    it.each([
+      ['read a hash', 'select secret_hash from api_keys'],
+      ['read whole keys', 'select * from api_keys'],
+      ['change a hash', `update api_keys set secret_hash = decode(repeat('00', 32), 'hex')`],
+      ['widen a key', `update api_keys set user_groups = '{}', role = 'admin'`],
+      ['delete keys', 'delete from api_keys'],
+      ['change a version', `update rule_versions set definition = '{}'`],
+      ['delete a version', 'delete from rule_versions'],
+      ['move a rule', 'update rules set workspace_id = gen_random_uuid()'],
+      ['free an id', 'delete from rule_ids'],
+      ['give a role more', `update roles set entitlements = '{keys.manage}'`],
+      ['empty a table', 'truncate rules cascade'],
+      ['switch row security off', 'alter table rules disable row level security'],
+      ['drop a policy', 'drop policy in_workspace on rules'],
+      ['make a table', 'create table mine (id int)'],
+    ])('may not %s', async (_, sql) => {
+      await expect(workspace.database.lookUp(sql)).rejects.toMatchObject({ cause: { sqlState: '42501' } });
+    });
+
+    it.each([
+      `insert into rule_ids (id, workspace_id) values (gen_random_uuid(), '%s')`,
+      `insert into api_keys (workspace_id, selector, secret_hash, name, role)
+     values ('%s', 'theirs', decode(repeat('00', 32), 'hex'), 'x', 'admin')`,
+    ])('may not write into another workspace: %s', async (sql) => {
+      await expect(raw(workspace.access, sql.replace('%s', stranger.workspaceId))).rejects.toMatchObject({
+        code: 'forbidden',
+      });
+    });
+
+    it('keeps claims for one transaction only, on one connection too', async () => {
+      const single = workspace.open({ poolMax: 1 });
+      const count = async (access: WorkspaceAccess): Promise<number> =>
+        (await single.inWorkspace(access, (transaction) => listRules(transaction, {}))).rules.length;
+      const counts = await Promise.all([
+        count(workspace.access),
+        count(stranger),
+        count(workspace.restrictedTo('sales')),
+        count(workspace.access),
+      ]);
+      expect(counts).toEqual([2, 0, 1, 2]);
+      expect(await single.lookUp('select id from rules')).toEqual([]);
+      await expect(
+        single.inWorkspace(workspace.access, () => Promise.reject(new TypeError('The caller failed.'))),
+      ).rejects.toThrow(TypeError);
+      expect(await single.lookUp('select id from rules')).toEqual([]);
+    });
+
+    it('is taken on again by the next transaction of a session that gave it up', async () => {
+      const single = workspace.open({ poolMax: 1 });
+      await single.inWorkspace(workspace.access, async (transaction) => {
+        await transaction.raw('set role none');
+      });
+      const [row] = await single.inWorkspace(stranger, async (transaction) => {
+        const result = await transaction.raw<{ rows: { user: string; rules: number }[] }>(
+          'select current_user as user, (select count(*)::int from rules) as rules',
+        );
+        return result.rows;
+      });
+      expect(row).toEqual({ user: 'decision_runtime', rules: 0 });
+    });
+  });
+
+  describe('a login that may act as the runtime role and do nothing else', () => {
+    const login = `login_${randomUUID().slice(0, 8)}`;
+    let asLogin: Database;
+    beforeAll(async () => {
+      await asOwner(workspace.url, `create role ${login} login password 'secret' noinherit`);
+      await asOwner(workspace.url, `grant decision_runtime to ${login} with inherit false, set true`);
+      const url = new URL(workspace.url);
+      url.username = login;
+      url.password = 'secret';
+      expect(await checkDatabase(url.href)).toEqual([]);
+      asLogin = workspace.open({ url: url.href });
+    });
+    afterAll(async () => {
+      await asLogin.close();
+      await asOwner(workspace.url, `drop role ${login}`);
+    });
+
+    it('is all that a service needs', async () => {
+      const own = newRule();
+      await asLogin.inWorkspace(workspace.access, async (transaction) => {
+        await insertRule(transaction, own);
+        await publishRule(transaction, own.id, { versionId: randomUUID() });
+      });
+      expect(await findApiKey(asLogin, key.selector)).toMatchObject({ selector: key.selector });
+      expect(
+        await asLogin.inWorkspace(workspace.access, (transaction) => deleteRule(transaction, own.id)),
+      ).toMatchObject({
+        status: 'deleted',
+      });
+    });
+
+    it.each(['reset role', 'set role none'])('gains nothing by "%s"', async (statement) => {
+      const escaping = asLogin.inWorkspace(workspace.access, async (transaction) => {
+        await transaction.raw(statement);
+        await transaction.raw('select * from rules');
+      });
+      await expect(escaping).rejects.toMatchObject({ cause: { sqlState: '42501' } });
+    });
+
+    it('cannot become anybody else', async () => {
+      await expect(asLogin.lookUp('set role pg_read_all_data')).rejects.toMatchObject({ cause: { sqlState: '42501' } });
+    });
+  });
+
+  describe('the schema', () => {
+    it('enables and forces row security on every table of a workspace', async () => {
+      const tables = await asOwner(
+        workspace.url,
+        `select relname as name, relrowsecurity and relforcerowsecurity as secured,
+         exists (select from pg_policy where polrelid = c.oid) as has_policy
+       from pg_class c
+       where relkind in ('r', 'p') and relnamespace = 'public'::regnamespace and relname not like 'schema_migrations%'`,
+      );
+      expect(tables.length).toBeGreaterThanOrEqual(8);
+      expect(tables.filter(({ secured, has_policy }) => !secured || !has_policy)).toEqual([]);
+    });
+
+    it('puts the workspace on every table but that of the workspaces', async () => {
+      const without = await asOwner(
+        workspace.url,
+        `select table_name from information_schema.tables t
+       where table_schema = 'public' and table_type = 'BASE TABLE' and table_name not like 'schema_migrations%'
+         and not exists (
+           select from information_schema.columns c
+           where c.table_schema = 'public' and c.table_name = t.table_name and c.column_name = 'workspace_id' and c.is_nullable = 'NO'
+         )`,
+      );
+      expect(without).toEqual([{ table_name: 'workspaces' }]);
+    });
+
+    it('refuses to change a version, whoever asks', async () => {
+      await expect(asOwner(workspace.url, `update rule_versions set number = number + 1`)).rejects.toMatchObject({
+        code: '23001',
+      });
+    });
+
+    it('leaves no function to everybody that acts with the rights of its owner', async () => {
+      const open = await asOwner(
+        workspace.url,
+        `select proname from pg_proc
+       where pronamespace = 'public'::regnamespace and prosecdef
+         and (has_function_privilege('public', oid, 'execute') or proconfig is null)`,
+      );
+      expect(open).toEqual([]);
+    });
+
+    it('still finds a key for the runtime role', async () => {
+      expect(await findApiKey(workspace.database, key.selector)).toMatchObject({ selector: key.selector });
+    });
+  });
+});

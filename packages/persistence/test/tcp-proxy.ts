@@ -1,0 +1,66 @@
+import { connect, createServer, type Server, type Socket } from 'node:net';
+
+/** A proxy in front of a database, with the faults of a network. */
+export interface TcpProxy {
+  /** The URL of the database through the proxy. */
+  readonly url: string;
+  /** Connections that are open through it. */
+  connections(): number;
+  /** From now on bytes are swallowed in both directions; connections stay open and new ones are accepted. */
+  swallow(): void;
+  /** Bytes pass again on new connections; those that lost bytes are cut. */
+  heal(): void;
+  /** Cuts every connection. */
+  cut(): void;
+  close(): Promise<void>;
+}
+
+export const openTcpProxy = async (databaseUrl: string): Promise<TcpProxy> => {
+  const target = new URL(databaseUrl);
+  const sockets = new Set<Socket>();
+  let swallowing = false;
+  const pass = (from: Socket, to: Socket): void => {
+    from.on('data', (bytes) => {
+      if (!swallowing) to.write(bytes);
+    });
+    from.on('error', () => undefined);
+    from.on('close', () => {
+      sockets.delete(from);
+      to.destroy();
+    });
+    sockets.add(from);
+  };
+  const server = createServer((client) => {
+    const upstream = connect(Number(target.port), target.hostname);
+    pass(client, upstream);
+    pass(upstream, client);
+  });
+  const cut = (): void => sockets.forEach((socket) => socket.destroy());
+  const url = new URL(databaseUrl);
+  url.port = String(await listen(server));
+  url.hostname = '127.0.0.1';
+  return {
+    url: url.href,
+    connections: () => sockets.size / 2,
+    swallow: () => {
+      swallowing = true;
+    },
+    heal: () => {
+      swallowing = false;
+      cut();
+    },
+    cut,
+    close: () => {
+      cut();
+      return new Promise((resolve) => server.close(() => resolve()));
+    },
+  };
+};
+
+const listen = (server: Server): Promise<number> =>
+  new Promise((resolve) => {
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      resolve(typeof address === 'object' && address ? address.port : 0);
+    });
+  });

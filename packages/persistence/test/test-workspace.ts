@@ -1,0 +1,53 @@
+import {
+  type Database,
+  type DatabaseSettings,
+  ensureWorkspace,
+  migrate,
+  openDatabase,
+  type WorkspaceAccess,
+} from '../src';
+import { freshDatabase } from './fresh-database';
+
+/** A migrated database of its own with one workspace, opened as a service opens it. */
+export interface TestWorkspace {
+  readonly url: string;
+  readonly database: Database;
+  /** Without restriction, in the workspace. */
+  readonly access: WorkspaceAccess;
+  /** The same workspace, restricted to these groups. */
+  restrictedTo(...userGroups: readonly string[]): WorkspaceAccess;
+  /** Another workspace of the same database. */
+  addWorkspace(slug: string): Promise<WorkspaceAccess>;
+  /** A second pool on the same database. */
+  open(settings?: Partial<DatabaseSettings>): Database;
+  close(): Promise<void>;
+}
+
+export const openTestWorkspace = async (label: string): Promise<TestWorkspace> => {
+  const { url, drop } = await freshDatabase(label);
+  await migrate({ url });
+  const { id: workspaceId } = await ensureWorkspace(url, { slug: 'main', name: 'Main' });
+  const access: WorkspaceAccess = { workspaceId, userGroups: undefined, actor: 'tester' };
+  const opened: Database[] = [];
+  const open = (settings: Partial<DatabaseSettings> = {}): Database => {
+    const database = openDatabase({ url, applicationName: 'persistence-test', poolMax: 4, ...settings });
+    opened.push(database);
+    return database;
+  };
+  return {
+    url,
+    database: open(),
+    access,
+    restrictedTo: (...userGroups) => ({ ...access, userGroups }),
+    addWorkspace: async (slug) => ({
+      workspaceId: (await ensureWorkspace(url, { slug, name: slug })).id,
+      userGroups: undefined,
+      actor: 'stranger',
+    }),
+    open,
+    close: async () => {
+      await Promise.all(opened.map((database) => database.close()));
+      await drop();
+    },
+  };
+};

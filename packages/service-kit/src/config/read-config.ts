@@ -1,0 +1,48 @@
+import { scrubText } from '../logging/scrub-text';
+import { type Config, type Setting, type SettingsShape } from './setting';
+
+/** One bad value of the environment. */
+export interface ConfigFault {
+  readonly env: string;
+  /** What was found, what is wrong with it and what is accepted, as one sentence. Holds no secret. */
+  readonly sentence: string;
+}
+
+/** The configuration cannot be used. The message is one text that lists every bad value. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+
+  constructor(readonly faults: readonly ConfigFault[]) {
+    const count = faults.length === 1 ? 'a fault' : `${faults.length} faults`;
+    super([`The configuration has ${count}:`, ...faults.map(({ sentence }) => `  - ${sentence}`)].join('\n'));
+  }
+}
+
+/**
+ * Reads every setting of the shape, once, at start. Throws {@link ConfigError} that lists every bad value at once: its name, what is
+ * wrong with it and what is accepted.
+ */
+export const readConfig = <S extends SettingsShape>(shape: S, env: NodeJS.ProcessEnv): Config<S> => {
+  const faults: ConfigFault[] = [];
+  const values: Record<string, unknown> = {};
+  for (const [name, setting] of Object.entries(shape)) {
+    const text = env[setting.env];
+    const reading = setting.read(text);
+    if (reading.ok) values[name] = reading.value;
+    else faults.push({ env: setting.env, sentence: describeFault(setting, text, reading.fault) });
+  }
+  if (faults.length > 0) throw new ConfigError(faults);
+  return values as Config<S>; // every name of the shape was read into `values` just above
+};
+
+const MAX_SHOWN = 100;
+
+const describeFault = (setting: Setting<unknown>, text: string | undefined, fault: string): string =>
+  `${setting.env}${show(setting, text)} ${fault}; accepted is ${setting.accepts}. ${setting.meaning}`;
+
+const show = ({ secret }: Setting<unknown>, text: string | undefined): string => {
+  if (text === undefined || text === '') return '';
+  if (secret) return ' (a secret, not shown)';
+  const shown = scrubText(text);
+  return `=${JSON.stringify(shown.length > MAX_SHOWN ? `${shown.slice(0, MAX_SHOWN)}...` : shown)}`;
+};

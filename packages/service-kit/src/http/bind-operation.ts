@@ -1,0 +1,69 @@
+import { type Operation, ServiceError } from '@decision/contracts';
+import { type Identity } from '../api-keys/authenticator';
+import { Answer } from './answer';
+import { createBodyReader } from './body-reader';
+import { createQueryReader } from './query-reader';
+import { type RequestContext } from './request-context';
+import { type Schema, type StaticOf } from './static-of';
+
+type QueryOf<O extends Operation> = O extends { readonly query: infer Q extends Schema }
+  ? StaticOf<Q>
+  : Readonly<Record<string, never>>;
+type BodyOf<O extends Operation> = O extends { readonly body: { readonly schema: infer B extends Schema } }
+  ? StaticOf<B>
+  : undefined;
+type AnswerOf<O extends Operation> = StaticOf<O['success']['schema']>;
+
+/** A request that has been checked against its operation. */
+export interface OperationRequest<O extends Operation> {
+  readonly identity: Identity;
+  /** Decoded parameters of the path, by name. */
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: QueryOf<O>;
+  readonly body: BodyOf<O>;
+  readonly context: RequestContext;
+}
+
+/** A request as the server hands it over; the body is read only once the caller is known to be allowed. */
+export interface RawRequest {
+  readonly identity: Identity | undefined;
+  readonly params: Readonly<Record<string, string>>;
+  /** The text behind the question mark. */
+  readonly query: string;
+  readonly context: RequestContext;
+  readBody(): Promise<Buffer>;
+}
+
+/** An operation and what answers it. */
+export interface BoundOperation {
+  readonly operation: Operation;
+  answer(request: RawRequest): Promise<Answer>;
+}
+
+/**
+ * Binds a handler to an operation: the query and the body are checked against its schemas before the handler sees them. The handler
+ * answers the body of the operation's success, or an {@link Answer} where that is not enough, and throws `ServiceError` otherwise.
+ */
+export const bindOperation = <const O extends Operation>(
+  operation: O,
+  handler: (request: OperationRequest<O>) => Promise<AnswerOf<O> | Answer>,
+): BoundOperation => {
+  const readQuery = operation.query === undefined ? undefined : createQueryReader(operation.query);
+  const readJson = operation.body === undefined ? undefined : createBodyReader(operation.body.schema);
+  return {
+    operation,
+    answer: async (raw) => {
+      const { params, context } = raw;
+      const query = (readQuery?.(raw.query) ?? {}) as QueryOf<O>; // checked against the operation's own schema
+      const body = readJson?.(await raw.readBody()) as BodyOf<O>; // likewise
+      const result = await handler({ identity: requireIdentity(raw.identity), params, query, body, context });
+      return result instanceof Answer ? result : new Answer<unknown>(result);
+    },
+  };
+};
+
+/** Every operation of today asks for a key; one that does not would need a handler without an identity. */
+const requireIdentity = (identity: Identity | undefined): Identity => {
+  if (identity !== undefined) return identity;
+  throw new ServiceError('missing_api_key', 'The header x-api-key is absent. Send your API key in it.');
+};

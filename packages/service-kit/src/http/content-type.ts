@@ -1,0 +1,29 @@
+import { ServiceError } from '@decision/contracts';
+
+const JSON_TYPE = /^application\/(?:json|[a-z0-9!#$&^_.+-]+\+json)$/;
+const CHARSET = /^charset="?utf-?8"?$/;
+
+/**
+ * Accepts a JSON content type: `application/json` or `application/*+json`, in UTF-8, or none at all. Throws
+ * `unsupported_media_type` for every other.
+ */
+export const checkJsonContentType = (header: string | undefined): void => {
+  if (header === undefined || header === 'application/json') return;
+  const [type = '', ...parameters] = header
+    .toLowerCase()
+    .split(';')
+    .map((part) => part.trim());
+  if (!JSON_TYPE.test(type)) {
+    throw unsupported(`The content type ${quote(header)} is not accepted; send application/json.`);
+  }
+  const charset = parameters.find((parameter) => parameter.startsWith('charset='));
+  if (charset !== undefined && !CHARSET.test(charset)) {
+    throw unsupported(`The content type ${quote(header)} names another character set; JSON is sent in UTF-8.`);
+  }
+};
+
+const unsupported = (sentence: string): ServiceError => new ServiceError('unsupported_media_type', sentence);
+
+const MAX_QUOTED = 100;
+const quote = (text: string): string =>
+  JSON.stringify(text.length > MAX_QUOTED ? `${text.slice(0, MAX_QUOTED)}...` : text);

@@ -1,0 +1,161 @@
+import { type IncomingMessage, type ServerResponse } from 'node:http';
+import { ServiceError } from '@decision/contracts';
+import express, { type Express, type NextFunction, type Request, type Response } from 'express';
+import helmet from 'helmet';
+import { type Authenticator, type Identity } from '../api-keys/authenticator';
+import { type Answer } from './answer';
+import { type BoundOperation } from './bind-operation';
+import { checkJsonContentType } from './content-type';
+import { readBody } from './read-body';
+import { type RequestContext } from './request-context';
+import { createAllowedMethods } from './route-table';
+import { sendBytes, sendJson } from './send-answer';
+import { sendError } from './send-error';
+import { type ServiceRoute } from './service-routes';
+
+export interface AppOptions {
+  readonly operations: readonly BoundOperation[];
+  readonly routes: readonly ServiceRoute[];
+  readonly authenticator: Authenticator | undefined;
+  readonly bodyLimitBytes: number;
+  readonly requestTimeoutMs: number;
+  /** Paths that a hot route answers: they count for 405 and OPTIONS. */
+  readonly hotOperations: readonly { readonly method: 'get' | 'post' | 'put' | 'delete'; readonly path: string }[];
+  /** The context that the server made for a request. */
+  readonly contextOf: (request: IncomingMessage) => RequestContext;
+}
+
+/** The Express app of a service: its operations, the routes that every service has, and one answer for everything else. */
+export const createApp = (options: AppOptions): Express => {
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.set('query parser', false);
+  app.use(helmet());
+  for (const route of options.routes)
+    app.get(
+      route.path,
+      guarded(options, route.path, async (_request, response) => send(response, await route.answer(), 200)),
+    );
+  for (const bound of options.operations) {
+    const { method, path } = bound.operation;
+    app[method](
+      expressPath(path),
+      guarded(options, path, (request, response) => answerOperation(options, bound, request, response)),
+    );
+  }
+  app.use(fallback(options));
+  app.use((error: unknown, request: Request, response: Response, _next: NextFunction) =>
+    sendError(response, urlError(error), options.contextOf(request)),
+  );
+  return app;
+};
+
+/** `/rules/{id}` as Express writes it. */
+const expressPath = (path: string): string => path.replace(/\{(\w+)\}/g, ':$1');
+
+type Handler = (request: Request, response: Response) => Promise<void>;
+
+/** Names the route for metrics and turns whatever is thrown into the one error body. */
+const guarded =
+  (options: AppOptions, route: string, handle: Handler) =>
+  (request: Request, response: Response): void => {
+    const context = options.contextOf(request);
+    context.route = route;
+    handle(request, response).catch((error: unknown) => sendError(response, error, context));
+  };
+
+const answerOperation = async (
+  options: AppOptions,
+  bound: BoundOperation,
+  request: Request,
+  response: Response,
+): Promise<void> => {
+  const context = options.contextOf(request);
+  const identity = await authorise(options.authenticator, bound, request);
+  const answer = await bound.answer({
+    identity,
+    params: request.params as Record<string, string>, // no path of ours has a repeated parameter
+    query: queryText(request.url),
+    context,
+    readBody: () => {
+      checkJsonContentType(request.headers['content-type']);
+      return readBody(request, {
+        limitBytes: options.bodyLimitBytes,
+        timeoutMs: options.requestTimeoutMs,
+        signal: context.signal,
+      });
+    },
+  });
+  send(response, answer, bound.operation.success.status);
+};
+
+const queryText = (url: string): string => {
+  const at = url.indexOf('?');
+  return at < 0 ? '' : url.slice(at + 1);
+};
+
+const authorise = async (
+  authenticator: Authenticator | undefined,
+  { operation }: BoundOperation,
+  request: IncomingMessage,
+): Promise<Identity | undefined> => {
+  if (operation.entitlement === undefined) return undefined;
+  const header = request.headers['x-api-key'];
+  const identity = await authenticator?.authenticate(typeof header === 'string' ? header : undefined);
+  if (identity === undefined)
+    throw new ServiceError('internal_error', 'The service has an operation with an entitlement but no authenticator.');
+  requireEntitlement(identity, operation.entitlement);
+  return identity;
+};
+
+/** Throws `forbidden` where the role of the key does not allow it. */
+export const requireEntitlement = (identity: Identity, entitlement: string): void => {
+  if (identity.entitlements.has(entitlement)) return;
+  throw new ServiceError(
+    'forbidden',
+    `The role "${identity.role}" of this key lacks the entitlement "${entitlement}".`,
+    { entitlement },
+  );
+};
+
+const send = (response: ServerResponse, { body, options: { status, headers } }: Answer, usual: number): void => {
+  if (Buffer.isBuffer(body)) sendBytes(response, status ?? usual, body, headers);
+  else sendJson(response, status ?? usual, body, headers);
+};
+
+/** OPTIONS, methods that are not served (405 with Allow), and paths that are not (404). */
+const fallback = (options: AppOptions): ((request: Request, response: Response) => void) => {
+  const allowedMethods = createAllowedMethods([
+    ...options.operations.map(({ operation }) => operation),
+    ...options.hotOperations,
+    ...options.routes.map(({ path }) => ({ method: 'get' as const, path })),
+  ]);
+  return (request, response) => {
+    const context = options.contextOf(request);
+    const allow = allowedMethods(request.path);
+    if (allow.length === 0) {
+      sendError(response, new ServiceError('not_found', `Nothing is served at ${shortened(request.path)}.`), context);
+    } else if (request.method === 'OPTIONS') {
+      sendBytes(response, 204, '', { allow: allow.join(', ') });
+    } else {
+      const sentence = `The method ${request.method} is not served at this path; ${allow.join(', ')} are.`;
+      sendError(response, new ServiceError('method_not_allowed', sentence, { allow }), context);
+    }
+  };
+};
+
+const MAX_SHOWN_PATH = 200;
+const shortened = (path: string): string =>
+  path.length > MAX_SHOWN_PATH ? `${path.slice(0, MAX_SHOWN_PATH)}...` : path;
+
+/** Express answers a path that it cannot decode with an error of its own. */
+const urlError = (error: unknown): unknown =>
+  error instanceof URIError
+    ? new ServiceError(
+        'invalid_url',
+        'The path holds a percent sign that does not begin a valid escape.',
+        {},
+        { cause: error },
+      )
+    : error;

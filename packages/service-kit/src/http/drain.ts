@@ -1,0 +1,60 @@
+import { type Server, type ServerResponse } from 'node:http';
+
+/** How a server stops without losing a request. */
+export interface Drain {
+  draining(): boolean;
+  /** To be told of every response at its beginning. */
+  track(response: ServerResponse): void;
+  /** Resolves when nothing is open any more; what is still open after `drainMs` is cut. Idempotent. */
+  run(drainMs: number): Promise<void>;
+}
+
+/**
+ * How long kept-alive connections that are idle stay open after draining began. A client may be sending on one right now: such a
+ * request is still served, and told to close the connection.
+ */
+const IDLE_GRACE_MS = 500;
+const POLL_MS = 50;
+
+export const createDrain = (server: Server): Drain => {
+  const inFlight = new Set<ServerResponse>();
+  let running: Promise<void> | undefined;
+  return {
+    draining: () => running !== undefined,
+    track: (response) => {
+      inFlight.add(response);
+      response.once('close', () => inFlight.delete(response));
+      if (running) askToClose(response);
+    },
+    run: (drainMs) => (running ??= drain(server, inFlight, drainMs)),
+  };
+};
+
+/** Node ends the connection after a response that says so. */
+const askToClose = (response: ServerResponse): void => {
+  if (!response.headersSent) response.setHeader('connection', 'close');
+};
+
+const drain = async (server: Server, inFlight: ReadonlySet<ServerResponse>, drainMs: number): Promise<void> => {
+  const startedAt = performance.now();
+  for (const response of inFlight) askToClose(response);
+  const closed = closeListener(server);
+  const graceMs = Math.min(IDLE_GRACE_MS, drainMs);
+  const poll = setInterval(() => {
+    const elapsedMs = performance.now() - startedAt;
+    if (elapsedMs >= drainMs) server.closeAllConnections();
+    else if (elapsedMs >= graceMs) server.closeIdleConnections();
+  }, POLL_MS);
+  await closed;
+  clearInterval(poll);
+};
+
+/** Stops accepting without ending idle connections, which `http.Server.close` would do at once. */
+const closeListener = (server: Server): Promise<void> => {
+  const closed = new Promise<void>((resolve) => server.once('close', () => resolve()));
+  const closeIdle = server.closeIdleConnections.bind(server);
+  server.closeIdleConnections = () => undefined;
+  server.close();
+  server.closeIdleConnections = closeIdle;
+  return closed;
+};

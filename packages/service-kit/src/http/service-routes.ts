@@ -1,0 +1,51 @@
+import { openApiDocument, type Operation } from '@decision/contracts';
+import { type Metrics } from '../metrics/metrics';
+import { Answer } from './answer';
+
+/** One of the routes that every service has; they ask for no key. */
+export interface ServiceRoute {
+  readonly path: string;
+  answer(): Promise<Answer> | Answer;
+}
+
+/** Whether a service can take work, and why not. */
+export interface Readiness {
+  readonly ready: boolean;
+  /** A sentence; absent when it is ready. */
+  readonly reason?: string | undefined;
+}
+
+export interface ServiceRouteOptions {
+  readonly name: string;
+  readonly version: string;
+  readonly metrics: Metrics;
+  /** Every operation that the service answers, hot ones included. */
+  readonly operations: readonly Operation[];
+  /** Body of GET /health. */
+  readonly health: () => Promise<object> | object;
+  readonly ready: () => Readiness;
+  /** Paths of the health body beside `/health`. */
+  readonly healthPaths?: readonly string[];
+}
+
+/** Health, readiness, metrics and the OpenAPI document. */
+export const serviceRoutes = (options: ServiceRouteOptions): readonly ServiceRoute[] => {
+  const document = openApiDocument(options.operations, { title: options.name, version: options.version });
+  const health = async (): Promise<Answer> => new Answer(await options.health());
+  const metrics = async (): Promise<Answer> => {
+    const { contentType, text } = await options.metrics.render();
+    return new Answer(Buffer.from(text), { headers: { 'content-type': contentType } });
+  };
+  return [
+    ...['/health', ...(options.healthPaths ?? [])].map((path) => ({ path, answer: health })),
+    { path: '/ready', answer: () => readiness(options.ready()) },
+    { path: '/metrics', answer: metrics },
+    { path: '/api/metrics', answer: metrics },
+    { path: '/openapi.json', answer: () => new Answer(document) },
+  ];
+};
+
+const readiness = ({ ready, reason }: Readiness): Answer =>
+  ready
+    ? new Answer({ ready: true })
+    : new Answer({ ready: false, reason: reason ?? 'The service is starting.' }, { status: 503 });

@@ -1,0 +1,83 @@
+import { ServiceError } from '@decision/contracts';
+import { ConfigError, readConfig } from '../config/read-config';
+import { processSettings } from '../config/service-settings';
+import { type Config, type SettingsShape } from '../config/setting';
+import { createLogger, type Logger } from '../logging/logger';
+import { createMetrics, type Metrics } from '../metrics/metrics';
+import { StartRefusal } from './start-refusal';
+import { createStopper, type Stopper } from './stopper';
+
+/** What a service is given to start with. */
+export interface ServiceStart<S extends SettingsShape> {
+  readonly config: Config<S>;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  /** Everything that is opened is added here, at once. */
+  readonly stopper: Stopper;
+}
+
+export interface ServiceDefinition<S extends SettingsShape> {
+  readonly name: string;
+  readonly settings: S;
+  /** Wires and starts; rejects with {@link StartRefusal} for a reason that an operator can act on. */
+  readonly start: (service: ServiceStart<S>) => Promise<void>;
+}
+
+/** Exit code of a process whose configuration cannot be used (sysexits: EX_CONFIG). */
+const EXIT_CONFIGURATION = 78;
+/** Beyond the drain time, for whatever hangs, ms. */
+const LAST_RESORT_MS = 1_500;
+
+/**
+ * Runs a service as this process: reads its configuration, starts it, stops it on SIGTERM or SIGINT, and ends the process with 0 after
+ * a clean stop, 78 for a configuration that cannot be used, and 1 for anything else.
+ */
+export const runService = <S extends SettingsShape>({ name, settings, start }: ServiceDefinition<S>): void => {
+  const config = readConfigOrExit(settings);
+  const logger = createLogger({ service: name, level: config.logLevel });
+  const stopper = createStopper();
+  const stop = stopOnce(logger, stopper, config.shutdownDrainMs);
+  process.once('SIGTERM', () => stop('SIGTERM', 0));
+  process.once('SIGINT', () => stop('SIGINT', 0));
+  process.on('uncaughtException', (error) => die(logger, error, 'An error that nobody caught.'));
+  process.on('unhandledRejection', (error) => die(logger, error, 'A rejection that nobody handled.'));
+  start({ config, logger, metrics: createMetrics(name), stopper }).catch((error: unknown) => {
+    if (error instanceof StartRefusal || error instanceof ServiceError) logger.fatal(error.message);
+    else logger.fatal({ err: error }, 'The service could not start.');
+    stop('a failed start', 1);
+  });
+};
+
+const readConfigOrExit = <S extends SettingsShape>(settings: S): Config<S> & Config<typeof processSettings> => {
+  try {
+    // Read together, so that all faults are told at once.
+    return readConfig({ ...processSettings, ...settings }, process.env); // both shapes were read
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    process.exit(EXIT_CONFIGURATION);
+  }
+};
+
+/** After an unknown fault nothing can be trusted, a clean stop included: the process ends and is started again. */
+const die = (logger: Logger, error: unknown, what: string): never => {
+  logger.fatal({ err: error }, what);
+  process.exit(1);
+};
+
+const stopOnce = (logger: Logger, stopper: Stopper, drainMs: number): ((why: string, exitCode: number) => void) => {
+  let stopping = false;
+  return (why, exitCode) => {
+    if (stopping) return;
+    stopping = true;
+    logger.info({ why, drain_ms: drainMs }, 'Stopping.');
+    setTimeout(() => {
+      logger.error('Stopping took too long; the process ends now.');
+      process.exit(1);
+    }, drainMs + LAST_RESORT_MS).unref();
+    stopper.stop(drainMs).then(
+      () => process.exit(exitCode),
+      (error: unknown) => die(logger, error, 'Stopping failed.'),
+    );
+  };
+};

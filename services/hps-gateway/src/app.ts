@@ -1,0 +1,42 @@
+import { type CacheStatus } from '@decision/cache';
+import { type RequesterStatus } from '@decision/broker';
+import { solveOperations } from '@decision/contracts';
+import {
+  type Authenticator,
+  createServiceServer,
+  type Logger,
+  type Metrics,
+  type ServiceServer,
+} from '@decision/service-kit';
+import { type GatewayConfig } from './config';
+import { brokerReadiness, readHealth } from './routes/health';
+import { createSolveRoute } from './routes/solve';
+import { type Solve } from './solve';
+
+/** What the routes work with. */
+export interface AppContext {
+  readonly config: GatewayConfig;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly authenticator: Authenticator;
+  readonly solve: Solve;
+  readonly cacheStatus: () => CacheStatus;
+  /** Undefined where no brokers are configured. */
+  readonly requesterStatus: () => RequesterStatus | undefined;
+}
+
+/** The HTTP side of this service. */
+export const createGateway = (context: AppContext): ServiceServer => {
+  const { config } = context;
+  return createServiceServer({
+    ...config,
+    name: 'hps-gateway',
+    version: '0.1.0',
+    logger: context.logger,
+    metrics: context.metrics,
+    operations: [],
+    hot: { operations: solveOperations, route: createSolveRoute(context, config) },
+    health: () => readHealth(context.cacheStatus(), context.requesterStatus()),
+    ready: () => brokerReadiness(context.requesterStatus()),
+  });
+};

@@ -1,0 +1,23 @@
+import { type Cache, createReadThrough } from '@decision/cache';
+import { cacheKeys, checkStoredApiKey, fixedLimits, type StoredApiKey } from '@decision/contracts';
+
+/** Reads the identity behind a key's selector from the database. */
+export type LoadKey = (selector: string) => Promise<StoredApiKey | undefined>;
+
+/** Finds keys through the caches; no payload is served longer than 60 seconds after it was read (specification: "API key", 4). */
+export interface KeyDirectory {
+  find(selector: string): Promise<StoredApiKey | undefined>;
+}
+
+const MAX_KEYS = 100_000;
+
+export const createKeyDirectory = (cache: Cache, load: LoadKey): KeyDirectory => {
+  const keys = createReadThrough<StoredApiKey>(cache, {
+    name: 'api-keys',
+    maxEntries: MAX_KEYS,
+    localTtlMs: fixedLimits.apiKeyCacheTtlMs,
+    sharedTtlMs: fixedLimits.apiKeyCacheTtlMs,
+    validate: checkStoredApiKey,
+  });
+  return { find: (selector) => keys.read(cacheKeys.apiKey(selector), () => load(selector)) };
+};

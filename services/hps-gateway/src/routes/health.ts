@@ -1,0 +1,32 @@
+import { type RequesterStatus } from '@decision/broker';
+import { type CacheStatus } from '@decision/cache';
+import { type Readiness } from '@decision/service-kit';
+
+/** Body of GET /health (specification: "Operations and health"). */
+export interface HealthBody {
+  readonly status: 'ok';
+  readonly redis: boolean;
+  readonly cacheInvalidation: { readonly enabled: boolean; readonly ready: boolean; readonly channel: string };
+  readonly broker: { readonly enabled: boolean; readonly ready: boolean; readonly partitions: number };
+}
+
+/** The process is alive; the body says what it is connected to. */
+export const readHealth = (
+  { connected, channel }: CacheStatus,
+  requester: RequesterStatus | undefined,
+): HealthBody => ({
+  status: 'ok',
+  redis: connected,
+  cacheInvalidation: { enabled: channel.enabled, ready: channel.ready, channel: channel.name },
+  broker: {
+    enabled: requester !== undefined,
+    ready: requester?.ready ?? false,
+    partitions: requester?.partitions ?? 0,
+  },
+});
+
+/** Ready once reply partitions are owned and positioned. */
+export const brokerReadiness = (requester: RequesterStatus | undefined): Readiness =>
+  requester === undefined
+    ? { ready: false, reason: 'The broker is disabled: MQ_BROKERS names none.' }
+    : { ready: requester.ready, reason: requester.reason };

@@ -1,0 +1,40 @@
+import {
+  type Authenticator,
+  type BoundOperation,
+  createServiceServer,
+  type Logger,
+  type Metrics,
+  type ServiceServer,
+} from '@decision/service-kit';
+import { type ObjectsApiConfig } from './config';
+import { type KeyContext } from './keys/api-keys';
+import { type HealthSource, readHealth } from './routes/health';
+import { keyRoutes } from './routes/keys';
+import { ruleRoutes } from './routes/rules';
+import { type ImportContext } from './rules/import-rule';
+
+/** What the routes work with. */
+export interface AppContext extends ImportContext, KeyContext {
+  readonly config: ObjectsApiConfig;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly authenticator: Authenticator;
+  readonly health: HealthSource;
+}
+
+/** The HTTP side of this service. */
+export const createObjectsApi = (context: AppContext): ServiceServer => {
+  const operations: readonly BoundOperation[] = [...ruleRoutes(context), ...keyRoutes(context)];
+  return createServiceServer({
+    ...context.config,
+    name: 'objects-api',
+    version: '0.1.0',
+    logger: context.logger,
+    metrics: context.metrics,
+    authenticator: context.authenticator,
+    operations,
+    health: () => readHealth(context.health),
+    healthPaths: ['/api/health'],
+    ready: () => ({ ready: true }),
+  });
+};

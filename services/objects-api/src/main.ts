@@ -1,0 +1,46 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { createInvalidator, openCache } from '@decision/cache';
+import { findApiKey, openDatabase, requireDatabase } from '@decision/persistence';
+import { createAuthenticator, createEventCounter, runService } from '@decision/service-kit';
+import { createAnnounce } from './announce';
+import { createObjectsApi } from './app';
+import { settings } from './config';
+
+runService({
+  name: 'objects-api',
+  settings,
+  start: async ({ config, logger, metrics, stopper }) => {
+    const databaseUrl = config.databaseUrl.reveal();
+    await requireDatabase(databaseUrl, { onRetry: (message) => logger.warn(message) });
+    const database = openDatabase({
+      url: databaseUrl,
+      poolMax: config.databasePoolMax,
+      applicationName: 'objects-api',
+    });
+    stopper.add('database', () => database.close());
+    const cache = openCache(
+      { url: config.cacheUrl?.reveal(), keyPrefix: config.cacheKeyPrefix },
+      logger,
+      createEventCounter(metrics, 'cache'),
+    );
+    stopper.add('cache', () => cache.close());
+    const invalidator = createInvalidator(cache);
+    stopper.add('invalidator', () => invalidator.close());
+    const server = createObjectsApi({
+      config,
+      logger,
+      metrics,
+      database,
+      announce: createAnnounce(invalidator),
+      newId: randomUUID,
+      randomBytes,
+      now: Date.now,
+      // Straight from the database: whoever manages keys must see a revocation at once.
+      authenticator: createAuthenticator({ findKey: (selector) => findApiKey(database, selector), now: Date.now }),
+      health: { pingDatabase: () => database.ping(), cacheStatus: () => cache.status() },
+    });
+    stopper.add('http', (drainMs) => server.stop(drainMs));
+    const { url } = await server.listen();
+    logger.info({ url }, 'Listening.');
+  },
+});

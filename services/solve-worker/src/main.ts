@@ -1,0 +1,70 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { createBroker, createResponder } from '@decision/broker';
+import { openCache } from '@decision/cache';
+import { loadVersion, openDatabase, requireDatabase } from '@decision/persistence';
+import { createEventCounter, runService, StartRefusal } from '@decision/service-kit';
+import { createWorkerServer } from './app';
+import { settings } from './config';
+import { evaluatePayload } from './evaluate';
+import { createRuleLibrary } from './rule-library';
+
+runService({
+  name: 'solve-worker',
+  settings,
+  start: async ({ config, logger, metrics, stopper }) => {
+    if (config.mqBrokers.length === 0)
+      throw new StartRefusal('MQ_BROKERS names no broker; a worker has nothing to do without one.');
+    const databaseUrl = config.databaseUrl.reveal();
+    await requireDatabase(databaseUrl, { onRetry: (message) => logger.warn(message) });
+    const database = openDatabase({
+      url: databaseUrl,
+      poolMax: config.databasePoolMax,
+      applicationName: 'solve-worker',
+    });
+    stopper.add('database', () => database.close());
+    const cache = openCache(
+      { url: config.cacheUrl?.reveal(), keyPrefix: config.cacheKeyPrefix },
+      logger,
+      createEventCounter(metrics, 'cache'),
+    );
+    stopper.add('cache', () => cache.close());
+    const library = createRuleLibrary(
+      cache,
+      (workspaceId, versionId) =>
+        database.inWorkspace({ workspaceId, userGroups: undefined }, (transaction) =>
+          loadVersion(transaction, versionId),
+        ),
+      { maxRows: config.maxCompiledRows },
+    );
+
+    const broker = createBroker(
+      { brokers: config.mqBrokers, clientId: 'solve-worker', topicPrefix: config.mqTopicPrefix },
+      logger,
+    );
+    stopper.add('broker', () => broker.close());
+    const responder = createResponder(broker, {
+      group: 'workers',
+      workerId: `${hostname()}-${randomUUID().slice(0, 8)}`,
+      sessionTimeoutMs: config.sessionTimeoutMs,
+      heartbeatIntervalMs: config.heartbeatIntervalMs,
+      partitionConcurrency: config.partitionConcurrency,
+      handle: async (envelope, payload) =>
+        evaluatePayload(await library.get(envelope.workspaceId, envelope.versionId), payload, envelope),
+      onEvent: createEventCounter(metrics, 'responder'),
+    });
+    const server = createWorkerServer({
+      config,
+      logger,
+      metrics,
+      cacheStatus: () => cache.status(),
+      responderStatus: () => responder.status(),
+      compiledRules: () => library.size(),
+    });
+    stopper.add('http', (drainMs) => server.stop(drainMs));
+    stopper.add('responder', (drainMs) => responder.stop({ drainMs }));
+    const { url } = await server.listen();
+    await responder.start();
+    logger.info({ url }, 'Listening.');
+  },
+});

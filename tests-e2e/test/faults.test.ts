@@ -1,0 +1,168 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type RunningStack, startStack, stackLocations } from '@decision/local-stack';
+import { type Answer, type FleetUnderTest, repositoryRoot, startFleetUnderTest } from './fleet-under-test';
+
+/** Faults are done to servers of this file's own: the shared ones serve other suites. */
+const SECONDS = 1_000;
+const SESSION_MS = 6_000;
+const RPC_TIMEOUT_MS = 20_000;
+
+let directory: string;
+let stack: RunningStack;
+let service: FleetUnderTest;
+
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'faults-'));
+  stack = await startStack({ directory, downloads: join(repositoryRoot, '.local/downloads'), durable: false });
+  service = await startFleetUnderTest({
+    addresses: stack,
+    environment: {
+      'hps-gateway': { RPC_TIMEOUT_MS: String(RPC_TIMEOUT_MS) },
+      'solve-worker': { WORKER_SESSION_TIMEOUT_MS: String(SESSION_MS), WORKER_HEARTBEAT_INTERVAL_MS: '1000' },
+    },
+  });
+}, 180 * SECONDS);
+
+afterAll(async () => {
+  await service?.stop();
+  await stack?.stop();
+  for (const path of stackLocations(directory)) rmSync(path, { recursive: true, force: true });
+}, 60 * SECONDS);
+
+const solve = (): Promise<Answer> =>
+  service.call('POST', '/api/v1/solve/shipping-price', { destination: { country: 'DE' }, weight: 1, express: false });
+
+const elapsed = async <T>(work: () => Promise<T>): Promise<{ result: T; ms: number }> => {
+  const startedAt = Date.now();
+  const result = await work();
+  return { result, ms: Date.now() - startedAt };
+};
+
+/** Tries until it is answered 200; fails when that takes longer than the bound. */
+const recoversWithin = async (boundMs: number): Promise<void> => {
+  const end = Date.now() + boundMs;
+  let last: Answer | undefined;
+  while (Date.now() < end) {
+    last = await solve();
+    if (last.status === 200) return;
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+  throw new Error(
+    `Not recovered after ${boundMs} ms; the last answer was ${last?.status} ${JSON.stringify(last?.body)}`,
+  );
+};
+
+const becomesTrue = async (condition: () => Promise<boolean>): Promise<void> => {
+  const end = Date.now() + 15 * SECONDS;
+  while (!(await condition())) {
+    if (Date.now() > end) throw new Error('It did not come true within 15 seconds.');
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+};
+
+const control = (server: 'database' | 'cache' | 'broker') => {
+  const found = stack.controls[server];
+  if (found === undefined) throw new Error(`There is no control of the ${server}.`);
+  return found;
+};
+
+it(
+  'goes on, correctly, while the cache is down, and uses it again afterwards',
+  async () => {
+    await control('cache').kill('SIGKILL');
+    expect(await solve()).toMatchObject({ status: 200, body: { price: 4.9 } });
+    const created = await service.call('POST', '/api/v1/admin/keys', { name: 'made without cache', role: 'solver' });
+    const headers = { 'x-api-key': (created.body as { api_key: string }).api_key };
+    expect(await service.call('POST', '/api/v1/solve/loan-pre-check', { score: 500 }, headers)).toMatchObject({
+      status: 200,
+    });
+    expect(await service.call('GET', '/health')).toMatchObject({ status: 200, body: { redis: false } });
+    await control('cache').start();
+    await becomesTrue(async () => ((await service.call('GET', '/health')).body as { redis: boolean }).redis);
+  },
+  60 * SECONDS,
+);
+
+it(
+  'answers a request whose worker was killed, once the broker has given its partitions to the next one',
+  async () => {
+    const pid = service.fleet.services.get('solve-worker')?.pid() ?? 0;
+    process.kill(pid, 'SIGKILL');
+    const { result, ms } = await elapsed(solve);
+    expect(result).toMatchObject({ status: 200, body: { price: 4.9 } });
+    expect(ms).toBeLessThan(RPC_TIMEOUT_MS);
+  },
+  60 * SECONDS,
+);
+
+it(
+  'answers 504 at the deadline when no worker answers, and is never hung',
+  async () => {
+    const pid = service.fleet.services.get('solve-worker')?.pid() ?? 0;
+    process.kill(pid, 'SIGSTOP');
+    const { result, ms } = await elapsed(solve);
+    process.kill(pid, 'SIGCONT');
+    expect(result).toMatchObject({ status: 504, body: { code: 'deadline_exceeded' } });
+    expect(ms).toBeGreaterThanOrEqual(RPC_TIMEOUT_MS - 1_000);
+    await recoversWithin(30 * SECONDS);
+  },
+  90 * SECONDS,
+);
+
+it(
+  'answers 503 within a second while the broker is down, says so, and recovers by itself within 15 seconds',
+  async () => {
+    await control('broker').kill('SIGKILL');
+    const { result, ms } = await elapsed(solve);
+    expect(result).toMatchObject({ status: 503, body: { code: 'broker_unavailable' } });
+    expect(result.headers.get('retry-after')).toMatch(/^\d+$/);
+    expect(ms).toBeLessThan(1_500);
+    expect(await service.call('GET', '/health')).toMatchObject({ status: 200, body: { broker: { ready: false } } });
+    expect((await service.call('GET', '/ready')).status).toBe(503);
+    expect((await service.call('GET', '/api/v1/admin/rules/list')).status).toBe(200);
+    await control('broker').start();
+    await recoversWithin(15 * SECONDS);
+  },
+  120 * SECONDS,
+);
+
+it(
+  'answers 503 from the admin calls while the database is down, solves what it knows, and recovers',
+  async () => {
+    expect((await solve()).status).toBe(200);
+    await control('database').kill('SIGKILL');
+    expect((await solve()).status).toBe(200);
+    expect(await service.call('GET', '/api/v1/admin/rules/list')).toMatchObject({
+      status: 503,
+      body: { code: 'database_unavailable' },
+    });
+    await control('database').start();
+    await becomesTrue(async () => (await service.call('GET', '/api/v1/admin/rules/list')).status === 200);
+  },
+  60 * SECONDS,
+);
+
+it(
+  'loses no request when the gateway is asked to stop under load',
+  async () => {
+    const statuses: number[] = [];
+    let stopping = false;
+    const client = async (): Promise<void> => {
+      while (!stopping) statuses.push((await solve()).status);
+    };
+    const clients = Promise.all(Array.from({ length: 20 }, client));
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    const gateway = service.fleet.services.get('hps-gateway');
+    process.kill(gateway?.pid() ?? 0, 'SIGTERM');
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    stopping = true;
+    await clients;
+    // 503 comes from the ingress, before the request reached a gateway; nothing that a gateway accepted may fail.
+    expect(statuses.filter((status) => status !== 200 && status !== 503)).toEqual([]);
+    expect(statuses.filter((status) => status === 200).length).toBeGreaterThan(100);
+    await recoversWithin(30 * SECONDS);
+  },
+  90 * SECONDS,
+);
