@@ -5,4 +5,6 @@ module.exports = {
   globalSetup: require.resolve('@decision/local-stack/jest/global-setup'),
   globalTeardown: require.resolve('@decision/local-stack/jest/global-teardown'),
   testTimeout: 60_000,
+  // Each file starts a fleet of its own; two at once are what two cores can bear.
+  maxWorkers: 2,
 };

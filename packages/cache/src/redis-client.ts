@@ -46,6 +46,6 @@ const tlsOptions = ({ tls, host }: CacheAddress, { tlsCa }: ResolvedSettings) =>
 /** A short name for why something failed: a system code, the first word of the server's answer, or the kind of error. */
 export const failureName = (error: unknown): string => {
   if (error instanceof ErrorReply) return /^[A-Z][A-Z0-9]*/.exec(error.message)?.[0] ?? 'ERR';
-  if (!(error instanceof Error)) return 'unknown';
+  if (typeof error !== 'object' || error === null) return 'unknown';
   return 'code' in error && typeof error.code === 'string' ? error.code : error.constructor.name;
 };

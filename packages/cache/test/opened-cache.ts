@@ -10,12 +10,19 @@ export interface OpenedCache {
 
 const opened: Cache[] = [];
 
-/** Opens a cache that `closeAll` closes. Waits are short, so that faults are noticed soon. */
+/** Opens a cache that `closeAll` closes. It waits long for a busy machine; tests of faults shorten what they are about. */
 export const open = (settings: Partial<CacheSettings> & Pick<CacheSettings, 'url'>): OpenedCache => {
   const log = createLogRecorder();
   const events: CacheEvent[] = [];
-  const quick = { keyPrefix: '', connectTimeoutMs: 1_000, heartbeatMs: 200, circuitOpenMs: 100, eraseRetryMs: 50 };
-  const cache = openCache({ ...quick, ...settings }, log, (event) => events.push(event));
+  const patient = {
+    keyPrefix: '',
+    commandTimeoutMs: 5_000,
+    connectTimeoutMs: 5_000,
+    heartbeatMs: 1_000,
+    circuitOpenMs: 100,
+    eraseRetryMs: 50,
+  };
+  const cache = openCache({ ...patient, ...settings }, log, (event) => events.push(event));
   opened.push(cache);
   return { cache, log, events };
 };

@@ -177,6 +177,9 @@ describe('checkDatabase', () => {
       code: 'database_unavailable',
       message: expect.stringContaining('migrations'),
     });
+    // A connection that cannot be prepared is closed, though the pool stays open.
+    const sessions = `select 1 from pg_stat_activity where application_name = 'no-grant'`;
+    while ((await asOwner(empty.url, sessions)).length > 0) await new Promise((resolve) => setTimeout(resolve, 10));
     await database.close();
     await asOwner(empty.url, grant);
     expect(await checkDatabase(url.href)).toEqual([]);

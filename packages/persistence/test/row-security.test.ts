@@ -120,12 +120,20 @@ describe('row security', () => {
     });
   });
 
+  it('shows a key that sees one rule nothing of the versions of another', async () => {
+    const board = workspace.restrictedTo('board');
+    await as(board, (transaction) => insertRule(transaction, newRule({ slug: 'theirs', userGroups: ['board'] })));
+    expect((await as(board, (transaction) => listRules(transaction, {}))).rules).toHaveLength(1);
+    expect(await as(board, (transaction) => loadVersion(transaction, versionId))).toBeUndefined();
+    expect(await as(board, (transaction) => findNumberedVersion(transaction, rule.id, 1))).toBeUndefined();
+  });
+
   describe('the id of a hidden rule', () => {
     it.each<[string, () => WorkspaceAccess, readonly string[]]>([
       ['another workspace', () => stranger, []],
       ['a key of another group', () => workspace.restrictedTo('ops'), ['ops']],
     ])('is taken for %s', async (_, access, userGroups) => {
-      const inserting = as(access(), (transaction) => insertRule(transaction, { ...rule, slug: 'theirs', userGroups }));
+      const inserting = as(access(), (transaction) => insertRule(transaction, { ...rule, slug: 'stolen', userGroups }));
       expect(await inserting).toEqual({ status: 'id_taken' });
     });
   });

@@ -8,7 +8,9 @@ export interface TcpProxy {
   connections(): number;
   /** From now on bytes are swallowed in both directions; connections stay open and new ones are accepted. */
   swallow(): void;
-  /** Bytes pass again on new connections; those that lost bytes are cut. */
+  /** From now on new connections are cut as soon as they are made. */
+  refuse(): void;
+  /** New connections are served again and their bytes pass; those that lost bytes are cut. */
   heal(): void;
   /** Cuts every connection. */
   cut(): void;
@@ -19,6 +21,7 @@ export const openTcpProxy = async (databaseUrl: string): Promise<TcpProxy> => {
   const target = new URL(databaseUrl);
   const sockets = new Set<Socket>();
   let swallowing = false;
+  let refusing = false;
   const pass = (from: Socket, to: Socket): void => {
     from.on('data', (bytes) => {
       if (!swallowing) to.write(bytes);
@@ -31,6 +34,7 @@ export const openTcpProxy = async (databaseUrl: string): Promise<TcpProxy> => {
     sockets.add(from);
   };
   const server = createServer((client) => {
+    if (refusing) return void client.destroy();
     const upstream = connect(Number(target.port), target.hostname);
     pass(client, upstream);
     pass(upstream, client);
@@ -45,8 +49,12 @@ export const openTcpProxy = async (databaseUrl: string): Promise<TcpProxy> => {
     swallow: () => {
       swallowing = true;
     },
+    refuse: () => {
+      refusing = true;
+    },
     heal: () => {
       swallowing = false;
+      refusing = false;
       cut();
     },
     cut,

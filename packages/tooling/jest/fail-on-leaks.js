@@ -34,12 +34,13 @@ const leftOpen = () => {
   return found;
 };
 
-// Registered before any hook of the test file, hence run after all of them.
-afterAll(async () => {
+const failOnLeaks = async () => {
   for (let attempt = 0; attempt < 20 && leftOpen().length > 0; attempt += 1) {
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
   const found = leftOpen();
   if (found.length > 0)
     throw new Error(`This test file left something open: ${found.join(', ')}. Close it in afterEach or afterAll.`);
-});
+};
+failOnLeaks.isLeakCheck = true; // the environment runs it last
+afterAll(failOnLeaks);

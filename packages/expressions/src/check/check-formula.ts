@@ -52,6 +52,7 @@ class Checker {
 
   check(): FormulaProblem[] {
     walkFormula(this.formula.root, (node, variables) => {
+      if (this.problems.length >= MOST_PROBLEMS) return;
       if (node.kind === 'name') this.checkName(node, variables);
       if (node.kind === 'call') this.checkCall(node);
       if (node.kind === 'value-call') this.checkFunctionCall(node);
@@ -76,7 +77,7 @@ class Checker {
   private checkCall(node: CallNode): void {
     const { name } = node;
     const definition = functionNamed(name);
-    const count = definition ?? this.scope.hostFunctions?.get(name);
+    const count = definition?.count(node.arguments) ?? this.scope.hostFunctions?.get(name);
     if (count === undefined) {
       const names = [...formulaFunctions.map((entry) => entry.name), ...(this.scope.hostFunctions?.keys() ?? [])];
       return this.report('unknown_function', `there is no function ${name}${suggest(name, names)}`, nameOf(node));

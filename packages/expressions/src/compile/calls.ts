@@ -15,7 +15,7 @@ export const compileCall = (node: CallNode, scope: NameScope, compilation: Compi
     const given = node.arguments.map((argument) => compilation.compile(argument, scope).evaluate);
     return { evaluate: compileHostCall(node, given) };
   }
-  const countFault = faultOfCount(node.name, node.arguments.length, definition);
+  const countFault = faultOfCount(node.name, node.arguments.length, definition.count(node.arguments));
   if (countFault !== undefined) return failing('wrong_argument_count', countFault, node);
   const given = node.arguments.map((argument, index) =>
     compileArgument(definition.formOf(index, argument), argument, node, scope, compilation),

@@ -4,7 +4,7 @@ import { type Run } from '../run/run';
 import { type FormulaNode } from '../syntax/nodes';
 import { describeKind, isList } from '../values/kind';
 import { type CallSite } from './call-site';
-import { type FunctionDefinition, type FunctionEntry, special } from './definition';
+import { type FunctionDefinition, type FunctionEntry, MOST_ARGUMENTS, special } from './definition';
 import { anything, lambda, list, optional } from './parameters';
 
 type Gather = (run: Run) => readonly unknown[];
@@ -28,6 +28,7 @@ const aggregate = (
       { ...optional(lambda('selector')), type: 'lambda, or number' },
     ],
     variadic: true,
+    count: ([, second]) => ({ minimum: 1, maximum: isSelector(second) ? 2 : MOST_ARGUMENTS }),
     formOf: (index, node) => (index === 1 && isSelector(node) ? 'lambda' : 'value'),
     build: (site, given) => {
       const gather = gatherValues(site, given);
@@ -38,8 +39,6 @@ const aggregate = (
 const gatherValues = (site: CallSite, given: readonly Evaluate[]): Gather => {
   const [first, second] = given;
   if (first && second && isSelector(site.node.arguments[1])) {
-    // A selector is compiled to a lambda; a third argument beside one has no meaning.
-    if (given.length > 2) return () => site.fail('wrong_argument_count', 'a list and a selector are all', 2);
     return (run) => mapItems(list().read(first(run), site, 0), second(run) as Lambda, run, site); // compiled from a selector
   }
   if (first && !second) return (run) => readListOrNumber(first(run), run, site);

@@ -1,6 +1,7 @@
 import { type Evaluate } from '../run/environment';
 import { type Run } from '../run/run';
 import { type FormulaNode } from '../syntax/nodes';
+import { type ArgumentCount } from './arguments';
 import { type CallSite } from './call-site';
 import { type ArgumentForm, type Parameter } from './parameters';
 
@@ -30,9 +31,8 @@ export const exampleFields: Readonly<Record<string, unknown>> = Object.freeze({
 /** A function of the catalogue: what is said about it, and how a call of it becomes a closure. */
 export interface FunctionDefinition {
   readonly entry: FunctionEntry;
-  /** Fewest and most arguments. */
-  readonly minimum: number;
-  readonly maximum: number;
+  /** Fewest and most arguments, which may depend on what they are. */
+  readonly count: (given: readonly FormulaNode[]) => ArgumentCount;
   /** Whether equal arguments always give equal answers, so that a call on constants is itself constant. */
   readonly constant: boolean;
   readonly formOf: (index: number, argument: FormulaNode) => ArgumentForm;
@@ -68,8 +68,7 @@ export const strict = <const Parameters extends readonly Parameter[]>(
   const apply = definition.apply as (site: CallSite, run: Run, ...values: unknown[]) => unknown;
   return {
     entry: entryOf(definition, parameters, false),
-    minimum: parameters.filter((parameter) => !parameter.optional).length,
-    maximum: parameters.length,
+    count: countOf(parameters, parameters.length),
     constant,
     formOf: (index) => parameters[index]?.form ?? 'value',
     build: (site, given) =>
@@ -109,24 +108,29 @@ interface SpecialForm extends Description {
   readonly parameters: readonly Parameter[];
   /** Whether the last parameter may be given any number of times. Default false. */
   readonly variadic?: boolean;
+  readonly count?: FunctionDefinition['count'];
   readonly formOf?: FunctionDefinition['formOf'];
   readonly build: FunctionDefinition['build'];
 }
 
 /** Calls have at most this many arguments; a list holds more. */
-const MOST_ARGUMENTS = 100;
+export const MOST_ARGUMENTS = 100;
 
 /** Defines a function that decides itself when, and whether, its arguments are evaluated. */
 export const special = (definition: SpecialForm): FunctionDefinition => {
-  const { parameters, variadic = false, formOf, build } = definition;
+  const { parameters, variadic = false, count, formOf, build } = definition;
   return {
     entry: entryOf(definition, parameters, variadic),
-    minimum: parameters.filter((parameter) => !parameter.optional).length,
-    maximum: variadic ? MOST_ARGUMENTS : parameters.length,
+    count: count ?? countOf(parameters, variadic ? MOST_ARGUMENTS : parameters.length),
     constant: true,
     formOf: formOf ?? ((index) => parameters[index]?.form ?? 'value'),
     build,
   };
+};
+
+const countOf = (parameters: readonly Parameter[], maximum: number): FunctionDefinition['count'] => {
+  const count = { minimum: parameters.filter((parameter) => !parameter.optional).length, maximum };
+  return () => count;
 };
 
 const entryOf = (

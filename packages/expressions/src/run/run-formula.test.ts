@@ -53,6 +53,8 @@ describe('messages', () => {
 describe('values of the host', () => {
   it.each([Infinity, -Infinity, NaN])('that are %d are refused', (value) => {
     expect(run('a', { a: value })).toMatchObject({ ok: false, problem: { code: 'not_finite' } });
+    expect(run('a.b', { a: { b: value } })).toMatchObject({ ok: false, problem: { code: 'not_finite' } });
+    expect(run('(a).b', { a: { b: value } })).toMatchObject({ ok: false, problem: { code: 'not_finite' } });
     expect(run('a.b + 1', { a: { b: value } })).toMatchObject({ ok: false, problem: { code: 'not_finite' } });
   });
 

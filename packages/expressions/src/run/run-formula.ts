@@ -24,8 +24,8 @@ export const runFormula = (compiled: CompiledFormula, environment: FormulaEnviro
     if (compiled.slots > 0) run.locals = [];
     run.charge(compiled.cost, compiled.formula.root);
     const value = compiled.evaluate(run);
-    // Adding 0 turns -0, which JSON does not know, into 0.
-    if (typeof value === 'number') return { ok: true, value: value + 0 };
+    // Adding 0 turns -0, which JSON does not know, into 0; subtracting itself leaves 0 of finite numbers alone.
+    if (typeof value === 'number' && value - value === 0) return { ok: true, value: value + 0 };
     return { ok: true, value: typeof value === 'boolean' ? value : settle(value, run, compiled) };
   } catch (error) {
     const fault = error instanceof FormulaFault ? error : foreignFault(error, compiled);
@@ -39,8 +39,10 @@ const settle = (value: unknown, run: Run, { formula }: CompiledFormula): unknown
   if (typeof value === 'string') return value;
   const kind = kindOf(value);
   if (kind === 'null') return null;
-  if (kind === 'unsupported')
+  if (kind === 'number') throw new FormulaFault('not_finite', 'the result is not a finite number', formula.root);
+  if (kind === 'unsupported') {
     throw new FormulaFault('wrong_type', `the result is ${describeKind(value)}`, formula.root);
+  }
   const bound = run.budget.textLength;
   if (run.madeList && measureValue(value, bound) > bound) {
     throw new FormulaFault('text_too_long', `the result is larger than ${bound} characters`, formula.root);

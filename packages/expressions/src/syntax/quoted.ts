@@ -43,7 +43,7 @@ const meaningOf = (escape: RegExpExecArray | null, position: number): string => 
   const codePoint = parseInt(braced ?? '', 16);
   if (codePoint <= LAST_CODE_POINT) return String.fromCodePoint(codePoint);
   const message = 'a backslash is followed by n, r, t, b, f, a quotation mark, a backslash, /, uXXXX or u{XXXXX}';
-  throw new FormulaFault('invalid_escape', message, { position, length: escape?.[0].length ?? 2 });
+  throw new FormulaFault('invalid_escape', message, { position, length: escape?.[0].length ?? 1 });
 };
 
 const matchAt = (pattern: RegExp, text: string, position: number): RegExpExecArray | null => {

@@ -9,21 +9,37 @@ import { StackError } from '../stack-error';
 const OLDEST_MAJOR = 17;
 const DEBIAN_PACKAGES = ['openjdk-17-jre-headless', 'openjdk-21-jre-headless', 'default-jre-headless'];
 
-/** A `java` of version 17 or newer; on Debian as root it is installed where there is none. */
-export const findJava = async (context: ServerContext): Promise<string> => {
-  const found = await newEnoughJava(context.signal);
+/** A folder of Java installations, as package managers make them, and where each one keeps its program. */
+export interface JavaPlace {
+  readonly folder: string;
+  readonly program: string;
+}
+
+const PLACES: readonly JavaPlace[] = [
+  { folder: '/usr/lib/jvm', program: 'bin/java' },
+  { folder: '/Library/Java/JavaVirtualMachines', program: 'Contents/Home/bin/java' },
+  { folder: '/opt/homebrew/opt', program: 'bin/java' },
+  { folder: '/usr/local/opt', program: 'bin/java' },
+];
+
+/**
+ * A `java` of version 17 or newer: that of JAVA_HOME, of the PATH, or of the usual places. On Debian as root it is installed
+ * where there is none.
+ * @throws {StackError} `missing_program`.
+ */
+export const findJava = async (context: ServerContext, places = PLACES): Promise<string> => {
+  const found = await newEnoughJava(places, context.signal);
   if (found.command !== undefined) return found.command;
   if (canInstallPackages()) {
     context.say('install', 'installing a Java runtime');
     await installPackages(DEBIAN_PACKAGES, context.signal);
-    const installed = await newEnoughJava(context.signal);
+    const installed = await newEnoughJava(places, context.signal);
     if (installed.command !== undefined) return installed.command;
   }
+  const seen = found.newest === 0 ? '' : `, and the newest found is ${found.newest}`;
   throw new StackError(
     'missing_program',
-    found.newest === 0
-      ? 'Kafka needs Java: install a JDK or JRE 17 or newer, and put java on the PATH or set JAVA_HOME.'
-      : `Kafka needs Java 17 or newer, and the newest found is ${found.newest}: install one, and put its java on the PATH or set JAVA_HOME.`,
+    `Kafka needs Java 17 or newer${seen}: install a JDK or JRE, and put java on the PATH or set JAVA_HOME.`,
   );
 };
 
@@ -33,34 +49,30 @@ interface JavaSearch {
   readonly newest: number;
 }
 
-const newEnoughJava = async (signal: AbortSignal): Promise<JavaSearch> => {
+const newEnoughJava = async (places: readonly JavaPlace[], signal: AbortSignal): Promise<JavaSearch> => {
   let newest = 0;
-  for (const command of candidates()) {
+  for (const command of candidates(places)) {
     const { output } = await runProgram({ command, args: ['-version'], deadlineMs: 20_000, signal });
-    const major = majorVersion(output);
-    if (major >= OLDEST_MAJOR) return { command, newest: major };
-    newest = Math.max(newest, major);
+    newest = Math.max(newest, majorVersion(output));
+    if (newest >= OLDEST_MAJOR) return { command, newest };
   }
   return { command: undefined, newest };
 };
 
-/** The engineer's own choice first, then the places where package managers put what is not on the PATH. */
-const candidates = (): string[] => {
+/** The engineer's own choice first. */
+const candidates = (places: readonly JavaPlace[]): string[] => {
   const home = process.env['JAVA_HOME'];
   const onPath = findProgram('java');
   return [
     ...(home === undefined ? [] : [join(home, 'bin', 'java')]),
     ...(onPath === undefined ? [] : [onPath]),
-    ...foldersIn('/usr/lib/jvm').map((folder) => join(folder, 'bin', 'java')),
-    ...foldersIn('/Library/Java/JavaVirtualMachines').map((folder) => join(folder, 'Contents', 'Home', 'bin', 'java')),
-    '/opt/homebrew/opt/openjdk/bin/java',
-    '/usr/local/opt/openjdk/bin/java',
+    ...places.flatMap(({ folder, program }) => namesIn(folder).map((name) => join(folder, name, program))),
   ].filter(isExecutable);
 };
 
-const foldersIn = (directory: string): string[] => {
+const namesIn = (folder: string): string[] => {
   try {
-    return readdirSync(directory).map((name) => join(directory, name));
+    return readdirSync(folder);
   } catch {
     return []; // No such place on this machine.
   }

@@ -27,7 +27,6 @@ describe('jarEntryFor', () => {
   it.each([
     ['win32', 'x64'],
     ['linux', 'riscv64'],
-    ['linux', 'toString'],
   ])('refuses %s on %s and names the way out', (platform, architecture) => {
     expect(() => jarEntryFor(platform, architecture)).toThrow(/install redis-server, or set CACHE_URL/);
   });

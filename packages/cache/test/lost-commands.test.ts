@@ -1,0 +1,60 @@
+import { testStack } from '@decision/local-stack';
+import { closeAll, eventually, openUp } from './opened-cache';
+import { connectRaw, type RawClient } from './raw-client';
+import { startTcpProxy, type TcpProxy } from './tcp-proxy';
+
+const { cacheUrl, uniqueName } = testStack();
+
+let raw: RawClient;
+let proxy: TcpProxy;
+let key: string;
+/** Impatient with commands, patient with the connection. */
+let settings: { url: string; keyPrefix: string; commandTimeoutMs: number; heartbeatMs: number };
+
+beforeEach(async () => {
+  raw = await connectRaw(cacheUrl);
+  proxy = await startTcpProxy(Number(new URL(cacheUrl).port));
+  const keyPrefix = `${uniqueName('lost')}:`;
+  key = `${keyPrefix}k`;
+  settings = { url: `redis://127.0.0.1:${proxy.port}`, keyPrefix, commandTimeoutMs: 50, heartbeatMs: 60_000 };
+});
+afterEach(async () => {
+  await closeAll();
+  await proxy.close();
+  raw.destroy();
+});
+
+describe('a delete that was lost', () => {
+  it('with its connection is made up for on the next', async () => {
+    const { cache } = await openUp(settings);
+    await raw.set(key, 'old');
+    proxy.hold();
+    await cache.shared.delete(['k']);
+    await expect(raw.get(key)).resolves.toBe('old');
+    proxy.cut();
+    await eventually(async () => (await raw.exists(key)) === 0, 'the entry is gone');
+  });
+
+  it('because there was no connection is made up for on the next', async () => {
+    const { cache } = await openUp(settings);
+    await raw.set(key, 'old');
+    proxy.cut();
+    await eventually(() => !cache.status().connected, 'the loss is noticed');
+    await cache.shared.delete(['k']);
+    await eventually(async () => (await raw.exists(key)) === 0, 'the entry is gone');
+  });
+});
+
+describe('a write whose outcome is unknown', () => {
+  it('is undone when it comes late', async () => {
+    const { cache, events } = await openUp(settings);
+    proxy.hold();
+    await cache.shared.set('k', 'old');
+    expect(events).toContainEqual({ type: 'command_failed', command: 'set', reason: 'timeout' });
+    proxy.release();
+    // Executed now, then deleted: at the latest, the second delete finds it.
+    await eventually(async () => (await raw.exists(key)) === 0, 'the entry is gone');
+    await raw.set(key, 'late');
+    await eventually(async () => (await raw.exists(key)) === 0, 'what comes later still is gone');
+  });
+});

@@ -1,0 +1,275 @@
+import fc from 'fast-check';
+import {
+  checkFormula,
+  compileFormula,
+  defaultFormulaBudget,
+  type Formula,
+  formulaFunctions,
+  formulaLimits,
+  type FormulaNode,
+  type FormulaOutcome,
+  formulaReferences,
+  type FunctionValue,
+  parseFormula,
+  printFormula,
+  runFormula,
+} from '../src';
+import { arbitraryNode, arbitraryValue, withoutPlaces } from './arbitrary-formula';
+
+const arbitraryFormula = arbitraryNode
+  .map((root) => printFormula({ text: '', root }))
+  .filter((text) => text.length <= formulaLimits.length);
+
+const parsed = (text: string): Formula => {
+  const parsing = parseFormula(text);
+  if (!parsing.ok) throw new Error(`${parsing.problem.message}\n${parsing.problem.caret}`);
+  return parsing.formula;
+};
+
+const functions: ReadonlyMap<string, FunctionValue> = new Map([
+  ['f', { parameters: ['x'], body: compileFormula(parsed('$g(x, [x, x])')) }],
+  ['g', { parameters: ['x', 'y'], body: compileFormula(parsed('is_null(x) ? y : $f(y)')) }],
+]);
+
+const arbitraryFields = fc.dictionary(fc.constantFrom('a', 'b', 'c', 'd', 'x', 'y', 'a.b', '$a'), arbitraryValue);
+
+const run = (text: string, fields: Record<string, unknown>, steps = defaultFormulaBudget.steps): FormulaOutcome =>
+  runFormula(compileFormula(parsed(text)), {
+    lookup: (key) => (Object.hasOwn(fields, key) ? fields[key] : undefined),
+    now: 1_715_769_000_000,
+    functions,
+    budget: { ...defaultFormulaBudget, steps },
+  });
+
+const codeOrValue = (outcome: FormulaOutcome): unknown => (outcome.ok ? outcome.value : outcome.problem.code);
+
+describe('F10: printing', () => {
+  it('then parsing gives the same formula', () => {
+    fc.assert(
+      fc.property(arbitraryNode, (root) => {
+        const text = printFormula({ text: '', root });
+        fc.pre(text.length <= formulaLimits.length);
+        const again = parsed(text);
+        expect(withoutPlaces(again.root)).toEqual(withoutPlaces(root));
+        expect(printFormula(again)).toBe(text);
+      }),
+      { numRuns: 40000 },
+    );
+  });
+});
+
+describe('F12: any text', () => {
+  const scraps = fc.constantFrom(
+    'a',
+    '1',
+    '"x"',
+    "'",
+    '`',
+    '(',
+    ')',
+    '[',
+    ']',
+    ',',
+    '.',
+    '+',
+    '-',
+    '**',
+    '=',
+    '<',
+    '=>',
+    '?',
+    ':',
+    ' ',
+    '\n',
+    '$',
+    'and', // prettier-ignore
+    'not',
+    'in',
+    'null',
+    'sum(',
+    'map(',
+    'x => ',
+    '\\',
+    '\\u{',
+    '1e',
+    '😀',
+    '\ud800',
+    '\u0000',
+    '9'.repeat(20),
+  );
+  const text = fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: scraps, maxLength: 30 }));
+
+  it('is a formula, or a problem within it', () => {
+    fc.assert(
+      fc.property(text, (given) => {
+        const parsing = parseFormula(given);
+        if (parsing.ok) return withoutPlaces(parsed(printFormula(parsing.formula)).root) !== undefined;
+        const { position, length, line, column, caret } = parsing.problem;
+        expect(position + length).toBeLessThanOrEqual(given.length);
+        expect(given.split('\n').slice(0, line - 1).join('\n').length + (line > 1 ? 1 : 0) + column - 1).toBe(position); // prettier-ignore
+        expect(caret.split('\n')).toHaveLength(2);
+        return true;
+      }),
+      { numRuns: 40000 },
+    );
+  });
+});
+
+describe('F80: running', () => {
+  it('never throws, and answers what JSON can hold', () => {
+    fc.assert(
+      fc.property(arbitraryFormula, arbitraryFields, (text, fields) => {
+        const outcome = run(text, fields);
+        if (!outcome.ok) {
+          expect(outcome.problem.position + outcome.problem.length).toBeLessThanOrEqual(text.length);
+          expect(outcome.problem.code).not.toBe('host_failure');
+        } else expect(['string', 'number', 'boolean', 'object']).toContain(typeof outcome.value);
+      }),
+      { numRuns: 40000 },
+    );
+  });
+
+  it('gives the same answer again', () => {
+    fc.assert(
+      fc.property(arbitraryFormula, arbitraryFields, (text, fields) => {
+        const compiled = compileFormula(parsed(text));
+        const environment = { lookup: (key: string) => fields[key], now: 5, functions };
+        expect(runFormula(compiled, environment)).toEqual(runFormula(compiled, environment));
+      }),
+      { numRuns: 40000 },
+    );
+  });
+
+  it('changes no input', () => {
+    fc.assert(
+      fc.property(arbitraryFormula, fc.dictionary(fc.constantFrom('a', 'b', 'x'), fc.jsonValue()), (text, fields) => {
+        const before = JSON.stringify(fields);
+        run(text, fields);
+        expect(JSON.stringify(fields)).toBe(before);
+      }),
+      { numRuns: 40000 },
+    );
+  });
+});
+
+describe('F81: the budget', () => {
+  it('bounds what is looked up', () => {
+    fc.assert(
+      fc.property(arbitraryFormula, fc.integer({ min: 0, max: 200 }), (text, steps) => {
+        let lookups = 0;
+        const lookup = (): unknown => {
+          lookups += 1;
+          return [1, 2, 3];
+        };
+        runFormula(compileFormula(parsed(text)), {
+          lookup,
+          now: 0,
+          functions,
+          budget: { ...defaultFormulaBudget, steps },
+        });
+        expect(lookups).toBeLessThanOrEqual(steps * formulaLimits.nameParts);
+      }),
+      { numRuns: 40000 },
+    );
+  });
+
+  it('ends no run that a smaller one allows', () => {
+    fc.assert(
+      fc.property(arbitraryFormula, arbitraryFields, fc.nat(100), (text, fields, steps) => {
+        const frugal = codeOrValue(run(text, fields, steps));
+        if (frugal !== 'steps_exhausted') expect(frugal).toEqual(codeOrValue(run(text, fields, steps + 1_000)));
+      }),
+      { numRuns: 40000 },
+    );
+  });
+});
+
+describe('F86: constants', () => {
+  /** The same tree with each constant in a field, and those fields. Strings stay where a lambda or a pattern may be meant. */
+  const moveConstants = (root: FormulaNode): { root: FormulaNode; fields: Record<string, unknown> } => {
+    const fields: Record<string, unknown> = {};
+    const move = (node: FormulaNode): FormulaNode => {
+      if (node.kind === 'literal') {
+        const key = `constant ${Object.keys(fields).length}`;
+        fields[key] = node.value;
+        return { kind: 'name', parts: [key], position: node.position, length: node.length };
+      }
+      const entries = Object.entries(node).map(([key, value]) => {
+        const keep = (item: FormulaNode): FormulaNode =>
+          node.kind === 'call' && item.kind === 'literal' && typeof item.value === 'string' ? item : move(item);
+        if (Array.isArray(value)) return [key, value.map((item) => (typeof item === 'object' ? keep(item) : item))];
+        return [
+          key,
+          typeof value === 'object' && value !== null && 'kind' in value ? move(value as FormulaNode) : value,
+        ];
+      });
+      return Object.fromEntries(entries) as FormulaNode; // a copy with other nodes in it
+    };
+    return { root: move(root), fields };
+  };
+
+  it('computed beforehand are those computed in a run', () => {
+    fc.assert(
+      fc.property(arbitraryNode, (given) => {
+        const { root, fields } = moveConstants(given);
+        const environment = { lookup: (key: string) => fields[key], now: 0 };
+        const written = runFormula(compileFormula({ text: '', root: given }), environment);
+        const looked = runFormula(compileFormula({ text: '', root }), environment);
+        expect(codeOrValue(written)).toEqual(codeOrValue(looked));
+      }),
+      { numRuns: 40000 },
+    );
+  });
+});
+
+describe('F90: checking', () => {
+  const foundBySave = [
+    'unknown_function',
+    'wrong_argument_count',
+    'lambda_misplaced',
+    'lambda_expected',
+    'invalid_pattern',
+    'invalid_selector',
+  ];
+
+  it('finds whatever a run would trip over', () => {
+    const scope = {
+      functions: new Map([...functions].map(([name, { parameters }]) => [name, { parameters: parameters.length }])),
+    };
+    fc.assert(
+      fc.property(arbitraryFormula, arbitraryFields, (text, fields) => {
+        fc.pre(checkFormula(parsed(text), scope).length === 0);
+        expect(foundBySave).not.toContain(codeOrValue(run(text, fields)));
+      }),
+      { numRuns: 40000 },
+    );
+  });
+
+  it('names every key that a run looks up', () => {
+    fc.assert(
+      fc.property(arbitraryFormula, (text) => {
+        const { fields, references } = formulaReferences(parsed(text));
+        const named = [...fields, ...references];
+        const lookup = (key: string): unknown => {
+          if (!named.some((name) => name === key || name.startsWith(`${key}.`))) throw new Error(`not named: ${key}`);
+          return undefined;
+        };
+        expect(codeOrValue(runFormula(compileFormula(parsed(text)), { lookup, now: 0 }))).not.toBe('host_failure');
+      }),
+      { numRuns: 40000 },
+    );
+  });
+});
+
+it('F50: every function of the catalogue takes any values without a throw', () => {
+  fc.assert(
+    fc.property(fc.constantFrom(...formulaFunctions), fc.array(arbitraryValue, { maxLength: 4 }), (entry, values) => {
+      const names = ['a', 'b', 'c', 'd'].slice(0, values.length);
+      const fields = Object.fromEntries(names.map((name, index) => [name, values[index]]));
+      const given = names.map((name, index) => (entry.parameters[index]?.type === 'lambda' ? `x => ${name}` : name));
+      const outcome = run(`${entry.name}(${given.join(', ')})`, fields);
+      if (!outcome.ok) expect(outcome.problem.code).not.toBe('host_failure');
+    }),
+    { numRuns: 40000 },
+  );
+});
