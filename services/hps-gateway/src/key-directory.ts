@@ -11,13 +11,15 @@ export interface KeyDirectory {
 
 const MAX_KEYS = 100_000;
 
-export const createKeyDirectory = (cache: Cache, load: LoadKey): KeyDirectory => {
+/** `clock` answers ms since the epoch; the process's own where it is not given. */
+export const createKeyDirectory = (cache: Cache, load: LoadKey, clock?: () => number): KeyDirectory => {
   const keys = createReadThrough<StoredApiKey>(cache, {
     name: 'api-keys',
     maxEntries: MAX_KEYS,
     localTtlMs: fixedLimits.apiKeyCacheTtlMs,
     sharedTtlMs: fixedLimits.apiKeyCacheTtlMs,
     validate: checkStoredApiKey,
+    ...(clock === undefined ? {} : { clock }),
   });
   return { find: (selector) => keys.read(cacheKeys.apiKey(selector), () => load(selector)) };
 };

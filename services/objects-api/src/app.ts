@@ -13,9 +13,15 @@ import { keyRoutes } from './routes/keys';
 import { ruleRoutes } from './routes/rules';
 import { type ImportContext } from './rules/import-rule';
 
+/** The part of the configuration that the HTTP side needs. */
+type HttpConfig = Pick<
+  ObjectsApiConfig,
+  'host' | 'port' | 'bodyLimitBytes' | 'requestTimeoutMs' | 'keepAliveMs' | 'logRequests'
+>;
+
 /** What the routes work with. */
 export interface AppContext extends ImportContext, KeyContext {
-  readonly config: ObjectsApiConfig;
+  readonly config: HttpConfig;
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly authenticator: Authenticator;

@@ -1,7 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ConfigResourceTypes, type Admin } from 'kafkajs';
 import { topicName, type TopicDefinition, type TopicKey, topics } from '@decision/contracts';
 import type { BrokerLog, BrokerSettings } from '../settings';
-import { brokerError } from '../connection/broker-error';
+import { brokerError, brokerErrorType } from '../connection/broker-error';
 import { settledWithin, withDeadline } from '../connection/deadline';
 import { createKafkaClient } from '../connection/kafka-client';
 import {
@@ -15,6 +16,10 @@ import {
 /** How long checking or creating topics may take, ms. */
 const ADMIN_DEADLINE_MS = 20_000;
 const CLOSE_DEADLINE_MS = 1_000;
+const LEADER_POLL_MS = 50;
+
+/** What a broker answers about a topic that has only just been created. */
+const NOT_YET: ReadonlySet<string | undefined> = new Set(['UNKNOWN_TOPIC_OR_PARTITION', 'LEADER_NOT_AVAILABLE']);
 
 /** How many partitions new topics get: those of a production cluster, or those of one machine. */
 export type PartitionPlan = 'production' | 'local';
@@ -125,6 +130,32 @@ const topicConfig = ({ maxMessageBytes, retentionMs, segmentMs }: TopicDefinitio
   { name: 'segment.ms', value: String(segmentMs) },
 ];
 
+const createTopics = async (admin: Admin, wanted: readonly TopicQuestion[], replication: number): Promise<void> => {
+  if (wanted.length === 0) return;
+  await admin.createTopics({
+    // The library's own waiting fails where the new topics are not known to every broker at once.
+    waitForLeaders: false,
+    topics: wanted.map(({ name, partitions, definition }) => ({
+      topic: name,
+      numPartitions: partitions,
+      replicationFactor: replication,
+      configEntries: topicConfig(definition),
+    })),
+  });
+  while (!(await allLed(admin, wanted))) await sleep(LEADER_POLL_MS);
+};
+
+/** Whether every partition of these topics has a leader, as far as the broker that answers knows. */
+const allLed = async (admin: Admin, wanted: readonly TopicQuestion[]): Promise<boolean> => {
+  try {
+    const { topics: found } = await admin.fetchTopicMetadata({ topics: wanted.map(({ name }) => name) });
+    return found.every(({ partitions }) => partitions.length > 0 && partitions.every(({ leader }) => leader >= 0));
+  } catch (error) {
+    if (NOT_YET.has(brokerErrorType(error))) return false;
+    throw error;
+  }
+};
+
 /** Creates the topics of the catalogue that do not exist. Throws `ServiceError` broker_unavailable. */
 export const ensureTopics = (
   settings: BrokerSettings,
@@ -140,17 +171,7 @@ export const ensureTopics = (
     const problems = await findProblems(admin, questions);
     const missing = new Set(problems.filter(({ kind }) => kind === 'missing').map(({ name }) => name));
     const wanted = questions.filter(({ name }) => missing.has(name));
-    if (wanted.length > 0) {
-      await admin.createTopics({
-        waitForLeaders: true,
-        topics: wanted.map(({ name, partitions, definition }) => ({
-          topic: name,
-          numPartitions: partitions,
-          replicationFactor: options.replication ?? 1,
-          configEntries: topicConfig(definition),
-        })),
-      });
-    }
+    await createTopics(admin, wanted, options.replication ?? 1);
     return {
       created: wanted.map(({ name }) => name),
       problems: problems.filter(({ kind }) => kind !== 'missing'),

@@ -1,4 +1,13 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -36,6 +45,7 @@ describe('fetchOnce', () => {
     const folder = await fetch();
     expect(folder).toBe(join(downloads, 'tool-1'));
     expect(readFileSync(join(folder, 'whole'), 'utf8')).toBe('content');
+    expect(statSync(folder).mode & 0o777).toBe(0o755);
     expect(await fetch()).toBe(folder);
     expect(fills).toBe(1);
     expect(readdirSync(downloads)).toEqual(['tool-1']);

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { tryLock } from '../process/lock-file';
@@ -46,6 +46,8 @@ const fill = async (fetch: Fetch, target: string): Promise<void> => {
   const notice = setInterval(() => fetch.say('still fetching'), NOTICE_MS);
   try {
     await fetch.fill(partial);
+    // Made for its owner alone, as temporary directories are; what is in it is no secret.
+    chmodSync(partial, 0o755);
     renameSync(partial, target);
   } finally {
     clearInterval(notice);

@@ -1,0 +1,55 @@
+import { type RuleTable } from '@decision/contracts';
+import { compileRule } from '@decision/engine';
+import { evaluatePayload } from './evaluate';
+
+const table: RuleTable = {
+  requestSchema: [{ key: 'weight', type: 'number' }],
+  responseSchema: [{ key: 'price', type: 'number' }],
+  conditions: [
+    {
+      request: { weight: { op: 'greater than', args: [1] } },
+      response: { price: { value: 5 } },
+      settings: { schedule: [{ days: [1] }] },
+    },
+  ],
+};
+const MONDAY = Date.parse('2026-01-05T12:00:00Z');
+const rule = compileRule(table);
+const solve = (payload: string | Buffer, explain: 'none' | 'brief' = 'none', receivedAt = MONDAY): unknown =>
+  JSON.parse(evaluatePayload(rule, Buffer.from(payload), { receivedAt, explain }).toString('utf8'));
+
+it('answers the outputs as JSON', () => {
+  expect(solve('{"weight": 2}')).toEqual({ price: 5 });
+  expect(solve('{"weight": 1}')).toEqual({});
+});
+
+it('takes the clock of the request, not its own', () => {
+  expect(solve('{"weight": 2}', 'none', MONDAY + 86_400_000)).toEqual({});
+});
+
+it('adds the explanation where it is asked for', () => {
+  expect(solve('{"weight": 1}', 'brief')).toMatchObject({
+    $explain: { matched: [], lost: [{ row: 0, column: 'weight', value: 1 }] },
+  });
+});
+
+it.each([
+  ['{"weight": 2', 'invalid_json', { position: 12, line: 1, column: 13 }],
+  ['', 'invalid_json', { position: 0 }],
+  ['{"weight": 2}\n}', 'invalid_json', { position: 14, line: 2, column: 1 }],
+  ['{"weight": 9007199254740993}', 'number_out_of_range', { position: 11 }],
+  ['[]', 'input_not_object', {}],
+  ['7', 'input_not_object', {}],
+  ['null', 'input_not_object', {}],
+])('refuses %j with %s', (payload, code, details) => {
+  expect(() => solve(payload)).toThrow(expect.objectContaining({ code, details: expect.objectContaining(details) }));
+});
+
+it('refuses bytes that are not UTF-8', () => {
+  expect(() => solve(Buffer.from([0x7b, 0xff, 0x7d]))).toThrow(expect.objectContaining({ code: 'invalid_json' }));
+});
+
+it('survives nesting of 10,000 levels and keys of prototypes', () => {
+  expect(solve(`{"weight": 2, "deep": ${'['.repeat(10_000)}${']'.repeat(10_000)}}`)).toEqual({ price: 5 });
+  expect(solve('{"__proto__": {"weight": 2}, "constructor": 1}')).toEqual({});
+});
