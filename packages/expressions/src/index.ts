@@ -6,14 +6,14 @@ export { FormulaFault, type FormulaProblem, type FormulaProblemCode, formulaProb
 export { parseIsoDate } from './dates/iso-date';
 export { formulaFunctions } from './functions/catalogue';
 export { exampleFields, exampleNow, type FunctionEntry, type FunctionGroup } from './functions/definition';
+export { defaultFormulaBudget, type FormulaBudget } from './run/budget';
 export {
   type CompiledFormula,
-  defaultFormulaBudget,
-  type FormulaBudget,
   type FormulaEnvironment,
+  type FormulaScope,
   type FunctionValue,
   type HostFunction,
-} from './run/environment';
+} from './run/run';
 export { type FormulaOutcome, runFormula } from './run/run-formula';
 export { type FormulaNode } from './syntax/nodes';
 export { type FormulaParsing, parseFormula } from './syntax/parser';

@@ -51,12 +51,7 @@ export const install = async () => {
     .digest('hex');
   if (existsSync(STAMP) && readFileSync(STAMP, 'utf8') === wanted) return;
   await step('installing dependencies', async () => {
-    const code = await pnpm([
-      'install',
-      '--frozen-lockfile',
-      '--reporter=append-only',
-      '--loglevel=warn',
-    ]);
+    const code = await pnpm(['install', '--frozen-lockfile', '--reporter=append-only', '--loglevel=warn']);
     if (code !== 0) refuse(`Installing failed (exit code ${code}); the lines above say why.`);
   });
   mkdirSync(dirname(STAMP), { recursive: true });

@@ -5,6 +5,7 @@ export { brokerSettings, cacheSettings, databaseSettings } from './config/infras
 export { ConfigError, readConfig } from './config/read-config';
 export { Secret } from './config/secret';
 export { httpSettings } from './config/service-settings';
+export { settingsTable } from './config/settings-table';
 export { type Config, optional, type Setting, type SettingsShape } from './config/setting';
 export { flag, limit, list, oneOf, port, secret, text, wholeNumber } from './config/setting-builders';
 export { url } from './config/url-setting';

@@ -1,6 +1,5 @@
 import { FormulaFault } from '../formula-problem';
-import { type Evaluate } from '../run/environment';
-import { type Run } from '../run/run';
+import { type Evaluate, type Run } from '../run/run';
 import { type ArithmeticOperator, type BinaryNode, type FormulaNode, type UnaryNode } from '../syntax/nodes';
 import { operandFault } from '../values/operand-fault';
 

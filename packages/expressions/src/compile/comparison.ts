@@ -1,5 +1,4 @@
-import { type Evaluate } from '../run/environment';
-import { type Run } from '../run/run';
+import { type Evaluate, type Run } from '../run/run';
 import { finderOf } from '../text/find-text';
 import { type BinaryNode, type FormulaNode, type OrderOperator } from '../syntax/nodes';
 import { areEqual, includesValue } from '../values/equal';

@@ -1,7 +1,7 @@
 import { formulaLimits } from '../formula';
 import { FormulaFault } from '../formula-problem';
-import { type Evaluate, type FormulaBudget } from '../run/environment';
-import { Run } from '../run/run';
+import { type FormulaBudget } from '../run/budget';
+import { type Evaluate, Run } from '../run/run';
 import { type FormulaNode } from '../syntax/nodes';
 import { measureValue } from '../values/measure';
 

@@ -1,4 +1,4 @@
-import { type CompiledFormula } from '../run/environment';
+import { type CompiledFormula } from '../run/run';
 import { runFormula } from '../run/run-formula';
 import { parseFormula } from '../syntax/parser';
 import { compileFormula } from './compile-formula';

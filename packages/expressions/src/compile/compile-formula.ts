@@ -1,7 +1,7 @@
 import { type Formula } from '../formula';
 import { FormulaFault } from '../formula-problem';
 import { argumentMessages } from '../functions/arguments';
-import { type CompiledFormula, type Evaluate } from '../run/environment';
+import { type CompiledFormula, type Evaluate } from '../run/run';
 import { compileFunctionCall } from '../run/function-call';
 import { type BinaryNode, type FormulaNode, type ListNode, type UnaryNode } from '../syntax/nodes';
 import { memberOf } from '../values/member';

@@ -1,6 +1,6 @@
 import { FormulaFault } from '../formula-problem';
 import { faultOfCount } from '../functions/arguments';
-import { type Evaluate, type HostFunction } from '../run/environment';
+import { type Evaluate, type HostFunction } from '../run/run';
 import { type CallNode } from '../syntax/nodes';
 
 /** A call of a function that the host adds, which is found by name when the formula runs. */

@@ -1,4 +1,4 @@
-import { type Evaluate } from '../run/environment';
+import { type Evaluate } from '../run/run';
 import { type BinaryNode, type ConditionalNode, type UnaryNode } from '../syntax/nodes';
 import { asCondition } from '../values/condition';
 

@@ -1,6 +1,5 @@
 import { FormulaFault } from '../formula-problem';
-import { type Evaluate } from '../run/environment';
-import { type Run } from '../run/run';
+import { type Evaluate, type Run } from '../run/run';
 import { type IndexNode, type NameNode, type Place } from '../syntax/nodes';
 import { isList, isMissing, isPlainObject } from '../values/kind';
 import { memberOf } from '../values/member';

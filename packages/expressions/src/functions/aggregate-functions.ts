@@ -1,6 +1,5 @@
-import { type Evaluate } from '../run/environment';
+import { type Evaluate, type Run } from '../run/run';
 import { type Lambda } from '../run/lambda';
-import { type Run } from '../run/run';
 import { type FormulaNode } from '../syntax/nodes';
 import { describeKind, isList } from '../values/kind';
 import { type CallSite } from './call-site';

@@ -1,5 +1,4 @@
-import { type Evaluate } from '../run/environment';
-import { type Run } from '../run/run';
+import { type Evaluate, type Run } from '../run/run';
 import { type FormulaNode } from '../syntax/nodes';
 import { type ArgumentCount } from './arguments';
 import { type CallSite } from './call-site';

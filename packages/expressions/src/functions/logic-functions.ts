@@ -1,4 +1,4 @@
-import { type Evaluate } from '../run/environment';
+import { type Evaluate } from '../run/run';
 import { asCondition } from '../values/condition';
 import { isList, isMissing, isPlainObject, kindOf } from '../values/kind';
 import { type FunctionDefinition, special, strict } from './definition';

@@ -1,8 +1,7 @@
 import { FormulaFault } from '../formula-problem';
 import { type Place, type ValueCallNode } from '../syntax/nodes';
-import { type Evaluate, type FormulaScope, type FunctionValue } from './environment';
+import { type Evaluate, type FormulaScope, type FunctionValue, type Run } from './run';
 import { relocateFault } from './relocate-fault';
-import { type Run } from './run';
 
 /**
  * Levels of nodes that may be under way at once, over all function values that called each other. A level takes up to five frames of

@@ -1,7 +1,6 @@
 import { type Place } from '../syntax/nodes';
-import { type Evaluate } from './environment';
+import { type Evaluate, type Run } from './run';
 import { relocateFault } from './relocate-fault';
-import { type Run } from './run';
 
 /** What a list function applies to each element: a lambda, or a selector in quotes. Lives only as an argument. */
 export interface Lambda {

@@ -1,7 +1,8 @@
 import { compileFormula } from '../compile/compile-formula';
 import { FormulaFault } from '../formula-problem';
 import { parseFormula } from '../syntax/parser';
-import { type CompiledFormula, defaultFormulaBudget, type FormulaEnvironment } from './environment';
+import { defaultFormulaBudget } from './budget';
+import { type CompiledFormula, type FormulaEnvironment } from './run';
 import { type FormulaOutcome, runFormula } from './run-formula';
 
 const compile = (text: string): CompiledFormula => {

@@ -1,8 +1,7 @@
 import { FormulaFault, type FormulaProblem, problemOf } from '../formula-problem';
 import { describeKind, kindOf } from '../values/kind';
 import { measureValue } from '../values/measure';
-import { type CompiledFormula, type FormulaEnvironment } from './environment';
-import { Run } from './run';
+import { type CompiledFormula, type FormulaEnvironment, Run } from './run';
 
 export type FormulaOutcome =
   | { readonly ok: true; readonly value: unknown }

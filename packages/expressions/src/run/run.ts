@@ -1,13 +1,60 @@
+import { type Formula } from '../formula';
 import { FormulaFault } from '../formula-problem';
 import { type Place } from '../syntax/nodes';
-import {
-  defaultFormulaBudget,
-  type FormulaBudget,
-  type FormulaEnvironment,
-  type FormulaScope,
-  type FunctionValue,
-  type HostFunction,
-} from './environment';
+import { defaultFormulaBudget, type FormulaBudget } from './budget';
+
+/** Gives the value of a compiled node. */
+export type Evaluate = (run: Run) => unknown;
+
+/** A formula as closures: reusable, and safe to run many times at once. Made by `compileFormula`. */
+export interface CompiledFormula {
+  readonly formula: Formula;
+  /** @internal */
+  readonly evaluate: Evaluate;
+  /** Steps charged when it begins: its nodes, without those of lambdas. @internal */
+  readonly cost: number;
+  /** Levels of nodes below one another, lambdas and selectors included. @internal */
+  readonly depth: number;
+  /** Variables of lambdas that are alive at once. @internal */
+  readonly slots: number;
+}
+
+/** A formula with parameters, called as `$name(...)`. Its names mean its parameters, and nothing else of the caller. */
+export interface FunctionValue {
+  readonly parameters: readonly string[];
+  readonly body: CompiledFormula;
+}
+
+/**
+ * A function that the host adds to the language, called by its plain name. It cannot replace one of the catalogue. It must not
+ * keep or change its arguments; it may throw a `FormulaFault` without a place, which becomes a problem at the call.
+ */
+export interface HostFunction {
+  /** Fewest and most arguments. */
+  readonly minimum: number;
+  readonly maximum: number;
+  readonly call: (values: readonly unknown[]) => unknown;
+}
+
+/** Where names get their values. */
+export interface FormulaScope {
+  /**
+   * The value of a whole key, which may be dotted or begin with `$`; undefined where there is none. Values are JSON values, which
+   * formulas never change, and whose parts they may answer.
+   */
+  readonly lookup: (key: string) => unknown;
+}
+
+/** Everything outside a formula that its answer depends on. */
+export interface FormulaEnvironment extends FormulaScope {
+  /** Epoch milliseconds: what `now()` answers. */
+  readonly now: number;
+  /** Function values by name, without the `$`. */
+  readonly functions?: ReadonlyMap<string, FunctionValue>;
+  /** Functions that the host adds, by name. */
+  readonly hostFunctions?: ReadonlyMap<string, HostFunction>;
+  readonly budget?: FormulaBudget;
+}
 
 /** Elements of a list, and UTF-16 units of a string, that one step pays for. */
 export const ELEMENTS_PER_STEP = 8;

@@ -24,4 +24,6 @@ export const serviceEnvironment = (
   MQ_BROKERS: addresses.mqBrokers,
   MQ_TOPIC_PREFIX: names.topicPrefix,
   MAX_WORKERS: String(partitions),
+  // Everything together must have stopped ten seconds after Ctrl-C.
+  SHUTDOWN_DRAIN_MS: '2500',
 });
