@@ -30,8 +30,12 @@ export const silentLog: BrokerLog = {
 export const testBroker = (label: string, address = testStack().mqBrokers, log = silentLog): Broker =>
   createBroker({ brokers: [address], clientId: label, topicPrefix: `${label}-${randomUUID().slice(0, 8)}.` }, log);
 
-/** Another client of the same topics, as another process would be. */
-export const anotherClient = ({ settings }: Broker, log = silentLog): Broker => createBroker(settings, log);
+/** Another client of the same topics, as another process would be. It is closed with the first. */
+export const anotherClient = (broker: Broker, log = silentLog): Broker => {
+  const other = createBroker(broker.settings, log);
+  broker.adopt({ stop: () => other.close() });
+  return other;
+};
 
 /** Waits until a condition holds; fails with the description given when it takes too long. */
 export const waitUntil = async (what: string, condition: () => boolean | Promise<boolean>): Promise<void> => {

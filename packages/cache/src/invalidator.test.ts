@@ -20,9 +20,9 @@ const setup = (options?: InvalidatorOptions) => {
     shared: {
       get: () => Promise.resolve(undefined),
       set: () => Promise.resolve(),
-      delete: (keys) => {
+      delete: async (keys) => {
+        await Promise.resolve();
         steps.push(`delete ${keys.length}`);
-        return Promise.resolve();
       },
     },
     invalidations: {

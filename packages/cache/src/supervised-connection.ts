@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { backOffMs } from './back-off';
 import { failureName, type RedisClient } from './redis-client';
 import { LATE, settleWithin } from './settle-within';
@@ -36,21 +35,32 @@ export interface SupervisedConnection {
 const SOUND_SESSION_MS = 5_000;
 
 export const superviseConnection = (plan: ConnectionPlan): SupervisedConnection => {
-  const closing = new AbortController();
+  let isClosed = false;
   let session: Session | undefined;
+  let stopWaiting: () => void = () => undefined;
+
+  const wait = (ms: number): Promise<void> =>
+    new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      stopWaiting = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
 
   const run = async (): Promise<void> => {
     let attempt = 0;
-    let reported = false;
-    while (!closing.signal.aborted) {
+    let isReported = false;
+    while (!isClosed) {
       const startedAt = performance.now();
       session = startSession(plan);
       const { reason, wasUp } = await session.ended;
-      if (closing.signal.aborted) return;
-      if (wasUp || !reported) plan.onDown(reason);
-      reported = true;
-      attempt = wasUp && performance.now() - startedAt >= SOUND_SESSION_MS ? 0 : attempt + 1;
-      await sleep(backOffMs(attempt, Math.random()), undefined, { signal: closing.signal }).catch(() => undefined);
+      if (isClosed) return;
+      if (wasUp || !isReported) plan.onDown(reason);
+      isReported = true;
+      const wasSound = wasUp && performance.now() - startedAt >= SOUND_SESSION_MS;
+      await wait(backOffMs(wasSound ? 0 : attempt, Math.random()));
+      attempt = wasSound ? 0 : attempt + 1;
     }
   };
   const running = run();
@@ -59,8 +69,9 @@ export const superviseConnection = (plan: ConnectionPlan): SupervisedConnection 
     current: () => session?.current(),
     recycle: (reason) => session?.end(reason),
     close: async () => {
-      closing.abort();
+      isClosed = true;
       session?.end('closed');
+      stopWaiting();
       await running;
     },
   };
@@ -94,10 +105,12 @@ const startSession = (plan: ConnectionPlan): Session => {
     client.destroy();
     settle({ reason, wasUp });
   };
+  const beat = async (): Promise<void> => {
+    if (!(await isAlive(client, plan))) end('heartbeat unanswered');
+    else if (state === 'up') beatLater();
+  };
   const beatLater = (): void => {
-    timer = setTimeout(() => {
-      void isAlive(client, plan).then((alive) => (alive ? beatLater() : end('heartbeat unanswered')));
-    }, plan.heartbeatMs);
+    timer = setTimeout(() => void beat(), plan.heartbeatMs);
   };
   const becomeUp = (): void => {
     if (state !== 'opening') return;

@@ -124,7 +124,9 @@ describe('a server that hangs', () => {
   it('is used again when a probe is answered', async () => {
     const opened = await openUp({ url: server.url, ...patientBeat, circuitOpenMs: 20 });
     const { shared } = opened.cache;
-    await shared.set('k', 'a');
+    const raw = await connectRaw(server.url);
+    await raw.set('k', 'a');
+    raw.destroy();
     server.pause();
     await eventually(async () => (await shared.get('k'), failures(opened, 'skipped') > 0), 'the circuit is open');
     server.resume();
@@ -134,8 +136,10 @@ describe('a server that hangs', () => {
   });
 
   it('is taken for lost when it gives no sign of life, and found again', async () => {
-    const opened = await openUp({ url: server.url, heartbeatMs: 50, connectTimeoutMs: 200 });
+    const waits = { heartbeatMs: 50, connectTimeoutMs: 200, commandTimeoutMs: 30, circuitOpenMs: 60_000 };
+    const opened = await openUp({ url: server.url, ...waits });
     server.pause();
+    for (let time = 0; time < 3; time += 1) await opened.cache.shared.get('k');
     await eventually(
       () => !opened.cache.status().connected && !opened.cache.status().channel.ready,
       'the loss is noticed',
@@ -145,6 +149,12 @@ describe('a server that hangs', () => {
     );
     server.resume();
     await untilUp(opened);
+    // The new connection has proved itself: the circuit, open for a minute yet, is closed.
+    const { shared } = opened.cache;
+    await eventually(
+      async () => (await shared.set('k', 'a'), (await shared.get('k')) === 'a'),
+      'commands are answered',
+    );
   });
 
   it('does not keep a process from closing', async () => {

@@ -26,7 +26,7 @@ afterEach(async () => {
 
 describe('a delete that was lost', () => {
   it('with its connection is made up for on the next', async () => {
-    const { cache } = await openUp(settings);
+    const { cache } = await openUp({ ...settings, eraseRetryMs: 60_000 });
     await raw.set(key, 'old');
     proxy.hold();
     await cache.shared.delete(['k']);
@@ -36,7 +36,7 @@ describe('a delete that was lost', () => {
   });
 
   it('because there was no connection is made up for on the next', async () => {
-    const { cache } = await openUp(settings);
+    const { cache } = await openUp({ ...settings, eraseRetryMs: 60_000 });
     await raw.set(key, 'old');
     proxy.cut();
     await eventually(() => !cache.status().connected, 'the loss is noticed');

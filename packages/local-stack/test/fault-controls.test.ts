@@ -52,6 +52,24 @@ describe('faults', () => {
     expect(await query(stack.databaseUrl, 'SELECT word FROM committed')).toEqual([['kept']]);
   }, 60_000);
 
+  it('start a database again that was killed alone, while one of its sessions works on', async () => {
+    const work = 'SELECT count(*) FROM generate_series(1, 100000000000)';
+    const session = query(stack.databaseUrl, work).catch((error: Error) => error);
+    const working = `SELECT pid FROM pg_stat_activity WHERE state = 'active' AND query = '${work}'`;
+    let pid = 0;
+    await until('the session works', async () => {
+      pid = Number((await query(stack.databaseUrl, working))[0]?.[0] ?? 0);
+      return pid !== 0;
+    });
+    process.kill(pidOf('database'), 'SIGKILL');
+    await until('its end is noticed', () => control('database').pid() === undefined);
+    expect(isAlive(pid)).toBe(true);
+    await control('database').start();
+    expect(isAlive(pid)).toBe(false);
+    expect(await session).toBeInstanceOf(Error);
+    expect(await query(stack.databaseUrl, 'SELECT 1')).toEqual([['1']]);
+  }, 60_000);
+
   it('pause a server so that nothing answers, and resume it', async () => {
     control('cache').pause();
     expect(await redis(stack.cacheUrl, 'PING')).toBeUndefined();
@@ -88,7 +106,8 @@ describe('faults', () => {
 
   it('report a server that ends unasked, and do not start it again', async () => {
     const pid = pidOf('cache');
-    const told = (): StackProgress[] => events.filter(({ message }) => message.startsWith('ended by itself'));
+    const told = (): StackProgress[] =>
+      events.filter(({ server, message }) => server === 'cache' && message.startsWith('ended by itself'));
     expect(told()).toEqual([]);
     process.kill(pid, 'SIGKILL');
     await until('it is reported', () => told().length > 0);

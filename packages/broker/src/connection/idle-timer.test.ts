@@ -1,5 +1,4 @@
 import { version } from 'kafkajs/package.json';
-import RequestQueue from 'kafkajs/src/network/requestQueue';
 import { quietenIdleConnections } from './idle-timer';
 
 /** What a test looks at inside the library's queue. */
@@ -14,7 +13,8 @@ interface Inspected {
 const createQueue = (): Inspected => {
   const ignore = (): void => undefined;
   const logger = { debug: ignore, warn: ignore };
-  const Queue = RequestQueue as unknown as new (options: object) => Inspected;
+  // eslint-disable-next-line @typescript-eslint/no-require-imports -- a private module has no types to import
+  const Queue = require('kafkajs/src/network/requestQueue') as new (options: object) => Inspected;
   return new Queue({ maxInFlightRequests: null, requestTimeout: 1_000, clientId: 'test', broker: 'test', logger });
 };
 

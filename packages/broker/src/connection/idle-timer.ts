@@ -1,17 +1,19 @@
-/// <reference path="./kafkajs-internals.d.ts" />
 import { version } from 'kafkajs/package.json';
-import RequestQueue from 'kafkajs/src/network/requestQueue';
 
 /** The only version whose request queue has been read; another one is left as it is. */
 const PATCHED_VERSION = '2.2.4';
 
 const patched = Symbol.for('@decision/broker: request queues do not poll');
 
+/** The one private part of the client library that this package touches. */
 interface PatchableQueue {
   readonly pending: readonly unknown[];
   scheduleCheckPendingRequests(): void;
   [patched]?: true;
 }
+
+// eslint-disable-next-line @typescript-eslint/no-require-imports -- a private module has no types to import
+const { prototype: queue } = require('kafkajs/src/network/requestQueue') as { readonly prototype: PatchableQueue };
 
 /**
  * Stops the timer that each connection of the client library otherwise re-arms every millisecond for ever (about 4 % of a CPU
@@ -21,7 +23,6 @@ interface PatchableQueue {
  */
 export const quietenIdleConnections = (installedVersion: string = version): boolean => {
   if (installedVersion !== PATCHED_VERSION) return false;
-  const queue: PatchableQueue = RequestQueue.prototype;
   if (queue[patched]) return true;
   // eslint-disable-next-line @typescript-eslint/unbound-method -- called below with the queue it is called on
   const schedule = queue.scheduleCheckPendingRequests;

@@ -11,7 +11,7 @@ import {
   FETCH_WAIT_MS,
   rejoinError,
 } from './consumer-session';
-import { isRejoinSignal, isRejoinSignalFor } from './rejoin-signal';
+import { isRejoinSignalFor } from './rejoin-signal';
 
 /** What a consumer tells about itself, for metrics. */
 export type ConsumerEvent =
@@ -19,7 +19,7 @@ export type ConsumerEvent =
   | { readonly type: 'rebalanced'; readonly owned: number; readonly gained: number; readonly lost: number }
   | { readonly type: 'consumer_lost'; readonly reason: string };
 
-/** Messages of one partition, without rejoin signals. */
+/** Messages of one partition. Rejoin signals are among them: whoever reads them passes over these. */
 export interface PartitionDelivery {
   readonly partition: number;
   readonly messages: readonly KafkaMessage[];
@@ -165,7 +165,7 @@ export class GroupConsumer {
     this.session = undefined;
     this.why = 'it has been stopped';
     await session?.stop();
-    if (this.partitions !== undefined && session?.memberId() !== undefined) this.options.hooks.signal(this.partitions);
+    if (session?.memberId() !== undefined) this.signalOthers();
   }
 
   private openSession(): void {
@@ -300,11 +300,15 @@ export class GroupConsumer {
     this.joining = true;
     this.quietSince = Date.now();
     this.options.hooks.onRebalancing?.();
-    const { partitions } = this;
-    if (this.signalled || partitions === undefined) return;
+    if (this.signalled) return;
     this.later(SIGNAL_AFTER_NOTICING_MS, () => {
-      if (this.joining) this.options.hooks.signal(partitions);
+      if (this.joining) this.signalOthers();
     });
+  }
+
+  /** Asks the other members to rejoin. Whoever owns every partition has no others to ask. */
+  private signalOthers(): void {
+    if (this.partitions !== undefined && this.owned.size < this.partitions) this.options.hooks.signal(this.partitions);
   }
 
   private hurryOthers(session: ConsumerSession): void {
@@ -319,28 +323,24 @@ export class GroupConsumer {
 
   private async deliver(session: ConsumerSession, delivery: Delivery): Promise<void> {
     const { messages, partition } = delivery;
-    const ordinary = messages.filter(({ headers }) => headers === undefined || !isRejoinSignal(headers));
     let lastTaken: KafkaMessage | undefined;
     try {
-      if (ordinary.length > 0) {
-        await this.options.hooks.onMessages({
-          partition,
-          messages: ordinary,
-          heartbeat: () => delivery.heartbeat(),
-          isRunning: () => delivery.isRunning() && !this.stopped,
-          took: (message) => {
-            lastTaken = message;
-          },
-        });
-      }
-      if (lastTaken === ordinary.at(-1)) lastTaken = messages.at(-1);
+      await this.options.hooks.onMessages({
+        partition,
+        messages,
+        heartbeat: () => delivery.heartbeat(),
+        isRunning: () => delivery.isRunning() && !this.stopped,
+        took: (message) => {
+          lastTaken = message;
+        },
+      });
     } finally {
       if (lastTaken !== undefined && session === this.session) {
         this.positions.set(partition, Number(lastTaken.offset) + 1);
         delivery.resolve(lastTaken.offset);
       }
     }
-    if (ordinary.length < messages.length) this.obeySignal(messages);
+    this.obeySignal(messages);
   }
 
   /** Throws the error that makes this member rejoin, if it should. */

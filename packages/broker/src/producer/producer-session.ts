@@ -112,9 +112,9 @@ const requireTopics = async (admin: Admin, names: readonly string[]): Promise<vo
   for (const name of names) {
     try {
       await admin.fetchTopicMetadata({ topics: [name] });
-    } catch (cause) {
-      if (brokerErrorType(cause) !== 'UNKNOWN_TOPIC_OR_PARTITION') throw cause;
-      throw new MissingTopicError(`the topic "${name}" does not exist and must be created first`, { cause });
+    } catch (error) {
+      if (brokerErrorType(error) !== 'UNKNOWN_TOPIC_OR_PARTITION') throw error;
+      throw new MissingTopicError(`the topic "${name}" does not exist and must be created first`);
     }
   }
   await admin.disconnect();

@@ -110,6 +110,7 @@ class BatchingProducer implements Producer {
   private onDrained: (() => void) | undefined;
   private readonly firstConnection: Promise<void>;
   private markConnected: () => void = () => undefined;
+  private markStopped: () => void = () => undefined;
 
   constructor(
     private readonly settings: BrokerSettings,
@@ -117,7 +118,13 @@ class BatchingProducer implements Producer {
     private readonly options: InternalProducerOptions,
   ) {
     this.unavailable = options.unavailableAfterMs !== undefined;
-    this.firstConnection = new Promise((resolve) => (this.markConnected = resolve));
+    this.firstConnection = new Promise((resolve, reject) => {
+      this.markConnected = resolve;
+      this.markStopped = () => {
+        reject(stopped());
+      };
+    });
+    this.firstConnection.catch(() => undefined); // nobody may be waiting for it
   }
 
   async connect(): Promise<void> {
@@ -171,7 +178,7 @@ class BatchingProducer implements Producer {
   }
 
   private refusal({ topic, deadline }: OutgoingMessage, bytes: number): ServiceError | undefined {
-    if (!this.accepting) return new ServiceError('shutting_down', 'The producer is stopping.');
+    if (!this.accepting) return stopped();
     const limit = largestMessageBytes(topic);
     if (bytes > limit)
       return new ServiceError(
@@ -385,15 +392,17 @@ class BatchingProducer implements Producer {
     this.session?.discard();
     this.opening?.discard();
     this.session = undefined;
-    const shuttingDown = (): ServiceError => new ServiceError('shutting_down', 'The producer has been stopped.');
-    for (const item of [...this.inFlight, ...this.queue.remove(() => true)]) settle(item, shuttingDown());
+    for (const item of [...this.inFlight, ...this.queue.remove(() => true)]) settle(item, stopped());
     this.inFlight = [];
+    this.markStopped();
   }
 
   private emit(event: ProducerEvent): void {
     this.options.onEvent?.(event);
   }
 }
+
+const stopped = (): ServiceError => new ServiceError('shutting_down', 'The producer has been stopped.');
 
 const settle = (item: QueuedMessage, error?: ServiceError): void => {
   const { settled } = item;

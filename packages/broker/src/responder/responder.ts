@@ -16,7 +16,7 @@ import type { BackOff } from '../connection/back-off';
 import { brokerErrorText } from '../connection/broker-error';
 import { settledWithin } from '../connection/deadline';
 import { type ConsumerEvent, GroupConsumer, type PartitionDelivery } from '../consumer/group-consumer';
-import { rejoinSignal } from '../consumer/rejoin-signal';
+import { isRejoinSignal, rejoinSignal } from '../consumer/rejoin-signal';
 import { createProducer, type ProducerEvent } from '../producer/producer';
 import type { BrokerLog, BrokerSettings } from '../settings';
 import { BackgroundCommits } from './background-commits';
@@ -224,6 +224,11 @@ class BrokerResponder implements Responder {
         await heartbeat();
       }
       if (!isRunning() || this.draining) return;
+      took(message);
+      if (isRejoinSignal(message.headers ?? {})) {
+        this.commits.accept(partition, Number(message.offset))();
+        continue;
+      }
       const bytes = message.value?.length ?? 0;
       this.requests.enter(bytes);
       const finished = this.commits.accept(partition, Number(message.offset));
@@ -232,7 +237,6 @@ class BrokerResponder implements Responder {
         this.requests.leave(bytes);
       };
       this.lanes.add(partition, { message, bytes, acceptedAt: Date.now(), finish });
-      took(message);
     }
   }
 

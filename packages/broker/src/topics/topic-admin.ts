@@ -19,7 +19,11 @@ const CLOSE_DEADLINE_MS = 1_000;
 const LEADER_POLL_MS = 50;
 
 /** What a broker answers about a topic that has only just been created. */
-const NOT_YET: ReadonlySet<string | undefined> = new Set(['UNKNOWN_TOPIC_OR_PARTITION', 'LEADER_NOT_AVAILABLE']);
+const NOT_YET: ReadonlySet<string | undefined> = new Set([
+  'UNKNOWN_TOPIC_OR_PARTITION',
+  'LEADER_NOT_AVAILABLE',
+  'NOT_LEADER_FOR_PARTITION',
+]);
 
 /** How many partitions new topics get: those of a production cluster, or those of one machine. */
 export type PartitionPlan = 'production' | 'local';
@@ -142,14 +146,14 @@ const createTopics = async (admin: Admin, wanted: readonly TopicQuestion[], repl
       configEntries: topicConfig(definition),
     })),
   });
-  while (!(await allLed(admin, wanted))) await sleep(LEADER_POLL_MS);
+  while (!(await allServed(admin, wanted))) await sleep(LEADER_POLL_MS);
 };
 
-/** Whether every partition of these topics has a leader, as far as the broker that answers knows. */
-const allLed = async (admin: Admin, wanted: readonly TopicQuestion[]): Promise<boolean> => {
+/** Whether the leader of every partition of these topics serves it. */
+const allServed = async (admin: Admin, wanted: readonly TopicQuestion[]): Promise<boolean> => {
   try {
-    const { topics: found } = await admin.fetchTopicMetadata({ topics: wanted.map(({ name }) => name) });
-    return found.every(({ partitions }) => partitions.length > 0 && partitions.every(({ leader }) => leader >= 0));
+    for (const { name } of wanted) await admin.fetchTopicOffsets(name);
+    return true;
   } catch (error) {
     if (NOT_YET.has(brokerErrorType(error))) return false;
     throw error;

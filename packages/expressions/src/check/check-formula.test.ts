@@ -11,7 +11,7 @@ const check = (text: string, scope: CheckScope = {}): string[] => {
 
 const fields = new Set(['company_size', 'location.city', 'location.address.zip', 'my field']);
 
-describe('fields', () => {
+describe('F91: fields', () => {
   it.each([
     'company_size',
     'company_size.anything',
@@ -62,7 +62,7 @@ describe('fields', () => {
   });
 });
 
-describe('functions', () => {
+describe('F90: functions', () => {
   it('unknown ones are reported with the name that is probably meant', () => {
     expect(check('rond(1) + if(true, 1, 2) + Sum([1])')).toEqual([
       'unknown_function at rond: there is no function rond; did you mean round?',
@@ -105,7 +105,7 @@ describe('functions', () => {
   });
 });
 
-describe('arguments', () => {
+describe('F90: arguments', () => {
   it('that must be lambdas are', () => {
     expect(check('filter([1], true)')).toEqual([
       'lambda_expected at true: filter takes a lambda here, such as item => item.price > 10, or a condition in quotes',
@@ -157,7 +157,7 @@ describe('arguments', () => {
   });
 });
 
-describe('the answer', () => {
+describe('F90: the answer', () => {
   it('is in the order of the text', () => {
     expect(check('[a, abs(), b]', { fields: new Set() }).map((line) => line.split(' ')[2])).toEqual([
       'a:',

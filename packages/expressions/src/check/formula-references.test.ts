@@ -9,7 +9,7 @@ const referencesOf = (text: string): FormulaReferences => {
 
 const none: FormulaReferences = { fields: [], functions: [], references: [], hostFunctions: [] };
 
-describe('what a formula mentions', () => {
+describe('F92: what a formula mentions', () => {
   it.each<[string, Partial<FormulaReferences>]>([
     ['1 + 2', {}],
     ['a + b.c + a', { fields: ['a', 'b.c'] }],

@@ -15,7 +15,7 @@ const valueOf = (compiled: CompiledFormula, now = 0): unknown => {
   return outcome.ok ? outcome.value : outcome.problem.code;
 };
 
-describe('constants', () => {
+describe('F86: constants', () => {
   it('are computed once and shared, so lists are frozen', () => {
     const compiled = compile('[1, [2, 1 + 2], split("a,b", ",")]');
     const [first, second] = [valueOf(compiled), valueOf(compiled)] as [readonly unknown[], unknown]; // a list of three

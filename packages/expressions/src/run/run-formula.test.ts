@@ -17,7 +17,7 @@ const run = (
   more: Partial<FormulaEnvironment> = {},
 ): FormulaOutcome => runFormula(compile(text), { lookup: (key) => fields[key], now: 0, ...more });
 
-describe('messages', () => {
+describe('F11: messages', () => {
   it.each([
     ['price * quantity', { price: 5 }, '* needs a number, but quantity has no value'],
     ['price + 1', { price: '5' }, '+ needs a string, like its left side (see to_text), but this value is a number'],
@@ -51,7 +51,7 @@ describe('messages', () => {
   });
 });
 
-describe('values of the host', () => {
+describe('F21: values of the host', () => {
   it.each([Infinity, -Infinity, NaN])('that are %d are refused', (value) => {
     expect(run('a', { a: value })).toMatchObject({ ok: false, problem: { code: 'not_finite' } });
     expect(run('a.b', { a: { b: value } })).toMatchObject({ ok: false, problem: { code: 'not_finite' } });
@@ -93,7 +93,7 @@ describe('values of the host', () => {
   });
 });
 
-describe('failures of the host', () => {
+describe('F73: failures of the host', () => {
   const failure = new TypeError('secret of the host');
 
   it('in a lookup become a problem with a cause', () => {
@@ -129,7 +129,7 @@ describe('failures of the host', () => {
   });
 });
 
-describe('functions of the host', () => {
+describe('F73: functions of the host', () => {
   const functions = (call: (values: readonly unknown[]) => unknown): Partial<FormulaEnvironment> => ({
     hostFunctions: new Map([['history', { minimum: 1, maximum: 2, call }]]),
   });
@@ -189,7 +189,7 @@ describe('functions of the host', () => {
   });
 });
 
-describe('faults inside function values', () => {
+describe('F72: faults inside function values', () => {
   it('keep the place inside', () => {
     const functions = new Map([
       ['outer', { parameters: ['a'], body: compile('1 + $inner(a)') }],

@@ -63,7 +63,7 @@ describe('nodes', () => {
   });
 });
 
-describe('faults', () => {
+describe('F11: faults', () => {
   it('show the place', () => {
     expect(problemOf('price *\n  (quantity + )')).toMatchObject({
       code: 'unexpected_text',
@@ -104,7 +104,7 @@ describe('faults', () => {
   });
 });
 
-describe('bounds', () => {
+describe('F1: bounds', () => {
   const longest = formulaLimits.length;
 
   it('allow the longest formula and no longer', () => {

@@ -7,7 +7,7 @@ const print = (text: string): string => {
   return printFormula(parsing.formula);
 };
 
-describe('the canonical spelling', () => {
+describe('F10: the canonical spelling', () => {
   it.each([
     ['1+2*3', '1 + 2 * 3'],
     ['(1+2)*3', '(1 + 2) * 3'],

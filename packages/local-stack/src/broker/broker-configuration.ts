@@ -29,6 +29,9 @@ export const serverProperties = ({ clients, controller }: BrokerPorts): string =
     'share.coordinator.state.topic.min.isr': 1,
     'share.coordinator.state.topic.num.partitions': 4,
     'group.initial.rebalance.delay.ms': 0,
+    // A broker that was killed may come back only when its old session has ended: 9 s by default.
+    'broker.session.timeout.ms': 3_000,
+    'broker.heartbeat.interval.ms': 500,
     'message.max.bytes': 64 * MIB,
     'replica.fetch.max.bytes': 128 * MIB,
     'socket.request.max.bytes': 128 * MIB,

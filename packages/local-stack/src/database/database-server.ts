@@ -1,14 +1,11 @@
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
-import { processesIn } from '../process/process-table';
-import { sendSignal } from '../process/send-signal';
 import type { ServerRecipe } from '../process/server-recipe';
 import type { ServerContext } from '../server-context';
 import { outsideLocation } from '../stack-locations';
 import { chooseDatabaseHome } from './database-home';
 import { databasePassword } from './database-password';
 import { acceptsConnections } from './database-probe';
+import { clearDatabaseRemains } from './database-remains';
 import { databaseUser } from './database-user';
 import {
   DATABASE_NAME,
@@ -37,7 +34,7 @@ export const prepareDatabase = async (context: ServerContext): Promise<ServerRec
     logFile: join(context.directory, 'database.log'),
     // A fast shutdown: sessions are ended, data is written.
     stopSignal: 'SIGINT',
-    prepare: () => clearRemains(data),
+    prepare: () => clearDatabaseRemains(data),
     isReady: () => acceptsConnections(context.port, SUPERUSER, DATABASE_NAME),
   };
 };
@@ -61,20 +58,3 @@ const settings = (port: number, durable: boolean): string[] =>
     // Commits still reach the operating system, so that they survive a killed server.
     ...(durable ? {} : { fsync: 'off', full_page_writes: 'off' }),
   }).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-
-const REMAINS_DEADLINE_MS = 5_000;
-const POLL_MS = 20;
-
-/**
- * After a crash, processes of the old server may still hold its memory, and its pid file may name a process that is now
- * somebody else's; PostgreSQL would refuse to start for either.
- */
-const clearRemains = async (data: string): Promise<void> => {
-  const until = Date.now() + REMAINS_DEADLINE_MS;
-  for (let left = processesIn(data, 'postgres'); left.length > 0; left = processesIn(data, 'postgres')) {
-    for (const pid of left) sendSignal(pid, 'SIGKILL');
-    if (Date.now() > until) return;
-    await delay(POLL_MS);
-  }
-  rmSync(join(data, 'postmaster.pid'), { force: true });
-};

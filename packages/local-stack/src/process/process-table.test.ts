@@ -1,34 +1,69 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { descendantsOf, identityOf, isSameProcess, processesIn } from './process-table';
+import { findProgram } from './find-program';
+import { processesIn, procFiles } from './proc-files';
+import { descendantsOf, identityOf, isSameProcess } from './process-table';
+import { psProgram } from './ps-program';
 
-describe('the process table', () => {
-  it('tells this process from others, always in the same way', () => {
-    const mine = identityOf(process.pid);
+const isLinux = process.platform === 'linux';
+const NOBODY = 4_194_305; // above the highest id that Linux gives
+
+const sources = [
+  ...(isLinux ? [{ name: 'files of Linux', source: procFiles }] : []),
+  ...(findProgram('ps') === undefined ? [] : [{ name: 'ps program', source: psProgram }]),
+];
+
+describe.each(sources)('the $name', ({ source }) => {
+  it('tell this process from others, always in the same way', () => {
+    const mine = source.identityOf(process.pid);
     expect(mine).toMatch(/^\S+$/);
-    expect(identityOf(process.pid)).toBe(mine);
-    expect(identityOf(process.ppid)).not.toBe(mine);
-    expect(isSameProcess(process.pid, mine ?? '')).toBe(true);
-    expect(isSameProcess(process.ppid, mine ?? '')).toBe(false);
+    expect(source.identityOf(process.pid)).toBe(mine);
+    expect(source.identityOf(1)).toMatch(/^\S+$/);
+    expect(source.identityOf(1)).not.toBe(mine);
   });
 
-  it('knows nothing of a process that is not there', () => {
-    expect(identityOf(4_194_305)).toBeUndefined();
-    expect(descendantsOf(4_194_305)).toEqual([]);
+  it('know nothing of a process that is not there', () => {
+    expect(source.identityOf(NOBODY)).toBeUndefined();
+    expect(descendantsOf(NOBODY, source)).toEqual([]);
   });
 
-  it('lists children before grandchildren', async () => {
-    const child = spawn('/bin/sh', ['-c', 'sh -c "echo ready; read _; true"; true']);
-    await once(child.stdout, 'data');
-    const found = descendantsOf(process.pid);
-    expect(found).toContain(child.pid);
-    const [grandchild] = descendantsOf(child.pid ?? 0);
+  it('list children before grandchildren', async () => {
+    const child = await waitingShell();
+    const found = descendantsOf(process.pid, source);
+    const [grandchild] = descendantsOf(child.pid ?? 0, source);
+    expect(found).toEqual(expect.arrayContaining([child.pid, grandchild]));
     expect(found.indexOf(grandchild ?? 0)).toBeGreaterThan(found.indexOf(child.pid ?? 0));
     child.stdin.end('\n');
     await once(child, 'close');
   });
+});
 
-  it('finds nothing of a program in a directory where it does not run', () => {
-    expect(processesIn('/no/such/place', 'postgres')).toEqual([]);
+/** A shell below a shell, until it reads a line. */
+const waitingShell = async (): Promise<ChildProcessWithoutNullStreams> => {
+  const child = spawn('/bin/sh', ['-c', 'sh -c "echo ready; read _; true"; true']);
+  await once(child.stdout, 'data');
+  return child;
+};
+
+describe('the process table', () => {
+  it('knows whether a process is still the one that it was', () => {
+    const mine = identityOf(process.pid) ?? '';
+    expect(isSameProcess(process.pid, mine)).toBe(true);
+    expect(isSameProcess(1, mine)).toBe(false);
+    expect(isSameProcess(NOBODY, mine)).toBe(false);
+  });
+
+  it('finds on Linux the processes of a program by where they work', async () => {
+    const child = spawn('/bin/sh', ['-c', 'exec sleep 60'], { cwd: __dirname });
+    await once(child, 'spawn');
+    const find = (directory: string, program: string): number[] => (isLinux ? processesIn(directory, program) : []);
+    for (let tries = 0; isLinux && tries < 200 && find(__dirname, 'sleep').length === 0; tries += 1) {
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    expect(find(__dirname, 'sleep')).toEqual(isLinux ? [child.pid] : []);
+    expect(find('/no/such/place', 'sleep')).toEqual([]);
+    expect(find(__dirname, 'slee')).toEqual([]);
+    child.kill('SIGKILL');
+    await once(child, 'close');
   });
 });

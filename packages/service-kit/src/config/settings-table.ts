@@ -8,6 +8,7 @@ export const settingsTable = (shape: SettingsShape): string =>
     '| variable | default | accepts | meaning |',
     '| --- | --- | --- | --- |',
     ...describeSettings({ ...shape, ...processSettings }).map(
-      (row) => `| \`${row.name}\` | ${row.default ?? (row.required ? 'required' : 'not set')} | ${row.accepts}${row.secret ? ' (secret)' : ''} | ${row.meaning} |`,
+      (row) =>
+        `| \`${row.name}\` | ${row.default ?? (row.required ? 'required' : 'not set')} | ${row.accepts}${row.secret ? ' (secret)' : ''} | ${row.meaning} |`,
     ),
   ].join('\n');

@@ -1,0 +1,180 @@
+import { topicName } from '@decision/contracts';
+import type { Broker, ProducerEvent } from '../src';
+import {
+  createTestTopics,
+  envelope,
+  errorCodeOf,
+  startRequester,
+  startResponder,
+  testBroker,
+  type TestRequester,
+  waitUntil,
+} from './harness';
+import { type OwnBroker, startOwnBroker } from './own-stack';
+import { plainClient, storedMessages } from './stored-messages';
+
+jest.setTimeout(240_000);
+
+const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+describe('a broker with faults', () => {
+  let own: OwnBroker;
+  let broker: Broker;
+
+  beforeAll(async () => {
+    own = await startOwnBroker();
+  });
+  afterAll(() => own.stop());
+
+  beforeEach(async () => {
+    await own.control.start();
+    broker = testBroker('faults', own.address);
+    await createTestTopics(broker);
+  });
+  afterEach(async () => {
+    own.control.resume();
+    await broker.close();
+  });
+
+  const ask = (requester: TestRequester, text: string, deadlineInMs?: number): Promise<Buffer> =>
+    requester.request(envelope(deadlineInMs), Buffer.from(text));
+
+  /** Asks until an answer comes. */
+  const askUntilAnswered = (requester: TestRequester): Promise<void> =>
+    waitUntil('requests are answered again', () =>
+      ask(requester, 'again', 5_000).then(
+        (answer) => answer.toString() === 'again',
+        () => false,
+      ),
+    );
+
+  it('that was never up is refused at once, with the reason, and found when it comes up', async () => {
+    await own.control.kill();
+    const requester = await startRequester(broker, {}, false);
+    const responder = await startResponder(broker, {}, false);
+    expect(await errorCodeOf(ask(requester, 'no'))).toBe('broker_unavailable');
+    await waitUntil('the reason is known', () => requester.status().reason?.includes('ECONNREFUSED') === true);
+    expect(responder.status()).toMatchObject({ ready: false, partitions: 0, lastHeartbeatAt: 0 });
+    await own.control.start();
+    await askUntilAnswered(requester);
+    expect(requester.status()).toMatchObject({ ready: true, reason: undefined });
+    expect(responder.status().lastHeartbeatAt).toBeGreaterThan(0);
+  });
+
+  it('that dies fails what is in flight without waiting for deadlines, and recovers by itself', async () => {
+    const requester = await startRequester(broker);
+    await startResponder(broker, { handle: (_head, payload) => sleep(60_000).then(() => payload) });
+    const inFlight = Array.from({ length: 50 }, () => errorCodeOf(ask(requester, 'held')));
+    await waitUntil('they are in flight', () => requester.count('sent') > 0);
+    const killedAt = Date.now();
+    await own.control.kill();
+    expect(await Promise.all(inFlight)).toEqual(new Array(50).fill('broker_unavailable'));
+    // The deadline of these requests is a minute away; a second is what is promised on an idle machine.
+    expect(Date.now() - killedAt).toBeLessThan(20_000);
+    expect(await errorCodeOf(ask(requester, 'no'))).toBe('broker_unavailable');
+    expect(requester.status()).toMatchObject({ ready: false, pending: 0 });
+    await own.control.start();
+    await waitUntil('it is ready again', () => requester.status().ready);
+    await startResponder(broker);
+    await askUntilAnswered(requester);
+  });
+
+  it('that dies and comes back several times is served by the same requester and responder', async () => {
+    const requester = await startRequester(broker);
+    const responder = await startResponder(broker);
+    for (let round = 0; round < 3; round += 1) {
+      await ask(requester, 'before');
+      await own.control.kill('SIGKILL');
+      await own.control.start();
+      await askUntilAnswered(requester);
+    }
+    expect(responder.status()).toMatchObject({ ready: true, partitions: 16 });
+  });
+
+  it('that freezes is answered for at the deadline, and goes on when it thaws', async () => {
+    const requester = await startRequester(broker);
+    await startResponder(broker);
+    await ask(requester, 'before');
+    own.control.pause();
+    const codes = await Promise.all(Array.from({ length: 20 }, () => errorCodeOf(ask(requester, 'frozen', 1_500))));
+    expect(codes).toEqual(new Array(20).fill('deadline_exceeded'));
+    own.control.resume();
+    await askUntilAnswered(requester);
+    expect(requester.status().pending).toBe(0);
+  });
+
+  it('that freezes for longer than a send may take loses nothing: what was not acknowledged is sent again', async () => {
+    const events: ProducerEvent[] = [];
+    const producer = broker.createProducer({ onEvent: (event) => events.push(event) });
+    await producer.connect();
+    const send = (text: string): Promise<void> =>
+      producer.send({
+        topic: 'solution',
+        partition: 1,
+        headers: {},
+        value: Buffer.from(text),
+        deadline: Date.now() + 120_000,
+      });
+    await send('0');
+    own.control.pause();
+    const sends = Array.from({ length: 30 }, (_, index) => send(String(index + 1)));
+    await waitUntil('the producer gives its session up', () => events.some(({ type }) => type === 'producer_lost'));
+    sends.push(...Array.from({ length: 30 }, (_, index) => send(String(index + 31))));
+    own.control.resume();
+    await Promise.all(sends);
+    const stored = (await storedMessages(broker, 'solution')).map(({ value }) => Number(value));
+    expect([...new Set(stored)].sort((a, b) => a - b)).toEqual(Array.from({ length: 61 }, (_, index) => index));
+  });
+
+  it('that dies at any moment holds every message it acknowledged, and every send ends', async () => {
+    const producer = broker.createProducer();
+    await producer.connect();
+    const acknowledged: string[] = [];
+    const refused: string[] = [];
+    let next = 0;
+    let going = true;
+    const lane = async (): Promise<void> => {
+      while (going) {
+        const text = String((next += 1));
+        const message = { topic: 'solution', partition: next % 4, headers: {}, value: Buffer.from(text) } as const;
+        await producer.send({ ...message, deadline: Date.now() + 60_000 }).then(
+          () => acknowledged.push(text),
+          () => refused.push(text),
+        );
+      }
+    };
+    const lanes = Array.from({ length: 40 }, lane);
+    for (const uptime of [700, 1_100, 300]) {
+      await sleep(uptime);
+      await own.control.kill();
+      await own.control.start();
+    }
+    const atLastRestart = acknowledged.length;
+    await waitUntil('it sends again', () => acknowledged.length > atLastRestart + 40);
+    going = false;
+    await Promise.all(lanes);
+    const stored = new Set((await storedMessages(broker, 'solution')).map(({ value }) => value));
+    expect(acknowledged.filter((text) => !stored.has(text))).toEqual([]);
+    expect(acknowledged.length + refused.length).toBe(next);
+    expect(refused).toEqual([]);
+  });
+
+  it('whose topic is deleted ends the consumers; they are back when the topic is', async () => {
+    const requester = await startRequester(broker);
+    const responder = await startResponder(broker);
+    const admin = plainClient(broker).admin();
+    await admin.connect();
+    const { topicPrefix } = broker.settings;
+    await admin.deleteTopics({
+      topics: [topicName(topicPrefix, 'solution'), topicName(topicPrefix, 'solutionResponse')],
+    });
+    await admin.disconnect();
+    await waitUntil(
+      'both have noticed',
+      () => requester.count('consumer_lost') > 0 && responder.count('consumer_lost') > 0,
+    );
+    await waitUntil('the reason is known', () => requester.status().reason?.includes('solution') === true);
+    await createTestTopics(broker);
+    await askUntilAnswered(requester);
+  });
+});

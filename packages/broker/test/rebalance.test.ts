@@ -1,0 +1,228 @@
+import { topicName } from '@decision/contracts';
+import type { Broker } from '../src';
+import {
+  anotherClient,
+  createTestTopics,
+  envelope,
+  startRequester,
+  startResponder,
+  testBroker,
+  type TestRequester,
+  waitUntil,
+} from './harness';
+import { plainClient } from './stored-messages';
+
+jest.setTimeout(240_000);
+
+/** Asks without a break until told to stop; every answer must be the question. Returns how many were asked. */
+const keepAsking = (requester: TestRequester, name: string): { stop(): Promise<number> } => {
+  let going = true;
+  let asked = 0;
+  const loop = async (lane: number): Promise<void> => {
+    while (going) {
+      const question = `${name} ${lane} ${(asked += 1)}`;
+      const answer = await requester.request(envelope(), Buffer.from(question));
+      if (answer.toString() !== question) throw new Error(`"${question}" was answered "${answer.toString()}".`);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  };
+  const lanes = Promise.all([0, 1, 2, 3].map(loop));
+  lanes.catch(() => undefined); // reported by stop
+  return {
+    stop: async () => {
+      going = false;
+      await lanes;
+      return asked;
+    },
+  };
+};
+
+describe('a group of requesters', () => {
+  let broker: Broker;
+  beforeEach(async () => {
+    broker = testBroker('rebalance');
+    await createTestTopics(broker);
+  });
+  afterEach(() => broker.close());
+
+  it('is ready only when nothing is missed any more: ten fresh ones get their first answers', async () => {
+    await startResponder(broker);
+    for (let round = 0; round < 10; round += 1) {
+      const requester = await startRequester(broker);
+      const answers = Array.from({ length: 8 }, () => requester.request(envelope(), Buffer.from('first')));
+      expect((await Promise.all(answers)).map(String)).toEqual(new Array(8).fill('first'));
+      await requester.stop();
+    }
+  });
+
+  it('loses no request while it grows to three and shrinks again', async () => {
+    await startResponder(broker);
+    const first = await startRequester(broker);
+    const firstAsks = keepAsking(first, 'first');
+    const second = await startRequester(anotherClient(broker));
+    const secondAsks = keepAsking(second, 'second');
+    const third = await startRequester(anotherClient(broker));
+    const thirdAsks = keepAsking(third, 'third');
+    await waitUntil('the partitions are shared', () => {
+      const shares = [first, second, third].map((requester) => requester.status().partitions);
+      return Math.min(...shares) >= 5 && shares.reduce((a, b) => a + b) === 16;
+    });
+    expect(await thirdAsks.stop()).toBeGreaterThan(0);
+    await third.stop();
+    expect(await secondAsks.stop()).toBeGreaterThan(0);
+    await second.stop();
+    await waitUntil('the first has all partitions', () => first.status().partitions === 16);
+    expect(await firstAsks.stop()).toBeGreaterThan(0);
+    expect(first.count('request_expired')).toBe(0);
+  });
+
+  it('keeps the partitions of those that stay', async () => {
+    const requesters = [await startRequester(broker), await startRequester(anotherClient(broker))];
+    const [first, second] = requesters;
+    await waitUntil('both have eight', () => requesters.every((one) => one.status().partitions === 8));
+    const eventsBefore = [first?.events.length ?? 0, second?.events.length ?? 0];
+    const third = await startRequester(anotherClient(broker));
+    await waitUntil('three share', () => third.status().partitions === 5);
+    await waitUntil('the others have given some up', () => requesters.every((one) => one.status().partitions <= 6));
+    await third.stop();
+    await waitUntil('both have eight again', () => requesters.every((one) => one.status().partitions === 8));
+    requesters.forEach((one, index) => {
+      const rebalances = one.events.slice(eventsBefore[index]).flatMap((e) => (e.type === 'rebalanced' ? [e] : []));
+      const lost = rebalances.reduce((sum, { lost: count }) => sum + count, 0);
+      const gained = rebalances.reduce((sum, { gained: count }) => sum + count, 0);
+      // Eight become five or six and eight again; an assignment that is not sticky moves most of them both times.
+      expect(lost).toBeLessThanOrEqual(3);
+      expect(gained).toBe(lost);
+    });
+  });
+
+  it('hurries: with heartbeats a minute apart a newcomer is ready long before the next one', async () => {
+    const slow = { sessionTimeoutMs: 180_000, heartbeatIntervalMs: 120_000 };
+    const first = await startRequester(broker, slow);
+    const begun = Date.now();
+    const second = await startRequester(anotherClient(broker), slow);
+    expect(Date.now() - begun).toBeLessThan(60_000);
+    await second.stop();
+    await waitUntil('the first has all partitions again', () => first.status().partitions === 16);
+    expect(Date.now() - begun).toBeLessThan(110_000);
+  });
+
+  it('sends a request again when the partition of its answer moves away', async () => {
+    let release: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => (release = resolve));
+    await startResponder(broker, {
+      partitionConcurrency: 64,
+      handle: async (_head, payload) => {
+        await held;
+        return payload;
+      },
+    });
+    const first = await startRequester(broker);
+    const texts = Array.from({ length: 40 }, (_, index) => `held ${index}`);
+    const answers = texts.map((text) => first.request(envelope(), Buffer.from(text)));
+    // Enough newcomers to take some of the four partitions on which the answers are awaited.
+    const newcomers = [];
+    for (let count = 0; count < 7; count += 1) newcomers.push(startRequester(anotherClient(broker)));
+    await Promise.all(newcomers);
+    await waitUntil('requests were sent again', () => first.count('requests_resent') > 0);
+    release();
+    expect((await Promise.all(answers)).map(String)).toEqual(texts);
+  });
+});
+
+describe('a group of responders', () => {
+  let broker: Broker;
+  beforeEach(async () => {
+    broker = testBroker('workers');
+    await createTestTopics(broker);
+  });
+  afterEach(() => broker.close());
+
+  it('answers every request while members come and go', async () => {
+    const requester = await startRequester(broker);
+    const steady = await startResponder(broker);
+    const asks = keepAsking(requester, 'question');
+    for (let round = 0; round < 3; round += 1) {
+      const passing = await startResponder(anotherClient(broker));
+      await waitUntil('the work is shared', () => passing.status().partitions === 8 && passing.count('answered') > 0);
+      await passing.stop();
+      expect(passing.status().queued).toBe(0);
+    }
+    await waitUntil('the steady one has all partitions', () => steady.status().partitions === 16);
+    expect(await asks.stop()).toBeGreaterThan(0);
+    expect(requester.count('request_expired')).toBe(0);
+  });
+
+  it('commits what is finished, and nothing beyond it', async () => {
+    let release: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => (release = resolve));
+    const handle = async (_head: unknown, payload: Buffer): Promise<Buffer> => {
+      if (payload.toString() === 'hold') await held;
+      return payload;
+    };
+    const requester = await startRequester(broker);
+    const responder = await startResponder(broker, { handle });
+    const ask = (text: string): Promise<Buffer> => requester.request(envelope(), Buffer.from(text));
+    await Promise.all(Array.from({ length: 64 }, () => ask('quick')));
+    const holding = ask('hold');
+    await waitUntil('it is being handled', () => responder.status().queued === 1);
+    const admin = plainClient(broker).admin();
+    await admin.connect();
+    const unfinished = async (): Promise<number> => {
+      const [solution] = await admin.fetchOffsets({ groupId: `${broker.settings.topicPrefix}generic-workers` });
+      const ends = await admin.fetchTopicOffsets(topicName(broker.settings.topicPrefix, 'solution'));
+      return ends.reduce((sum, { partition, high }) => {
+        const committed = solution?.partitions.find((one) => one.partition === partition)?.offset ?? '-1';
+        return sum + Number(high) - Math.max(0, Number(committed));
+      }, 0);
+    };
+    await waitUntil('all but the held one are committed', async () => (await unfinished()) === 1);
+    await new Promise((resolve) => setTimeout(resolve, 2_500));
+    expect(await unfinished()).toBe(1);
+    release();
+    await holding;
+    await responder.stop();
+    expect(await unfinished()).toBe(0);
+    await admin.disconnect();
+  });
+
+  it('takes no more than it has room for, stays in its group meanwhile, and catches up', async () => {
+    const requester = await startRequester(broker);
+    let release: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => (release = resolve));
+    const responder = await startResponder(broker, {
+      maxQueued: 20,
+      sessionTimeoutMs: 6_000,
+      handle: async (_head, payload) => {
+        await held;
+        return payload;
+      },
+    });
+    const answers = Array.from({ length: 300 }, (_, index) =>
+      requester.request(envelope(), Buffer.from(String(index))),
+    );
+    await waitUntil('it is full', () => responder.status().queued === 20);
+    await new Promise((resolve) => setTimeout(resolve, 9_000));
+    expect(responder.status()).toMatchObject({ queued: 20, ready: true, partitions: 16 });
+    release();
+    expect((await Promise.all(answers)).map(Number)).toEqual(Array.from({ length: 300 }, (_, index) => index));
+  });
+
+  it('drops what nobody waits for any more', async () => {
+    const requester = await startRequester(broker);
+    const expired = Array.from({ length: 5 }, () =>
+      requester.request(envelope(700), Buffer.from('?')).catch((error: { code?: string }) => error.code),
+    );
+    expect(await Promise.all(expired)).toEqual(new Array(5).fill('deadline_exceeded'));
+    const handled: string[] = [];
+    const responder = await startResponder(broker, {
+      handle: (_head, payload) => {
+        handled.push(payload.toString());
+        return payload;
+      },
+    });
+    expect((await requester.request(envelope(), Buffer.from('current'))).toString()).toBe('current');
+    await waitUntil('the old ones were seen', () => responder.count('request_expired') === 5);
+    expect(handled).toEqual(['current']);
+  });
+});

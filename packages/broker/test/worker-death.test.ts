@@ -1,0 +1,72 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Broker } from '../src';
+import { createTestTopics, envelope, startRequester, startResponder, testBroker, waitUntil } from './harness';
+
+jest.setTimeout(180_000);
+
+/** A worker process and what it has said so far. */
+interface MortalWorker {
+  readonly said: string[];
+  kill(): Promise<void>;
+}
+
+const startMortal = async ({ settings }: Broker, when: 'before' | 'after'): Promise<MortalWorker> => {
+  const child: ChildProcess = spawn(
+    process.execPath,
+    [
+      '--conditions=source',
+      '--import',
+      pathToFileURL(require.resolve('tsx')).href,
+      join(__dirname, 'mortal-worker.ts'),
+      settings.brokers[0] ?? '',
+      settings.topicPrefix,
+      when,
+    ],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  );
+  const said: string[] = [];
+  child.stdout?.on('data', (chunk: Buffer) => said.push(...chunk.toString().split('\n').filter(Boolean)));
+  await waitUntil('the worker process is ready', () => said.includes('ready'));
+  return {
+    said,
+    kill: async () => {
+      const gone = once(child, 'exit');
+      child.kill('SIGKILL');
+      await gone;
+    },
+  };
+};
+
+describe('a worker that is killed', () => {
+  let broker: Broker;
+  beforeEach(async () => {
+    broker = testBroker('death');
+    await createTestTopics(broker);
+  });
+  afterEach(() => broker.close());
+
+  it('before it has answered: another answers, within the deadline', async () => {
+    const requester = await startRequester(broker);
+    const mortal = await startMortal(broker, 'before');
+    const answers = Array.from({ length: 10 }, (_, index) => requester.request(envelope(), Buffer.from(`q${index}`)));
+    await waitUntil('it has the requests', () => mortal.said.includes('handling'));
+    await mortal.kill();
+    await startResponder(broker);
+    expect((await Promise.all(answers)).map(String)).toEqual(Array.from({ length: 10 }, (_, index) => `q${index}`));
+  });
+
+  it('after it has answered and before it has committed: the second answer is counted and dropped', async () => {
+    const requester = await startRequester(broker);
+    const mortal = await startMortal(broker, 'after');
+    const answer = await requester.request(envelope(), Buffer.from('once'));
+    await mortal.kill();
+    expect(answer.toString()).toBe('once');
+    const successor = await startResponder(broker);
+    await waitUntil('it is answered again', () => successor.count('answered') === 1);
+    await waitUntil('the second answer has been seen', () => requester.count('reply_unknown') === 1);
+    expect((await requester.request(envelope(), Buffer.from('next'))).toString()).toBe('next');
+  });
+});

@@ -1,0 +1,76 @@
+import { randomBytes } from 'node:crypto';
+import { generateApiKey, parseApiKey } from './api-key';
+import { createAuthenticator, type StoredKey } from './authenticator';
+
+const NOW = Date.parse('2026-06-01T00:00:00Z');
+const { apiKey, selector, secretHash } = generateApiKey(randomBytes);
+const stored: StoredKey = {
+  id: 'k',
+  workspaceId: 'w',
+  selector,
+  secretHash,
+  role: 'solver',
+  entitlements: ['solve'],
+  userGroups: [],
+  expiresAt: null,
+  revokedAt: null,
+};
+
+const authenticate = (key: string | undefined, change: Partial<StoredKey> | undefined = {}) =>
+  createAuthenticator({
+    findKey: (wanted) => Promise.resolve(wanted === selector && change ? { ...stored, ...change } : undefined),
+    now: () => NOW,
+  }).authenticate(key);
+
+it('makes keys that parse again, of 12 and 43 characters', () => {
+  expect(apiKey).toMatch(/^dsk_[0-9a-z]{12}_[A-Za-z0-9_-]{43}$/);
+  expect(parseApiKey(apiKey)).toMatchObject({ selector });
+  expect(generateApiKey(randomBytes).apiKey).not.toBe(apiKey);
+});
+
+it('answers the identity behind a key', async () => {
+  expect(await authenticate(apiKey)).toEqual({
+    keyId: 'k',
+    workspaceId: 'w',
+    role: 'solver',
+    entitlements: new Set(['solve']),
+    userGroups: undefined,
+  });
+  expect((await authenticate(apiKey, { userGroups: ['north'], expiresAt: '2026-06-01T00:00:01Z' })).userGroups).toEqual(
+    ['north'],
+  );
+});
+
+it.each([undefined, ''])('asks for a key where %j is sent', async (key) => {
+  await expect(authenticate(key)).rejects.toMatchObject({ code: 'missing_api_key' });
+});
+
+it('answers alike whatever is wrong with a key', async () => {
+  const other = generateApiKey(randomBytes).apiKey;
+  const failures = [
+    authenticate('nonsense'),
+    authenticate(other),
+    authenticate(`${apiKey.slice(0, -1)}${apiKey.endsWith('A') ? 'B' : 'A'}`),
+    authenticate(apiKey, { revokedAt: '2026-01-01T00:00:00Z' }),
+    authenticate(apiKey, { expiresAt: '2026-06-01T00:00:00Z' }),
+    authenticate(apiKey, { expiresAt: 'garbage' }),
+    authenticate(apiKey, { secretHash: '' }),
+    authenticate('x'.repeat(100_000)),
+    authenticate('__proto__'),
+  ];
+  const seen = await Promise.all(
+    failures.map((failure) =>
+      failure.then(
+        () => 'accepted',
+        (error: { code: string; message: string }) => `${error.code}: ${error.message}`,
+      ),
+    ),
+  );
+  expect(new Set(seen).size).toBe(1);
+  expect(seen[0]).toMatch(/^invalid_api_key: /);
+});
+
+it('hands on a failure of the store', async () => {
+  const broken = createAuthenticator({ findKey: () => Promise.reject(new TypeError('away')), now: () => NOW });
+  await expect(broken.authenticate(apiKey)).rejects.toThrow('away');
+});

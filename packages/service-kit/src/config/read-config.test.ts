@@ -1,0 +1,65 @@
+import { inspect } from 'node:util';
+import { brokerSettings, cacheSettings, databaseSettings } from './infrastructure-settings';
+import { ConfigError, readConfig } from './read-config';
+import { httpSettings } from './service-settings';
+import { optional } from './setting';
+import { flag, list, oneOf, secret, text, wholeNumber } from './setting-builders';
+import { settingsTable } from './settings-table';
+
+const shape = {
+  count: wholeNumber('COUNT', { default: 3, min: 1, max: 10, meaning: 'How many.' }),
+  mode: oneOf('MODE', ['fast', 'slow'], { default: 'fast', meaning: 'Which way.' }),
+  names: list('NAMES', { default: [], meaning: 'Who.' }),
+  on: flag('ON', { meaning: 'Whether.' }),
+  password: optional(secret('PASSWORD', { minLength: 8, meaning: 'A secret.' })),
+  label: text('LABEL', { default: 'x', emptyIsValue: true, meaning: 'A label.' }),
+};
+
+it('reads defaults, values, lists, flags and empty texts', () => {
+  expect(readConfig(shape, {})).toMatchObject({
+    count: 3,
+    mode: 'fast',
+    names: [],
+    on: false,
+    password: undefined,
+    label: 'x',
+  });
+  const read = readConfig(shape, { COUNT: '10', MODE: 'slow', NAMES: ' a, b ,', ON: 'TRUE', LABEL: '' });
+  expect(read).toMatchObject({ count: 10, mode: 'slow', names: ['a', 'b'], on: true, label: '' });
+  expect(readConfig(shape, { COUNT: '' }).count).toBe(3);
+});
+
+it('names every bad value at once, and shows no secret', () => {
+  const read = () => readConfig(shape, { COUNT: '11', MODE: 'sideways', ON: 'perhaps', PASSWORD: 'hunter2' });
+  expect(read).toThrow(ConfigError);
+  expect(read).toThrow(/COUNT="11" is above 10[^]*MODE="sideways"[^]*fast, slow[^]*ON[^]*PASSWORD/);
+  expect(read).not.toThrow(/hunter2/);
+});
+
+it('never shows a secret that was read', () => {
+  const { password } = readConfig(shape, { PASSWORD: 'correct horse' });
+  expect(password?.reveal()).toBe('correct horse');
+  expect(`${String(password)} ${JSON.stringify({ password })} ${inspect({ password })}`).not.toContain('horse');
+});
+
+it.each([
+  ['DATABASE_URL', undefined],
+  ['DATABASE_URL', 'mysql://localhost/x'],
+  ['CACHE_URL', 'localhost:6379'],
+  ['MQ_BROKERS', 'localhost'],
+  ['MQ_TOPIC_PREFIX', 'a b'],
+  ['PORT', '70000'],
+])('refuses %s=%s', (name, value) => {
+  const all = { ...httpSettings(1), ...databaseSettings, ...cacheSettings, ...brokerSettings };
+  const environment = { DATABASE_URL: 'postgres://u:p@h/d', [name]: value };
+  expect(() => readConfig(all, environment)).toThrow(new RegExp(`- ${name}`));
+});
+
+it('takes an empty topic prefix as one', () => {
+  expect(readConfig(brokerSettings, { MQ_TOPIC_PREFIX: '' }).mqTopicPrefix).toBe('');
+  expect(readConfig(brokerSettings, {}).mqTopicPrefix).toBe('decision.');
+});
+
+it('writes the table of a service', () => {
+  expect(settingsTable(databaseSettings)).toMatch(/\| `DATABASE_URL` \| required \|.*\(secret\)/);
+});

@@ -1,0 +1,47 @@
+import { createLogger } from './logger';
+
+const logged = (write: (logger: ReturnType<typeof createLogger>) => void): string => {
+  let text = '';
+  write(createLogger({ service: 's', level: 'info', destination: { write: (line: string) => void (text += line) } }));
+  return text;
+};
+
+it('writes JSON lines with the level as a word and the service', () => {
+  expect(JSON.parse(logged((logger) => logger.warn({ size: 1 }, 'Careful.')))).toMatchObject({
+    level: 'warn',
+    service: 's',
+    msg: 'Careful.',
+    size: 1,
+    time: expect.any(String),
+  });
+});
+
+it.each(['authorization', 'x-api-key', 'Cookie', 'password', 'client_secret', 'accessToken', 'secretHash'])(
+  'hides %s at any depth',
+  (name) => {
+    const line = logged((logger) => logger.info({ a: { b: [{ [name]: 'hunter2' }] }, [name]: 'hunter2' }, 'x'));
+    expect(line).not.toContain('hunter2');
+    expect(line).toContain('[secret]');
+  },
+);
+
+it('hides keys and passwords inside text', () => {
+  const key = `dsk_0123456789ab_${'A'.repeat(43)}`;
+  const line = logged((logger) => logger.info(`key ${key} at postgres://user:hunter2@host/db`));
+  expect(line).not.toContain('A'.repeat(43));
+  expect(line).not.toContain('hunter2');
+});
+
+it('describes errors with their cause and code', () => {
+  const error = Object.assign(new TypeError('outer', { cause: new RangeError('inner') }), { code: 'E1' });
+  expect(JSON.parse(logged((logger) => logger.error({ err: error }, 'Failed.')))).toMatchObject({
+    err: { message: 'outer', code: 'E1', cause: { message: 'inner' } },
+  });
+});
+
+it('survives what cannot be serialised', () => {
+  const circular: Record<string, unknown> = { name: 'loop', big: 10n, bytes: Buffer.from('secret bytes') };
+  circular['self'] = circular;
+  const line = logged((logger) => logger.info(circular, 'x'));
+  expect(JSON.parse(line)).toMatchObject({ name: 'loop', big: '10', bytes: '[12 bytes]' });
+});
