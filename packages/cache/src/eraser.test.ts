@@ -67,13 +67,15 @@ describe('the eraser', () => {
     eraser.close();
   });
 
-  it('bounds what it keeps, drops the oldest and says how many', () => {
+  it('bounds what it keeps, drops the oldest and says so once', () => {
     const { eraser, dropped } = setup();
     eraser.owe(Array.from({ length: 100_000 }, (_, index) => `k${index}`));
     expect(dropped).toEqual([]);
     eraser.owe(['one', 'two']);
     expect(dropped).toEqual([2]);
     expect(eraser.size()).toBe(100_000);
+    eraser.owe(['three', 'four']);
+    expect(dropped).toEqual([2]);
     eraser.close();
   });
 

@@ -14,7 +14,7 @@ export interface EraserOptions {
   readonly erase: (keys: readonly string[]) => Promise<boolean>;
   /** How often what is owed is tried, ms. */
   readonly retryMs: number;
-  /** Called with the number of keys that had to be given up because `MAX_KEYS` were owed. */
+  /** Called with the number of keys given up because `MAX_KEYS` were owed; those that follow until all is paid are not told. */
   readonly onDropped: (count: number) => void;
   readonly now?: () => number;
 }
@@ -39,6 +39,7 @@ export const createEraser = ({ erase, retryMs, onDropped, now = () => performanc
   let timer: NodeJS.Timeout | undefined;
   let flushing = false;
   let closed = false;
+  let isFull = false;
 
   const owe = (keys: readonly string[]): void => {
     if (closed) return;
@@ -54,7 +55,8 @@ export const createEraser = ({ erase, retryMs, onDropped, now = () => performanc
     const excess = debts.size - MAX_KEYS;
     if (excess <= 0) return;
     for (const key of firstOf(debts.keys(), excess)) debts.delete(key);
-    onDropped(excess);
+    if (!isFull) onDropped(excess);
+    isFull = true;
   };
 
   const arm = (): void => {
@@ -73,6 +75,7 @@ export const createEraser = ({ erase, retryMs, onDropped, now = () => performanc
       if (!(await erase(batch.map(([key]) => key)))) break;
       batch.forEach(settle);
     }
+    if (debts.size === 0) isFull = false;
     flushing = false;
   };
 

@@ -82,7 +82,7 @@ const openCommands = (opening: Opening): CommandSide => {
   // An ordinary read of a key that nobody writes: what works for it works for every read, and a server that wants a
   // password, is loading or forbids this user says so.
   const connection = connect(opening, 'commands', {
-    prepare: () => Promise.resolve(),
+    prepare: (client) => client.get(`${keyPrefix}probe`),
     beat: (client) => client.get(`${keyPrefix}probe`),
     onUp: () => {
       circuit.reset();
@@ -93,7 +93,13 @@ const openCommands = (opening: Opening): CommandSide => {
   const eraser = createEraser({
     erase: (keys) => deleteKeys(commands, keyPrefix, keys),
     retryMs: settings.eraseRetryMs,
-    onDropped: (count) => record({ type: 'erasures_dropped', count }),
+    onDropped: (count) => {
+      record({ type: 'erasures_dropped', count });
+      log.error(
+        { count },
+        'Too many deletes are owed to the cache; entries may be stale until they expire or are refreshed.',
+      );
+    },
   });
   return { commands, connection, eraser };
 };
@@ -130,13 +136,15 @@ const connect = (
   });
 };
 
-/** An observer that fails must not fail a read. */
-const shielded =
-  (onEvent: (event: CacheEvent) => void, log: CacheLog) =>
-  (event: CacheEvent): void => {
+/** An observer that fails must not fail a read; it is reported once. */
+const shielded = (onEvent: (event: CacheEvent) => void, log: CacheLog): ((event: CacheEvent) => void) => {
+  let isReported = false;
+  return (event) => {
     try {
       onEvent(event);
     } catch (error) {
-      log.error({ err: error, event: event.type }, 'The observer of cache events failed.');
+      if (!isReported) log.error({ err: error, event: event.type }, 'The observer of cache events failed.');
+      isReported = true;
     }
   };
+};

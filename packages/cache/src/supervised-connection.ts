@@ -58,9 +58,9 @@ export const superviseConnection = (plan: ConnectionPlan): SupervisedConnection 
       if (isClosed) return;
       if (wasUp || !isReported) plan.onDown(reason);
       isReported = true;
-      const wasSound = wasUp && performance.now() - startedAt >= SOUND_SESSION_MS;
-      await wait(backOffMs(wasSound ? 0 : attempt, Math.random()));
-      attempt = wasSound ? 0 : attempt + 1;
+      if (wasUp && performance.now() - startedAt >= SOUND_SESSION_MS) attempt = 0;
+      await wait(backOffMs(attempt, Math.random()));
+      attempt += 1;
     }
   };
   const running = run();

@@ -92,6 +92,23 @@ describe('TLS', () => {
     await proxy.close();
   });
 
+  it('names the host, so that an endpoint behind a shared address can tell which is meant', async () => {
+    const names: string[] = [];
+    const SNICallback = (name: string, done: (error: Error | null) => void): void => {
+      names.push(name);
+      done(null);
+    };
+    const shared = await startTcpProxy(Number(new URL(server.url).port), {
+      cert: certificate.cert,
+      key: certificate.key,
+      SNICallback,
+    });
+    await openUp({ url: `rediss://localhost:${shared.port}`, tlsCa: certificate.cert });
+    expect(names).toEqual(['localhost', 'localhost']);
+    await closeAll();
+    await shared.close();
+  });
+
   it('is spoken to rediss://', async () => {
     const opened = open({ url: `rediss://localhost:${proxy.port}`, tlsCa: certificate.cert });
     await untilUp(opened);

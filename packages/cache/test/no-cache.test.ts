@@ -1,5 +1,6 @@
-import { createInvalidator, createReadThrough } from '../src';
+import { createInvalidator, createReadThrough, openCache } from '../src';
 import { checkThing, createCountedSource, type Thing } from './counted-source';
+import { createLogRecorder } from './log-recorder';
 import { open } from './opened-cache';
 
 describe('where no cache is configured', () => {
@@ -53,5 +54,23 @@ describe('where no cache is configured', () => {
     });
     expect(await readTwice()).toBe(3);
     await invalidator.close();
+  });
+});
+
+describe('an observer of events that fails', () => {
+  it('is reported once and fails no read', async () => {
+    const log = createLogRecorder();
+    const cache = openCache({ url: undefined, keyPrefix: '' }, log, () => {
+      throw new RangeError('broken observer');
+    });
+    const things = createReadThrough<Thing>(cache, {
+      name: 'things',
+      maxEntries: 10,
+      localTtlMs: 15_000,
+      sharedTtlMs: undefined,
+      validate: checkThing,
+    });
+    await expect(things.read('k', createCountedSource({ name: 'a' }).load)).resolves.toEqual({ name: 'a' });
+    expect(log.lines.map(({ level }) => level)).toEqual(['error']);
   });
 });

@@ -39,7 +39,7 @@ class Composites {
       return true;
     }
     // Values alike in all that is hashed pile up here; each comparison is charged, so the budget bounds the pile.
-    
+    this.run.charge(bucket.length, this.place);
     if (bucket.some((other) => areEqual(other, value, this.run, this.place))) return false;
     bucket.push(value);
     return true;

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
-import type { ProcessSource } from './process-table';
+import type { ProcessSource } from './process-source';
 
 /** Linux tells about its processes in files, whether or not any program for that is installed. */
 export const procFiles: ProcessSource = {

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import type { ProcessSource } from './process-table';
+import type { ProcessSource } from './process-source';
 
 const DEADLINE_MS = 2_000;
 
