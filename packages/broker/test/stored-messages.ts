@@ -18,14 +18,30 @@ export const plainClient = ({ settings }: Broker): Kafka =>
 const asText = (headers: Readonly<Record<string, unknown>>): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
 
+const PATIENCE_MS = 20_000;
+
+/** Where each partition ends. A broker that has just come back does not lead its partitions at once: it is asked again. */
+const endsOf = async (kafka: Kafka, topic: string): Promise<ReadonlyMap<number, number>> => {
+  const until = Date.now() + PATIENCE_MS;
+  for (;;) {
+    const admin = kafka.admin();
+    try {
+      await admin.connect();
+      return new Map((await admin.fetchTopicOffsets(topic)).map(({ partition, high }) => [partition, Number(high)]));
+    } catch (error) {
+      if (Date.now() > until) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    } finally {
+      await admin.disconnect();
+    }
+  }
+};
+
 /** Everything that lies in a topic at the moment of the call, by partition and offset. */
 export const storedMessages = async (broker: Broker, topic: TopicKey): Promise<StoredMessage[]> => {
   const name = topicName(broker.settings.topicPrefix, topic);
   const kafka = plainClient(broker);
-  const admin = kafka.admin();
-  await admin.connect();
-  const ends = new Map((await admin.fetchTopicOffsets(name)).map(({ partition, high }) => [partition, Number(high)]));
-  await admin.disconnect();
+  const ends = await endsOf(kafka, name);
   const stored: StoredMessage[] = [];
   const reached = new Map<number, number>();
   const consumer = kafka.consumer({ groupId: `${name}.onlooker.${Date.now()}`, maxWaitTimeInMs: 100 });
