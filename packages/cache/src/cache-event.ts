@@ -14,7 +14,7 @@ export type CacheCommandName = 'get' | 'set' | 'delete' | 'publish';
  * - `not_shared`: a loaded value stayed out of the shared cache, and why.
  * - `command_failed`: `skipped` was not sent (no connection, open circuit, full queue); `timeout` and `lost` may have been
  *   executed; `refused` was answered with an error.
- * - `erasures_dropped`: keys that await deletion exceeded their bound.
+ * - `erasures_dropped`: the deletes owed exceeded their bound, and the oldest `count` were given up. Told once until all are paid.
  */
 export type CacheEvent =
   | { readonly type: 'hit'; readonly name: string; readonly layer: 'local' | 'shared' }

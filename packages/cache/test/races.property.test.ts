@@ -2,6 +2,9 @@ import fc from 'fast-check';
 import { createWorld, type Window, type World, type WorldOptions } from './simulated-world';
 import { runUntil, virtualNow } from './virtual-time';
 
+// More than a day of simulated time passes in seconds, but a busy machine may need far longer.
+jest.setTimeout(120_000);
+
 const HOUR_MS = 3_600_000;
 const PROCESSES = 3;
 

@@ -42,11 +42,15 @@ const inexactNumberPosition = (text: string): number => {
   return -1;
 };
 
-/** Whether a number literal would change by being read: integers past 2^53 that no double equals, and overflow. */
+/**
+ * Whether a number literal would change by being read: overflow, and integers past 2^53 that are neither what a double holds nor what
+ * a double is printed as.
+ */
 const isInexact = (literal: string): boolean => {
   const value = Number(literal);
   if (!Number.isFinite(value)) return true;
-  return /^-?\d+$/.test(literal) && !Number.isSafeInteger(value) && BigInt(literal) !== BigInt(value);
+  if (!/^-?\d+$/.test(literal) || Number.isSafeInteger(value)) return false;
+  return String(value) !== literal && BigInt(literal) !== BigInt(value);
 };
 
 const syntaxProblem = (text: string): JsonProblem => {

@@ -95,3 +95,22 @@ it('lets a request in flight finish while it stops, and refuses new ones', async
   expect(await (await answer).text()).toBe('done');
   await stopped;
 });
+
+it('hands on a refusal that comes before the body was read, and serves the same client afterwards', async () => {
+  handle = (incoming, outgoing) => {
+    if (incoming.method === 'GET') {
+      outgoing.end('fine');
+      return;
+    }
+    outgoing.writeHead(413, { connection: 'close' });
+    outgoing.write('too large');
+    incoming.resume();
+    setTimeout(() => outgoing.end(), 20);
+  };
+  for (let round = 0; round < 10; round += 1) {
+    const refused = await fetch(`${ingress.url}/api/v1/solve/a`, { method: 'POST', body: 'x'.repeat(6_000_000) });
+    expect(refused.status).toBe(413);
+    expect(await refused.text()).toBe('too large');
+    expect(await (await fetch(`${ingress.url}/health`)).text()).toBe('fine');
+  }
+});

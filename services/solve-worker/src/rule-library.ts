@@ -30,6 +30,8 @@ export const createRuleLibrary = (cache: Cache, loadTable: LoadTable, options: R
     maxEntries: 1,
     localTtlMs: 1,
     sharedTtlMs: undefined,
+    // A version never changes: an old entry is as good as a new one.
+    refreshAfterMs: Infinity,
     validate: checkRuleTable,
   });
 

@@ -235,7 +235,8 @@ class Parser {
   }
 
   private node(unplaced: Unplaced<FormulaNode>, position: number): FormulaNode {
-    const node: FormulaNode = Object.freeze({ ...unplaced, position, length: this.end - position });
+    // The parts are a fresh object of the caller's; filling it in place makes no copy.
+    const node = Object.freeze(Object.assign(unplaced, { position, length: this.end - position }) as FormulaNode); // parts and place
     const below = childrenOf(node).reduce((deepest, child) => Math.max(deepest, this.depths.get(child) ?? 0), 0);
     if (below >= formulaLimits.depth) this.tooDeep(node);
     if (++this.nodes > formulaLimits.nodes) {

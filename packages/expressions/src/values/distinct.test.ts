@@ -33,6 +33,11 @@ describe('distinct values', () => {
     expect(() => distinct(alike, 100_000)).toThrow('more than 100000 steps');
   });
 
+  it('end within the budget where nothing is hashed', () => {
+    const days = Array.from({ length: 20_000 }, (_, day) => new Date(day));
+    expect(() => distinct(days, 100_000)).toThrow('more than 100000 steps');
+  });
+
   it('do not count the keys of one wide object again and again', () => {
     const wide = Object.fromEntries(Array.from({ length: 100_000 }, (_, index) => [`key${index}`, index]));
     expect(

@@ -33,6 +33,7 @@ describe('equality', () => {
     expect(equal({ a: 1 }, Object.create({ a: 1 }))).toBe(false);
     expect(equal(JSON.parse('{"__proto__": 1}'), JSON.parse('{"__proto__": 1}'))).toBe(true);
     expect(equal(JSON.parse('{"__proto__": 1}'), {})).toBe(false);
+    expect(equal(JSON.parse('{"__proto__": {}}'), { a: {} })).toBe(false);
   });
 
   it('of what JSON cannot hold is identity', () => {

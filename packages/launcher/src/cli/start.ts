@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { type RunningStack, startStack } from '@decision/local-stack';
 import { type Connection, readConnection, readPrivateJson, removeFile, writePrivateJson } from '../connection-file';
-import { type Terminal, createTerminal } from '../terminal';
+import { createTerminal, type Terminal } from '../terminal';
 import { type Fleet, startFleet } from '../fleet/fleet';
 import { prepareServers, type PreparedWorkspace } from '../fleet/prepare';
 import { readExamples, seedExamples } from '../fleet/seed-examples';
@@ -58,6 +58,7 @@ const launch = async (root: string, terminal: Terminal, opened: Opened[]): Promi
   opened.push({ what: 'logs', close: () => logs.close() });
   rmSync(paths.overrides, { recursive: true, force: true });
   const overrides = createRouteOverrides(paths.overrides, Date.now);
+  let publish = (): void => undefined;
   const fleet = await startFleet({
     root,
     addresses: stack,
@@ -66,13 +67,15 @@ const launch = async (root: string, terminal: Terminal, opened: Opened[]): Promi
     overrideOf: (service) => overrides.urlOf(service),
     onLine: (service, line) => logs.write(service, line),
     onNotice: (sentence) => terminal.say(sentence),
+    onStart: () => publish(),
   });
   opened.push({ what: 'services', close: () => fleet.stop() });
   terminal.say('services are starting');
   await fleet.ready(READY_DEADLINE_MS);
   terminal.say('services are ready');
   await seedOnce({ root, paths, fleet, workspace, terminal });
-  writePrivateJson(paths.connection, describeConnection(fleet, stack, workspace));
+  publish = () => writePrivateJson(paths.connection, describeConnection(fleet, stack, workspace));
+  publish();
   opened.push({ what: 'connection', close: () => removeFile(paths.connection) });
   terminal.plain(welcome(fleet.baseUrl, workspace.apiKey, readExamples(root)));
 };

@@ -19,6 +19,8 @@ export interface FleetOptions {
   readonly overrideOf?: (service: ServiceName) => string | undefined;
   readonly onLine: (service: ServiceName, line: string) => void;
   readonly onNotice: (sentence: string) => void;
+  /** Told whenever a service has been started, again or for the first time. */
+  readonly onStart?: () => void;
 }
 
 /** All services as processes behind one ingress. */
@@ -76,6 +78,7 @@ const startOne = async (
     environment: { ...environment, ...options.environment?.[name] },
     onLine: options.onLine,
     onNotice: options.onNotice,
+    ...(options.onStart === undefined ? {} : { onStart: options.onStart }),
   });
 
 const stopAll = async (ingress: Ingress, services: ReadonlyMap<ServiceName, ServiceProcess>): Promise<void> => {

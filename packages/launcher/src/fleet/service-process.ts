@@ -12,6 +12,8 @@ export interface ServiceProcessOptions {
   readonly onLine: (service: ServiceName, line: string) => void;
   /** Gets a sentence for each death and each start after it. */
   readonly onNotice: (sentence: string) => void;
+  /** Told after each start, the first included; the process id is a new one each time. */
+  readonly onStart?: () => void;
 }
 
 /** One service as a child process that is started again when it dies. */
@@ -39,6 +41,7 @@ export const startServiceProcess = (options: ServiceProcessOptions): ServiceProc
   const spawnChild = (): void => {
     const startedAt = Date.now();
     child = spawnService(options);
+    options.onStart?.();
     child.once('exit', (code, signal) => {
       child = undefined;
       if (stopping) return;

@@ -73,19 +73,53 @@ const forward = (
     path: incoming.url,
     headers: forwardedHeaders(incoming),
   });
+  let answered = false;
   upstream.on('response', (answer) => {
-    outgoing.writeHead(answer.statusCode ?? 502, answer.statusMessage, hopFree(answer.rawHeaders));
-    answer.pipe(outgoing);
-    answer.once('error', () => outgoing.destroy());
+    answered = true;
+    passBack(answer, incoming, outgoing);
   });
   upstream.on('error', () => {
-    if (outgoing.headersSent) outgoing.destroy();
-    else answerError(incoming, outgoing, 'not_ready', `The service ${service} did not answer; it may be restarting.`);
+    if (!answered) {
+      answerError(incoming, outgoing, 'not_ready', `The service ${service} did not answer; it may be restarting.`);
+      return;
+    }
+    // It has answered without reading the whole body; what still comes of it is thrown away.
+    incoming.unpipe(upstream);
+    incoming.resume();
   });
   outgoing.once('close', () => {
     if (!outgoing.writableFinished) upstream.destroy();
   });
   incoming.pipe(upstream);
+};
+
+/** How long the rest of a body may still come once the answer to it is known, ms. */
+const LINGER_MS = 2_000;
+
+const passBack = (answer: IncomingMessage, incoming: IncomingMessage, outgoing: ServerResponse): void => {
+  // An answer that comes before the body has been read, such as a refusal of its size, ends the connection: but only once the client
+  // has had the time to read it, since closing while it still sends would reset the connection and lose the answer.
+  const early = !incoming.complete;
+  const headers = hopFree(answer.rawHeaders);
+  outgoing.writeHead(
+    answer.statusCode ?? 502,
+    answer.statusMessage,
+    early ? [...headers, 'connection', 'close'] : headers,
+  );
+  answer.pipe(outgoing, { end: false });
+  answer.once('error', () => outgoing.destroy());
+  answer.once('end', () => {
+    if (incoming.complete) {
+      outgoing.end();
+      return;
+    }
+    const finish = (): void => {
+      clearTimeout(timer);
+      outgoing.end();
+    };
+    const timer = setTimeout(finish, LINGER_MS);
+    incoming.once('end', finish).once('close', finish);
+  });
 };
 
 /** Headers that belong to one connection only (RFC 9110, section 7.6.1). */
@@ -129,12 +163,14 @@ const answerError = (incoming: IncomingMessage, outgoing: ServerResponse, code: 
   outgoing.end(body);
 };
 
+const IDLE_POLL_MS = 50;
+
 const stopServer = async (server: Server, agent: Agent, drainMs: number): Promise<void> => {
   const cut = setTimeout(() => server.closeAllConnections(), drainMs);
-  await new Promise<void>((resolve) => {
-    server.close(() => resolve());
-    server.closeIdleConnections();
-  });
+  // A connection whose last answer has been sent becomes idle and must not keep the server open.
+  const sweep = setInterval(() => server.closeIdleConnections(), IDLE_POLL_MS);
+  await new Promise<void>((resolve) => server.close(() => resolve()));
   clearTimeout(cut);
+  clearInterval(sweep);
   agent.destroy();
 };

@@ -6,6 +6,7 @@ import { type Authenticator, type Identity } from '../api-keys/authenticator';
 import { type Answer } from './answer';
 import { type BoundOperation } from './bind-operation';
 import { checkJsonContentType } from './content-type';
+import { compareTemplates, parseTemplate } from './path-template';
 import { readBody } from './read-body';
 import { type RequestContext } from './request-context';
 import { createAllowedMethods } from './route-table';
@@ -30,6 +31,8 @@ export const createApp = (options: AppOptions): Express => {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
+  // As `Allow` and the ingress see paths.
+  app.enable('case sensitive routing');
   app.set('query parser', false);
   app.use(helmet());
   for (const route of options.routes)
@@ -37,7 +40,7 @@ export const createApp = (options: AppOptions): Express => {
       route.path,
       guarded(options, route.path, async (_request, response) => send(response, await route.answer(), 200)),
     );
-  for (const bound of options.operations) {
+  for (const bound of literalFirst(options.operations)) {
     const { method, path } = bound.operation;
     app[method](
       expressPath(path),
@@ -46,10 +49,17 @@ export const createApp = (options: AppOptions): Express => {
   }
   app.use(fallback(options));
   app.use((error: unknown, request: Request, response: Response, _next: NextFunction) =>
-    sendError(response, urlError(error), options.contextOf(request)),
+    sendError(response, error, options.contextOf(request)),
   );
   return app;
 };
+
+/** `/values/sync` must be tried before `/values/{id}`, in whatever order they were given. */
+const literalFirst = (operations: readonly BoundOperation[]): BoundOperation[] =>
+  operations
+    .map((bound) => ({ bound, template: parseTemplate(bound.operation.path) }))
+    .sort((a, b) => compareTemplates(a.template, b.template))
+    .map(({ bound }) => bound);
 
 /** `/rules/{id}` as Express writes it. */
 const expressPath = (path: string): string => path.replace(/\{(\w+)\}/g, ':$1');
@@ -148,14 +158,3 @@ const fallback = (options: AppOptions): ((request: Request, response: Response) 
 const MAX_SHOWN_PATH = 200;
 const shortened = (path: string): string =>
   path.length > MAX_SHOWN_PATH ? `${path.slice(0, MAX_SHOWN_PATH)}...` : path;
-
-/** Express answers a path that it cannot decode with an error of its own. */
-const urlError = (error: unknown): unknown =>
-  error instanceof URIError
-    ? new ServiceError(
-        'invalid_url',
-        'The path holds a percent sign that does not begin a valid escape.',
-        {},
-        { cause: error },
-      )
-    : error;

@@ -1,4 +1,5 @@
 import { type Server, type ServerResponse } from 'node:http';
+import { type Socket } from 'node:net';
 
 /** How a server stops without losing a request. */
 export interface Drain {
@@ -18,6 +19,11 @@ const POLL_MS = 50;
 
 export const createDrain = (server: Server): Drain => {
   const inFlight = new Set<ServerResponse>();
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
   let running: Promise<void> | undefined;
   return {
     draining: () => running !== undefined,
@@ -26,7 +32,7 @@ export const createDrain = (server: Server): Drain => {
       response.once('close', () => inFlight.delete(response));
       if (running) askToClose(response);
     },
-    run: (drainMs) => (running ??= drain(server, inFlight, drainMs)),
+    run: (drainMs) => (running ??= drain(server, { inFlight, sockets }, drainMs)),
   };
 };
 
@@ -35,7 +41,12 @@ const askToClose = (response: ServerResponse): void => {
   if (!response.headersSent) response.setHeader('connection', 'close');
 };
 
-const drain = async (server: Server, inFlight: ReadonlySet<ServerResponse>, drainMs: number): Promise<void> => {
+interface Open {
+  readonly inFlight: ReadonlySet<ServerResponse>;
+  readonly sockets: ReadonlySet<Socket>;
+}
+
+const drain = async (server: Server, { inFlight, sockets }: Open, drainMs: number): Promise<void> => {
   const startedAt = performance.now();
   for (const response of inFlight) askToClose(response);
   const closed = closeListener(server);
@@ -43,10 +54,18 @@ const drain = async (server: Server, inFlight: ReadonlySet<ServerResponse>, drai
   const poll = setInterval(() => {
     const elapsedMs = performance.now() - startedAt;
     if (elapsedMs >= drainMs) server.closeAllConnections();
-    else if (elapsedMs >= graceMs) server.closeIdleConnections();
+    else if (elapsedMs >= graceMs) {
+      server.closeIdleConnections();
+      closeSilent(sockets);
+    }
   }, POLL_MS);
   await closed;
   clearInterval(poll);
+};
+
+/** Connections that never sent a byte carry no request, and Node does not count them as idle. */
+const closeSilent = (sockets: ReadonlySet<Socket>): void => {
+  for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
 };
 
 /** Stops accepting without ending idle connections, which `http.Server.close` would do at once. */

@@ -1,4 +1,5 @@
-import { openApiDocument, type Operation } from '@decision/contracts';
+import { openApiDocument, type Operation, ServiceError } from '@decision/contracts';
+import { withDeadline } from '../lifecycle/with-deadline';
 import { type Metrics } from '../metrics/metrics';
 import { Answer } from './answer';
 
@@ -28,10 +29,13 @@ export interface ServiceRouteOptions {
   readonly healthPaths?: readonly string[];
 }
 
+const HEALTH_DEADLINE_MS = 5_000;
+
 /** Health, readiness, metrics and the OpenAPI document. */
 export const serviceRoutes = (options: ServiceRouteOptions): readonly ServiceRoute[] => {
   const document = openApiDocument(options.operations, { title: options.name, version: options.version });
-  const health = async (): Promise<Answer> => new Answer(await options.health());
+  const health = async (): Promise<Answer> =>
+    new Answer(await withDeadline(Promise.resolve(options.health()), HEALTH_DEADLINE_MS, healthIsLate));
   const metrics = async (): Promise<Answer> => {
     const { contentType, text } = await options.metrics.render();
     return new Answer(Buffer.from(text), { headers: { 'content-type': contentType } });
@@ -44,6 +48,9 @@ export const serviceRoutes = (options: ServiceRouteOptions): readonly ServiceRou
     { path: '/openapi.json', answer: () => new Answer(document) },
   ];
 };
+
+const healthIsLate = (): ServiceError =>
+  new ServiceError('deadline_exceeded', `The state of the service was not known within ${HEALTH_DEADLINE_MS} ms.`);
 
 const readiness = ({ ready, reason }: Readiness): Answer =>
   ready

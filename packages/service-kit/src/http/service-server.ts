@@ -1,17 +1,20 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo } from 'node:net';
-import { type Operation } from '@decision/contracts';
+import { type Duplex } from 'node:stream';
+import { type Operation, ServiceError } from '@decision/contracts';
 import { type Authenticator } from '../api-keys/authenticator';
 import { StartRefusal } from '../lifecycle/start-refusal';
 import { type Logger } from '../logging/logger';
 import { type Metrics } from '../metrics/metrics';
 import { type BoundOperation } from './bind-operation';
+import { checkPath } from './check-path';
 import { createApp } from './create-app';
 import { createDrain, type Drain } from './drain';
 import { FailureLog } from './failure-log';
 import { beginRequest, type RequestContext } from './request-context';
 import { sendError } from './send-error';
 import { type Readiness, serviceRoutes } from './service-routes';
+import { refuseUnreadable } from './unreadable-request';
 
 /** Answers requests before the Express app sees them; false where the request is not its own. */
 export type HotRoute = (request: IncomingMessage, response: ServerResponse, context: RequestContext) => boolean;
@@ -48,14 +51,21 @@ export interface ServiceServer {
 }
 
 const HEADERS_TIMEOUT_MS = 20_000;
+/** How often connections are checked against these times, ms. */
+const TIMEOUT_CHECK_MS = 5_000;
 
 export const createServiceServer = (options: ServiceServerOptions): ServiceServer => {
   const contexts = new WeakMap<IncomingMessage, RequestContext>();
+  /** The newest response of each connection. */
+  const latest = new WeakMap<Duplex, ServerResponse>();
   const failures = new FailureLog();
   const server = createServer({
     keepAliveTimeout: options.keepAliveMs,
     requestTimeout: options.requestTimeoutMs,
     headersTimeout: Math.min(HEADERS_TIMEOUT_MS, options.requestTimeoutMs),
+    connectionsCheckingInterval: Math.min(TIMEOUT_CHECK_MS, options.requestTimeoutMs / 2),
+    // Checked below, where the refusal has a body.
+    requireHostHeader: false,
   });
   const drain = createDrain(server);
   const app = createApp({
@@ -75,16 +85,34 @@ export const createServiceServer = (options: ServiceServerOptions): ServiceServe
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     const context = beginRequest(request, response, { logger: options.logger, failures });
     contexts.set(request, context);
+    latest.set(request.socket, response);
     drain.track(response);
     observe(request, response, context, options);
     try {
+      checkRequest(request);
       if (options.hot?.route(request, response, context) !== true) app(request, response);
     } catch (error) {
       sendError(response, error, context);
     }
   });
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    if (error.code === 'ECONNRESET' || !socket.writable || isAnswering(latest.get(socket))) socket.destroy();
+    else options.metrics.requests.refused(refuseUnreadable(socket, error));
+  });
   return { listen: () => listen(server, options), stop: (drainMs) => stop(server, drain, drainMs) };
 };
+
+/** What must hold before anybody looks at a request. Throws `invalid_url` and `invalid_request`. */
+const checkRequest = ({ url = '', headers, httpVersion }: IncomingMessage): void => {
+  if (headers.host === undefined && httpVersion === '1.1') {
+    throw new ServiceError('invalid_request', 'The header host is absent, which HTTP/1.1 asks for.');
+  }
+  checkPath(url);
+};
+
+/** Whether part of an answer is on its way, so that nothing else may be written behind it. */
+const isAnswering = (response: ServerResponse | undefined): boolean =>
+  response !== undefined && response.headersSent && !response.writableFinished;
 
 /** A request that the server did not begin cannot reach the app; should one ever, it gets a context of its own. */
 const beginUnknown = (

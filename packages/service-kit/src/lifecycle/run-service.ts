@@ -37,8 +37,9 @@ export const runService = <S extends SettingsShape>({ name, settings, start }: S
   const logger = createLogger({ service: name, level: config.logLevel });
   const stopper = createStopper();
   const stop = stopOnce(logger, stopper, config.shutdownDrainMs);
-  process.once('SIGTERM', () => stop('SIGTERM', 0));
-  process.once('SIGINT', () => stop('SIGINT', 0));
+  // `on`, not `once`: a signal without a listener ends the process at once, and a second one would cut what is being drained.
+  process.on('SIGTERM', () => stop('SIGTERM', 0));
+  process.on('SIGINT', () => stop('SIGINT', 0));
   process.on('uncaughtException', (error) => die(logger, error, 'An error that nobody caught.'));
   process.on('unhandledRejection', (error) => die(logger, error, 'A rejection that nobody handled.'));
   start({ config, logger, metrics: createMetrics(name), stopper }).catch((error: unknown) => {

@@ -1,0 +1,56 @@
+import { listRules, type Operation } from '@decision/contracts';
+import { createQueryReader } from './query-reader';
+
+const closed = createQueryReader(listRules.query);
+const lists = createQueryReader({
+  type: 'object',
+  properties: { tag: { type: 'array', items: { type: 'string' } }, one: { type: 'string' } },
+  additionalProperties: false,
+} as unknown as NonNullable<Operation['query']>); // contracts have no query with a list today
+
+/** What was read, with the usual prototype. */
+const plain = (values: unknown): object => Object.fromEntries(Object.entries(values as object)); // a query is an object
+
+const problems = (query: string): unknown => {
+  try {
+    closed(query);
+  } catch (error) {
+    return (error as { details: { problems: unknown } }).details.problems;
+  }
+  return [];
+};
+
+it.each([
+  ['', {}],
+  ['&&', {}],
+  ['slug=a', { slug: 'a' }],
+  ['slug=a+b%26c%3D', { slug: 'a b&c=' }],
+  ['slug=a=b', { slug: 'a=b' }],
+  ['slug', { slug: '' }],
+  ['slug=%F0%9F%98%80&limit=5', { slug: '😀', limit: '5' }],
+])('reads %j', (query, values) => {
+  expect({ ...closed(query) }).toEqual(values);
+});
+
+it.each([
+  ['unknown=1', 'has an unknown field "unknown"', ''],
+  ['slug=a&slug=b', 'must be given only once', '/slug'],
+  ['slug=%zz', 'cannot be decoded', '/slug'],
+  ['%zz=1', 'cannot be decoded', ''],
+  ['slug=a%00b', 'holds a NUL character', '/slug'],
+  ['limit=ten', 'must match pattern "^[0-9]+$"', '/limit'],
+  ['__proto__=1', 'has an unknown field "__proto__"', ''],
+  ['constructor=1', 'has an unknown field "constructor"', ''],
+  ['a/b~c=1&a/b~c=2', 'must be given only once', '/a~1b~0c'],
+])('refuses %j: it %s', (query, message, path) => {
+  expect(problems(query)).toEqual([{ in: 'query', path, message }]);
+});
+
+it('lists every problem', () => {
+  expect(problems('slug=%zz&id=1&id=2')).toHaveLength(2);
+});
+
+it('collects a parameter that may be repeated, once or often', () => {
+  expect(plain(lists('tag=a'))).toEqual({ tag: ['a'] });
+  expect(plain(lists('tag=a&one=x&tag=b'))).toEqual({ tag: ['a', 'b'], one: 'x' });
+});

@@ -1,0 +1,34 @@
+import { compareTemplates, parseTemplate } from './path-template';
+import { createAllowedMethods } from './route-table';
+
+const allowed = createAllowedMethods([
+  { method: 'get', path: '/values/{id}' },
+  { method: 'delete', path: '/values/{id}' },
+  { method: 'post', path: '/values/sync' },
+  { method: 'put', path: '/objects' },
+]);
+
+it.each([
+  ['/values/7', ['GET', 'DELETE', 'HEAD', 'OPTIONS']],
+  ['/values/sync', ['GET', 'DELETE', 'POST', 'HEAD', 'OPTIONS']],
+  ['/objects', ['PUT', 'OPTIONS']],
+  ['/objects/', ['PUT', 'OPTIONS']],
+  ['/values/', []],
+  ['/values', []],
+  ['/values/7/8', []],
+  ['/values//', []],
+  ['//objects', []],
+  ['/OBJECTS', []],
+  ['/', []],
+  ['*', []],
+])('%s allows %j', (path, methods) => {
+  expect(allowed(path)).toEqual(methods);
+});
+
+it('tries literal segments before parameters, from the left, and else keeps the order', () => {
+  const ordered = ['/a/{x}/c', '/a/{x}/{y}', '/{w}/b', '/a/b', '/b/c']
+    .map(parseTemplate)
+    .sort(compareTemplates)
+    .map(({ text }) => text);
+  expect(ordered).toEqual(['/a/b', '/b/c', '/a/{x}/c', '/a/{x}/{y}', '/{w}/b']);
+});

@@ -1,0 +1,21 @@
+import { createMetrics } from '../metrics/metrics';
+import { serviceRoutes } from './service-routes';
+
+it('does not wait for ever for what the service says of its health', async () => {
+  jest.useFakeTimers();
+  try {
+    const [health] = serviceRoutes({
+      name: 'test',
+      version: '1',
+      metrics: createMetrics('test'),
+      operations: [],
+      health: () => new Promise(() => undefined),
+      ready: () => ({ ready: true }),
+    });
+    const answered = expect(health?.answer()).rejects.toMatchObject({ code: 'deadline_exceeded' });
+    await jest.advanceTimersByTimeAsync(5_000);
+    await answered;
+  } finally {
+    jest.useRealTimers();
+  }
+});

@@ -1,0 +1,60 @@
+import { createStopper, StopError } from './stopper';
+
+const never = (): Promise<never> => new Promise(() => undefined);
+
+it('stops the newest first, one after the other, and hands the drain time on', async () => {
+  const seen: string[] = [];
+  const stopper = createStopper();
+  for (const name of ['database', 'broker', 'http']) {
+    stopper.add(name, async (drainMs) => {
+      seen.push(`${name} begins ${drainMs}`);
+      await new Promise((resolve) => setImmediate(resolve));
+      seen.push(`${name} ends`);
+    });
+  }
+  await stopper.stop(7);
+  expect(seen).toEqual(['http', 'broker', 'database'].flatMap((name) => [`${name} begins 7`, `${name} ends`]));
+});
+
+it('stops everything once, however often it is asked to', async () => {
+  const stop = jest.fn();
+  const stopper = createStopper();
+  stopper.add('it', stop);
+  await Promise.all([stopper.stop(), stopper.stop(5), stopper.stop()]);
+  await stopper.stop();
+  expect(stop).toHaveBeenCalledTimes(1);
+  expect(stop).toHaveBeenCalledWith(0);
+});
+
+it('goes on behind what fails or hangs, and names both', async () => {
+  const last = jest.fn();
+  const stopper = createStopper();
+  stopper.add('first', last);
+  stopper.add('broken', () => Promise.reject(new TypeError('no way')));
+  stopper.add('throwing', () => {
+    throw new RangeError('nor this');
+  });
+  stopper.add('hanging', never, 20);
+  const failed = stopper.stop();
+  await expect(failed).rejects.toThrow(StopError);
+  await expect(failed).rejects.toThrow(
+    /hanging failed: It did not stop within 20 ms.*throwing failed: nor this.*broken failed: no way/,
+  );
+  expect(last).toHaveBeenCalledTimes(1);
+});
+
+it('stops what is added too late, behind the rest', async () => {
+  const late = jest.fn();
+  const stopper = createStopper();
+  await stopper.stop();
+  stopper.add('late', late);
+  await stopper.stop();
+  expect(late).toHaveBeenCalledTimes(1);
+});
+
+it('tells of a late failure only those who wait', async () => {
+  const stopper = createStopper();
+  await stopper.stop();
+  stopper.add('late', () => Promise.reject(new TypeError('no way')));
+  await expect(stopper.stop()).rejects.toThrow('no way');
+});
