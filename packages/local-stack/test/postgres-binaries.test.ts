@@ -1,4 +1,4 @@
-import { chmodSync, cpSync, existsSync, lstatSync, mkdirSync, readlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { databaseUser } from '../src/database/database-user';
 import { findPostgres, installedPackage, linkLibraries, type PostgresPackage } from '../src/database/postgres-binaries';
@@ -19,11 +19,18 @@ const contextIn = (directory: string, said: string[] = []): ServerContext => ({
   say: (_step, message) => said.push(message),
 });
 
+/** Where the package wants links. A package manager that keeps what install scripts made may have put files in their place. */
+const linkTargets = (root: string): ReadonlySet<string> => {
+  const links = JSON.parse(readFileSync(join(root, 'native/pg-symlinks.json'), 'utf8')) as { target: string }[];
+  return new Set(links.map(({ target }) => target));
+};
+
 /** A copy of the installed package, as a package manager leaves it that runs no install scripts. */
 const packageWithoutLinks = (parent: string, isWanted: (path: string) => boolean = () => true): PostgresPackage => {
   const { root, version } = installedPackage();
   const copy = join(parent, 'package');
-  const filter = (path: string): boolean => !lstatSync(path).isSymbolicLink() && isWanted(relative(root, path));
+  const targets = linkTargets(root);
+  const filter = (path: string): boolean => !targets.has(relative(root, path)) && isWanted(relative(root, path));
   cpSync(root, copy, { recursive: true, filter });
   return { root: copy, version };
 };
