@@ -1,5 +1,5 @@
 import { type DestinationStream, type Logger as PinoLogger, pino, stdTimeFunctions } from 'pino';
-import { redact, redactValue } from './redact';
+import { redact } from './redact';
 import { scrubText } from './scrub-text';
 
 export type Logger = PinoLogger;
@@ -15,39 +15,22 @@ export interface LoggerOptions {
 
 /**
  * A logger of JSON lines: `time`, `level` as a word, `service`, `msg` and the fields given. Values of secret names are replaced at any
- * depth, in fields, in what children are bound to and in what is put into messages; errors are reduced to type, code, message, stack and
- * cause; keys and passwords inside text are taken out.
+ * depth, errors are reduced to type, code, message, stack and cause, and keys and passwords inside text are taken out.
  */
 export const createLogger = ({ service, level, destination }: LoggerOptions): Logger =>
-  redactChildren(
-    pino(
-      {
-        level,
-        base: { service },
-        timestamp: stdTimeFunctions.isoTime,
-        formatters: {
-          level: (label) => ({ level: label }),
-          log: redact,
-        },
-        // `redact` has described errors already.
-        serializers: { err: (described: unknown) => described },
-        hooks: {
-          logMethod(args, method) {
-            const [first, ...rest] = args;
-            method.call(this, first, ...rest.map((value: unknown) => redactValue(value) as string)); // text stays text
-          },
-          streamWrite: scrubText,
-        },
+  pino(
+    {
+      level,
+      base: { service },
+      timestamp: stdTimeFunctions.isoTime,
+      formatters: {
+        level: (label) => ({ level: label }),
+        bindings: redact,
+        log: redact,
       },
-      destination ?? pino.destination({ dest: 1, sync: true }),
-    ),
+      // `redact` has described errors already.
+      serializers: { err: (described: unknown) => described },
+      hooks: { streamWrite: scrubText },
+    },
+    destination ?? pino.destination({ dest: 1, sync: true }),
   );
-
-/** Pino gives what a child is bound to to none of its formatters. Children inherit this method. */
-const redactChildren = (logger: Logger): Logger => {
-  const { child } = logger;
-  const redacting: Logger['child'] = function (this: Logger, bindings, options) {
-    return child.call(this, redact(bindings), options) as never; // the child that pino makes, under its own type
-  };
-  return Object.assign(logger, { child: redacting });
-};
