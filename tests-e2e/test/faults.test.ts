@@ -153,7 +153,7 @@ it(
       while (!stopping) statuses.push((await solve()).status);
     };
     const clients = Promise.all(Array.from({ length: 20 }, client));
-    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    await becomesTrue(() => Promise.resolve(statuses.length >= 50));
     const gateway = service.fleet.services.get('hps-gateway');
     process.kill(gateway?.pid() ?? 0, 'SIGTERM');
     await new Promise((resolve) => setTimeout(resolve, 1_500));
@@ -161,7 +161,7 @@ it(
     await clients;
     // 503 comes from the ingress, before the request reached a gateway; nothing that a gateway accepted may fail.
     expect(statuses.filter((status) => status !== 200 && status !== 503)).toEqual([]);
-    expect(statuses.filter((status) => status === 200).length).toBeGreaterThan(100);
+    expect(statuses.filter((status) => status === 200).length).toBeGreaterThanOrEqual(50);
     await recoversWithin(30 * SECONDS);
   },
   90 * SECONDS,
