@@ -61,7 +61,8 @@ export const createServiceServer = (options: ServiceServerOptions): ServiceServe
   const failures = new FailureLog();
   const server = createServer({
     keepAliveTimeout: options.keepAliveMs,
-    requestTimeout: options.requestTimeoutMs,
+    // A body has a deadline of its own, which answers better; this one is for what nobody reads.
+    requestTimeout: options.requestTimeoutMs + TIMEOUT_CHECK_MS,
     headersTimeout: Math.min(HEADERS_TIMEOUT_MS, options.requestTimeoutMs),
     connectionsCheckingInterval: Math.min(TIMEOUT_CHECK_MS, options.requestTimeoutMs / 2),
     // Checked below, where the refusal has a body.
