@@ -1,9 +1,12 @@
-export { checkRule } from './check/check-rule';
-export { compileRule } from './compile/compile-rule';
+export { checkRule, type CompileOptions, compileRule } from './compile/compile-rule';
 export { type CompiledRule } from './compile/compiled-rule';
 export { evaluateMany, evaluateRule } from './evaluate/evaluate-rule';
-export { findOperator, operatorCatalogue, operatorNames } from './operators/operator-catalogue';
-export { type ArgumentType, type OperatorArgument, type OperatorEntry } from './operators/operator-entry';
+export { type ArgumentType } from './operators/argument';
+export { operatorCatalogue, operatorNames } from './operators/operator-catalogue';
+export { EXAMPLE_NOW, type OperatorArgument, type OperatorEntry } from './operators/operator-entry';
+export { accumulatorNames } from './read/read-groups';
+export { bindValueReferences, type Binding } from './references/bind-value-references';
+export { type FunctionText, type StoredValue, type ValueSource } from './references/value-source';
 export {
   type EvaluateOptions,
   type ExplainMode,
@@ -12,4 +15,4 @@ export {
   type RuleFailure,
   type RuleOutcome,
 } from './rule-outcome';
-export { MAX_PROBLEMS, type RuleProblem, type RuleProblemCode } from './rule-problem';
+export { type FormulaPlace, MAX_PROBLEMS, type RuleProblem, type RuleProblemCode } from './rule-problem';

@@ -2,7 +2,7 @@
 export type ExplainMode = 'none' | 'brief' | 'all';
 
 export interface EvaluateOptions {
-  /** Epoch ms: the one clock of the request. Schedules read it. */
+  /** Epoch ms: the one clock of the request. Schedules, dates and formulas read it. */
   readonly now: number;
   /** Default `none`. `brief` names the first 50 losing rows, `all` every one before the winner. */
   readonly explain?: ExplainMode;
@@ -10,6 +10,7 @@ export interface EvaluateOptions {
 
 /** Why a row lost: the first of its cells that did not match, or its settings. Shown to clients as it is. */
 export interface LosingRow {
+  /** Index in the document's `conditions`, from 0. */
   readonly row: number;
   readonly column?: string;
   readonly op?: string;
@@ -21,26 +22,38 @@ export interface LosingRow {
   readonly because: 'cell' | 'wrong_type' | 'missing' | 'no_cell_of_or_row' | 'schedule';
 }
 
-/** What stands under `$explain`. */
+/**
+ * What stands under `$explain`. Losing rows are worked out when they are first asked for, from the input as it then is: leave the input
+ * alone until then. `JSON.stringify` asks for them.
+ */
 export interface RuleExplanation {
   /** Indexes of the rows whose outputs make the answer. */
   readonly matched: readonly number[];
+  /** The group of these rows, where they belong to one. */
+  readonly group?: string;
   readonly lost: readonly LosingRow[];
   /** How many losing rows are not listed. */
   readonly not_listed: number;
+  toJSON(): unknown;
 }
 
-/** The input was refused; nothing is wrong with the rule. */
+/** The input could not be answered. */
 export interface RuleFailure {
   readonly code: 'evaluation_failed';
   readonly message: string;
+  /** Index in `conditions` of the row that failed. */
+  readonly row?: number;
+  /** Key of the field that failed. */
+  readonly column?: string;
   readonly details: Readonly<Record<string, unknown>>;
 }
 
+/** An answer may be shared by all requests that get it: it is frozen, values within it included. */
 export type RuleOutcome =
   | {
       readonly ok: true;
-      readonly output: Record<string, unknown>;
+      readonly output: Readonly<Record<string, unknown>>;
+      /** Indexes in `conditions` of the rows whose outputs make the answer; none where only defaults answer. */
       readonly matched: readonly number[];
       readonly explanation?: RuleExplanation;
     }

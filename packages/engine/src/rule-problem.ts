@@ -4,13 +4,32 @@ export type RuleProblemCode =
   | 'unknown_field'
   | 'duplicate_field'
   | 'colliding_fields'
+  | 'misplaced_function_field'
   | 'wrong_argument_count'
   | 'wrong_argument_type'
+  | 'invalid_argument'
   | 'wrong_range'
   | 'invalid_pattern'
   | 'duplicate_row_id'
   | 'invalid_schedule'
-  | 'unsupported';
+  | 'unknown_group'
+  | 'group_without_rows'
+  | 'misplaced_accumulators'
+  | 'invalid_formula'
+  | 'unknown_function'
+  | 'unbound_value'
+  | 'unknown_value'
+  | 'too_deep';
+
+/** Where a formula goes wrong. Lines and columns from 1, all counts in UTF-16 units. */
+export interface FormulaPlace {
+  readonly position: number;
+  readonly length: number;
+  readonly line: number;
+  readonly column: number;
+  /** The line of the formula and, below it, marks under the place. */
+  readonly caret: string;
+}
 
 /** One fault of a table, in a form that an editor can put beside the cell. */
 export interface RuleProblem {
@@ -23,6 +42,8 @@ export interface RuleProblem {
   readonly row?: number;
   /** Key of the field; absent where the problem belongs to no column. */
   readonly column?: string;
+  /** Where in a formula it lies. */
+  readonly formula?: FormulaPlace;
 }
 
 /** A table reports no more problems than these. */

@@ -1,100 +1,141 @@
-import { type ResponseCell, type RuleField, type RuleRow, type RuleTable, ServiceError } from '@decision/contracts';
-import { checkRule } from '../check/check-rule';
-import { ANY, findOperator } from '../operators/operator-catalogue';
-import { isOfType } from '../value-type';
-import {
-  type CompiledCell,
-  type CompiledField,
-  type CompiledOutput,
-  type CompiledRow,
-  type CompiledRule,
-  type OutputValue,
-} from './compiled-rule';
-import { fieldPath } from './field-path';
-import { frozenCopy } from './frozen-copy';
-import { compileSchedule } from './schedule';
+import { type RuleTable, ServiceError } from '@decision/contracts';
+import { fieldPath, fieldReader } from '../fields/field-path';
+import { buildIndex } from '../index/build-index';
+import { IndexMatcher } from '../index/index-matcher';
+import { Frame, isPointType } from '../match/frame';
+import { type Matcher, ScanMatcher } from '../match/matcher';
+import { type PlannedRow, type PlannedTable } from '../read/planned-table';
+import { readTable } from '../read/read-table';
+import { type ValueSource } from '../references/value-source';
+import { type RuleOutcome } from '../rule-outcome';
+import { type RuleProblem } from '../rule-problem';
+import { Bindings, type MovingOutput } from './bindings';
+import { buildClauses } from './build-clauses';
+import { type CompiledGroup, type CompiledInput, type CompiledOutput, type CompiledRule } from './compiled-rule';
+import { patternCostsOf } from './pattern-costs';
+import { NOTHING, outputCellOf, ReferenceCell } from './output-cell';
+
+export interface CompileOptions {
+  /** Values of the workspace. Without it, every reference to one is a problem. */
+  readonly values?: ValueSource;
+  /**
+   * How rows are found: by an index (the default), or by asking each of them, which is the reference that the index must agree with.
+   */
+  readonly search?: 'index' | 'scan';
+}
+
+/** Every problem of a table, at most 100, each with its place. An empty answer means that it compiles with the same options. */
+export const checkRule = (table: RuleTable, options: CompileOptions = {}): readonly RuleProblem[] =>
+  readTable(table, options.values).problems.problems;
 
 /**
- * Compiles a decision table. The result is immutable, holds no reference into the document, and is safe to share. Throws
- * `rule_invalid` with every problem that {@link checkRule} finds.
+ * Compiles a decision table. The result holds no reference into the document. Throws `rule_invalid` with every problem that
+ * {@link checkRule} finds.
  */
-export const compileRule = (table: RuleTable): CompiledRule => {
-  const problems = checkRule(table);
-  if (problems.length > 0) {
-    throw new ServiceError('rule_invalid', `The rule cannot be executed: ${problems[0]?.message ?? ''}`, { problems });
+export const compileRule = (table: RuleTable, options: CompileOptions = {}): CompiledRule => {
+  const { planned, problems } = readTable(table, options.values);
+  const [first] = problems.problems;
+  if (first !== undefined) {
+    const message = `The rule cannot be executed: ${first.message}`;
+    throw new ServiceError('rule_invalid', message, { problems: problems.problems });
   }
-  const fields = table.requestSchema.map(compileField);
-  const positions = new Map(table.requestSchema.map(({ key }, position) => [key, position]));
-  const rows = table.conditions.flatMap((row, index) => (isEnabled(row) ? [{ row, index }] : [])).sort(byPriority);
+  return assemble(planned, options);
+};
+
+const assemble = (planned: PlannedTable, { values, search = 'index' }: CompileOptions): CompiledRule => {
+  const types = planned.inputs.map(({ type }) => type);
+  const rows = orderRows(planned.rows);
+  const clauses = buildClauses(rows, types.map(isPointType));
+  const inputs = planned.inputs.map(({ key, type, fallback }): CompiledInput => ({
+    reader: fieldReader(key),
+    type,
+    fallback: outputCellOf(fallback),
+  }));
+  const outputs = planned.outputs.map(({ key, fallback }, position): CompiledOutput => ({
+    path: fieldPath(key),
+    fallback: outputCellOf(fallback),
+    cells: rows.map((row) => outputCellOf(row.outputs[position])),
+  }));
+  const readers = inputs.map(({ reader }) => reader);
+  const frame = new Frame(readers, types);
+  const matcher: Matcher =
+    search === 'scan'
+      ? new ScanMatcher(clauses.table, frame)
+      : new IndexMatcher(buildIndex(clauses.table, types), frame);
   return {
-    fields,
-    outputs: table.responseSchema.map(compileOutput),
-    rows: rows.map(({ row, index }) =>
-      compileRow(row, index, { fields, positions, responseSchema: table.responseSchema }),
-    ),
-    strictInput: table.settings?.strictInput ?? false,
+    rowCount: rows.length,
+    inputs,
+    inputsWithFallback: inputs.flatMap(({ fallback }, position) => (fallback === NOTHING ? [] : [position])),
+    outputs,
+    outputPositions: new Map(planned.outputs.map(({ key }, position) => [key, position])),
+    rowIndexes: Uint32Array.from(rows, ({ index }) => index),
+    orRows: Uint8Array.from(rows, ({ isOr }) => Number(isOr)),
+    groupsByPlace: groupsByPlace(rows, planned),
+    clauses,
+    strictInput: planned.strictInput,
+    patternCosts: patternCostsOf(rows.flatMap(({ cells }) => cells)),
+    bindings: new Bindings({
+      source: values,
+      cells: clauses.moving,
+      outputs: movingOutputs(inputs, outputs, rows),
+      functionIds: planned.functionIds,
+      inputKeys: readers.map(({ key }) => key),
+    }),
+    frame,
+    matcher,
+    answers: new Array<RuleOutcome | undefined>(rows.length + 1).fill(undefined),
   };
 };
 
-const compileField = ({ key, type }: RuleField): CompiledField => ({ path: fieldPath(key), type });
-
-const compileOutput = ({ key, defaultValue }: RuleField): CompiledOutput => ({
-  path: fieldPath(key),
-  defaultValue:
-    defaultValue === undefined || defaultValue === null ? NOTHING : { given: true, value: frozenCopy(defaultValue) },
-});
-
-const NOTHING: OutputValue = { given: false };
-
-const isEnabled = ({ settings }: RuleRow): boolean => settings?.enabled !== false;
-
-interface NumberedRow {
-  readonly row: RuleRow;
-  readonly index: number;
-}
-
-const priorityOf = ({ row }: NumberedRow): number => row.settings?.priority ?? 0;
-
-/** Higher priority first; the sort is stable, so table order decides between equals. */
-const byPriority = (a: NumberedRow, b: NumberedRow): number => priorityOf(b) - priorityOf(a);
-
-interface RowSurroundings {
-  readonly fields: readonly CompiledField[];
-  readonly positions: ReadonlyMap<string, number>;
-  readonly responseSchema: readonly RuleField[];
-}
-
-const compileRow = (
-  row: RuleRow,
-  index: number,
-  { fields, positions, responseSchema }: RowSurroundings,
-): CompiledRow => ({
-  index,
-  cells: Object.entries(row.request ?? {}).flatMap(([key, { op, args = [] }]) => {
-    const position = positions.get(key);
-    const field = position === undefined ? undefined : fields[position];
-    return op === ANY || position === undefined || field === undefined ? [] : [compileCell(position, field, op, args)];
-  }),
-  isOr: row.settings?.or ?? false,
-  schedule: compileSchedule(row.settings?.schedule),
-  outputs: responseSchema.map(({ key }) => outputOf(row.response, key)),
-});
-
-const compileCell = (position: number, { type }: CompiledField, op: string, args: readonly unknown[]): CompiledCell => {
-  const entry = findOperator(type, op);
-  // checkRule has found the operator and checked its arguments, which is what makes them what `compile` takes.
-  const test = entry?.compile(frozenCopy(args) as never) as ((value: unknown) => boolean) | undefined;
-  const acceptsAbsent = entry?.acceptsAbsent ?? false;
-  return {
-    field: position,
-    op,
-    args: frozenCopy(args),
-    matches: (value) =>
-      value === undefined || value === null ? acceptsAbsent : isOfType(value, type) && (test?.(value) ?? false),
-  };
+/**
+ * The order in which rows are tried: higher priority first, then table order. The rows of a group follow its first row, since they are
+ * evaluated together.
+ */
+const orderRows = (rows: readonly PlannedRow[]): readonly PlannedRow[] => {
+  const byPriority = [...rows].sort((a, b) => b.priority - a.priority); // stable: table order within a priority
+  const members = new Map<string, PlannedRow[]>();
+  const units = byPriority.flatMap((row) => {
+    if (row.groupId === undefined) return [[row]];
+    const known = members.get(row.groupId);
+    if (known !== undefined) {
+      known.push(row);
+      return [];
+    }
+    const unit = [row];
+    members.set(row.groupId, unit);
+    return [unit];
+  });
+  return units.flat();
 };
 
-const outputOf = (response: Readonly<Record<string, ResponseCell>> | undefined, key: string): OutputValue => {
-  const cell = response !== undefined && Object.hasOwn(response, key) ? response[key] : undefined;
-  return cell === undefined || cell.value === undefined ? NOTHING : { given: true, value: frozenCopy(cell.value) };
+/** Empty where no row belongs to a group. */
+const groupsByPlace = (
+  rows: readonly PlannedRow[],
+  { groups }: PlannedTable,
+): readonly (CompiledGroup | undefined)[] => {
+  const compiled = new Map<string, CompiledGroup>();
+  rows.forEach(({ groupId }, place) => {
+    const planned = groupId === undefined ? undefined : groups.get(groupId);
+    if (planned === undefined) return;
+    const start = compiled.get(planned.id)?.start ?? place;
+    compiled.set(planned.id, { ...planned, start, end: place + 1 });
+  });
+  return compiled.size === 0
+    ? []
+    : rows.map(({ groupId }) => (groupId === undefined ? undefined : compiled.get(groupId)));
 };
+
+const movingOutputs = (
+  inputs: readonly CompiledInput[],
+  outputs: readonly CompiledOutput[],
+  rows: readonly PlannedRow[],
+): readonly MovingOutput[] => [
+  ...inputs.flatMap(({ reader, fallback }) => movingOutput(fallback, reader.key, undefined)),
+  ...outputs.flatMap(({ path, fallback, cells }) => [
+    ...movingOutput(fallback, path.key, undefined),
+    ...cells.flatMap((cell, place) => movingOutput(cell, path.key, rows[place]?.index)),
+  ]),
+];
+
+const movingOutput = (cell: unknown, column: string, row: number | undefined): readonly MovingOutput[] =>
+  cell instanceof ReferenceCell ? [{ cell, column, row }] : [];

@@ -1,47 +1,72 @@
-import { type FieldType } from '@decision/contracts';
-import { type CompiledSchedule } from './schedule';
-import { type FieldPath } from './field-path';
+import { type FieldType, type HitPolicy } from '@decision/contracts';
+import { type CompiledFormula } from '@decision/expressions';
+import { type FieldPath, type FieldReader } from '../fields/field-path';
+import { type Frame } from '../match/frame';
+import { type Matcher } from '../match/matcher';
+import { type RuleOutcome } from '../rule-outcome';
+import { type Bindings } from './bindings';
+import { type BuiltClauses } from './build-clauses';
+import { type OutputCell } from './output-cell';
+import { type PatternCosts } from './pattern-costs';
 
-/** An input field and where it is found. */
-export interface CompiledField {
-  readonly path: FieldPath;
+export interface CompiledInput {
+  readonly reader: FieldReader;
   readonly type: FieldType;
+  /** What stands in for a missing value. */
+  readonly fallback: OutputCell;
 }
-
-/** One condition, ready to be asked. */
-export interface CompiledCell {
-  /** Index into `CompiledRule.fields`. */
-  readonly field: number;
-  readonly op: string;
-  readonly args: readonly unknown[];
-  readonly matches: (value: unknown) => boolean;
-}
-
-export interface CompiledRow {
-  /** Index in the document's `conditions`. */
-  readonly index: number;
-  readonly cells: readonly CompiledCell[];
-  /** Any cell suffices; a row without cells matches all the same. */
-  readonly isOr: boolean;
-  /** Undefined: always in force. */
-  readonly schedule: CompiledSchedule | undefined;
-  /** Values by position in `CompiledRule.outputs`; a missing one falls back to the default. */
-  readonly outputs: readonly OutputValue[];
-}
-
-/** A value that a row gives, null included, or nothing. */
-export type OutputValue = { readonly given: true; readonly value: unknown } | { readonly given: false };
 
 export interface CompiledOutput {
   readonly path: FieldPath;
-  readonly defaultValue: OutputValue;
+  readonly fallback: OutputCell;
+  /** What the row at each place gives. */
+  readonly cells: readonly OutputCell[];
 }
 
-/** A decision table made ready: immutable, safe to share between requests. */
+/** Rows of one group stand at places next to each other. */
+export interface CompiledGroup {
+  readonly id: string;
+  readonly policy: HitPolicy;
+  /** By position of the output. */
+  readonly accumulators: ReadonlyMap<number, CompiledFormula>;
+  /** Places of its rows; the end is not included. */
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * A decision table made ready, and safe to share: to its users it never changes. Made by `compileRule`; its members are for this package
+ * alone.
+ */
 export interface CompiledRule {
-  readonly fields: readonly CompiledField[];
+  /** Rows that take part. */
+  readonly rowCount: number;
+  /** @internal */
+  readonly inputs: readonly CompiledInput[];
+  /** Positions of inputs that have a default. @internal */
+  readonly inputsWithFallback: readonly number[];
+  /** @internal */
   readonly outputs: readonly CompiledOutput[];
-  /** Rows that take part, in the order in which they are tried: higher priority first, then table order. */
-  readonly rows: readonly CompiledRow[];
+  /** Positions of outputs by key. @internal */
+  readonly outputPositions: ReadonlyMap<string, number>;
+  /** Index in `conditions` of the row at each place in the order of trial. @internal */
+  readonly rowIndexes: Uint32Array;
+  /** By place: 1 where the row is joined with OR. @internal */
+  readonly orRows: Uint8Array;
+  /** By place: the group of the row. Empty where the rule has no groups. @internal */
+  readonly groupsByPlace: readonly (CompiledGroup | undefined)[];
+  /** @internal */
+  readonly clauses: BuiltClauses;
+  /** @internal */
   readonly strictInput: boolean;
+  /** Of the conditions that no value changes. @internal */
+  readonly patternCosts: PatternCosts;
+  /** @internal */
+  readonly bindings: Bindings;
+  /** Holds one input while rows are sought. @internal */
+  readonly frame: Frame;
+  /** @internal */
+  readonly matcher: Matcher;
+  /** Answers that need nothing of the input, by place, made when they are first given; that of no row stands at the end. @internal */
+  readonly answers: (RuleOutcome | undefined)[];
 }

@@ -1,27 +1,45 @@
-import { type CompiledRow, type CompiledRule, type OutputValue } from '../compile/compiled-rule';
-import { readField, writeField } from '../compile/field-path';
+import { type CompiledRule } from '../compile/compiled-rule';
+import { completeInput } from '../outputs/complete-input';
+import { type Request } from '../outputs/formula-scope';
 import { type EvaluateOptions, type RuleFailure, type RuleOutcome } from '../rule-outcome';
-import { isOfType, valueTypeOf } from '../value-type';
-import { explain } from './explain';
-import { rowMatches } from './row-matches';
+import { isObject, valueTypeOf } from '../values/value-type';
+import { answerOf } from './answer';
+import { patternFailure, strictFailure } from './check-input';
+import { Explanation } from './explanation';
+import { findWinners } from './find-winners';
 
 /**
- * Evaluates a compiled rule: the first matching row answers, fields that it leaves out take their defaults, and where no row
- * matches all of them do. Never throws; the same arguments give the same answer.
+ * Evaluates a compiled rule: the first matching row answers, or the group to which it belongs; outputs that are left out take their
+ * defaults, and where no row matches all of them do. The same arguments give the same answer. Does not throw for JSON values.
  */
 export const evaluateRule = (
   rule: CompiledRule,
   input: Readonly<Record<string, unknown>>,
   options: EvaluateOptions,
 ): RuleOutcome => {
-  const values = rule.fields.map(({ path }) => readField(input, path));
-  const failure = rule.strictInput ? strictFailure(rule, values) : undefined;
-  if (failure) return { ok: false, error: failure };
-  const winner = rule.rows.find((row) => rowMatches(row, values, options.now));
-  const matched = winner === undefined ? [] : [winner.index];
-  const output = outputOf(rule, winner);
-  if (options.explain === undefined || options.explain === 'none') return { ok: true, output, matched };
-  return { ok: true, output, matched, explanation: explain(rule, values, { ...options, winner }) };
+  const { bindings } = rule;
+  if (bindings.refresh()) rule.answers.fill(undefined);
+  if (bindings.failure !== undefined) return { ok: false, error: bindings.failure };
+  if (!isObject(input)) return { ok: false, error: notAnObject(input) };
+  const request: Request = { input, now: options.now };
+  if (rule.inputsWithFallback.length === 0) return evaluateRequest(rule, request, options);
+  const completion = completeInput(rule, request);
+  return completion.ok ? evaluateRequest(rule, completion.request, options) : completion;
+};
+
+const evaluateRequest = (rule: CompiledRule, request: Request, { explain = 'none' }: EvaluateOptions): RuleOutcome => {
+  const refusal = (rule.strictInput ? strictFailure(rule, request) : undefined) ?? patternFailure(rule, request);
+  if (refusal !== undefined) return { ok: false, error: refusal };
+  const winners = findWinners(rule, request);
+  const outcome = answerOf(rule, winners, request);
+  if (explain === 'none' || !outcome.ok) return outcome;
+  const { output, matched } = outcome;
+  return {
+    ok: true,
+    output,
+    matched,
+    explanation: new Explanation(rule, request, { winners, matched, mode: explain }),
+  };
 };
 
 /** Evaluates each input by itself; one that is refused does not touch the others. Answers stand in input order. */
@@ -30,41 +48,11 @@ export const evaluateMany = (
   inputs: readonly unknown[],
   options: EvaluateOptions,
 ): readonly RuleOutcome[] =>
-  inputs.map((input) =>
-    isInput(input) ? evaluateRule(rule, input, options) : { ok: false, error: notAnObject(input) },
-  );
-
-const isInput = (input: unknown): input is Readonly<Record<string, unknown>> => valueTypeOf(input) === 'object';
+  // What is no object is answered so by evaluateRule itself.
+  inputs.map((input) => evaluateRule(rule, input as Readonly<Record<string, unknown>>, options));
 
 const notAnObject = (input: unknown): RuleFailure => ({
   code: 'evaluation_failed',
   message: `The input of a rule is an object of its fields; this one is of type ${valueTypeOf(input)}.`,
-  details: { came: valueTypeOf(input) },
+  details: { reason: 'input_not_object', came: valueTypeOf(input) },
 });
-
-const NOTHING: OutputValue = { given: false };
-
-const outputOf = (rule: CompiledRule, row: CompiledRow | undefined): Record<string, unknown> => {
-  const output: Record<string, unknown> = {};
-  for (const [position, { path, defaultValue }] of rule.outputs.entries()) {
-    const own = row?.outputs[position] ?? NOTHING;
-    const chosen = own.given ? own : defaultValue;
-    if (chosen.given) writeField(output, path, chosen.value);
-  }
-  return output;
-};
-
-/** With strict input a value of another type is refused instead of not matching. */
-const strictFailure = (rule: CompiledRule, values: readonly unknown[]): RuleFailure | undefined => {
-  for (const [position, { path, type }] of rule.fields.entries()) {
-    const value = values[position];
-    if (value === undefined || value === null || isOfType(value, type)) continue;
-    const came = valueTypeOf(value);
-    return {
-      code: 'evaluation_failed',
-      message: `The field "${path.key}" is of type ${type}, but a value of type ${came} came.`,
-      details: { field: path.key, expected: type, came },
-    };
-  }
-  return undefined;
-};

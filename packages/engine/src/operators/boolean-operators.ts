@@ -1,34 +1,27 @@
-import { type OperatorEntry } from './operator-entry';
+import { truth } from './argument';
+import { within } from './condition';
+import { type Operator, operatorsOf } from './operator-entry';
 
-type BooleanOperator = OperatorEntry<boolean>;
+const operator = operatorsOf<number>('boolean');
+
+/** True is 1 and false is 0 on the line of an index. */
+const only = (value: boolean) => within(Number(value), Number(value));
 
 /** Operators of boolean fields, beside those that every type has. */
-export const booleanOperators: readonly BooleanOperator[] = [
-  {
-    type: 'boolean',
-    op: 'is true',
-    args: [],
-    meaning: 'Is true.',
-    example: { args: [], matches: true, misses: false },
-    compile: () => (value) => value,
-  },
-  {
-    type: 'boolean',
+export const booleanOperators: readonly Operator[] = [
+  operator({ op: 'is true', args: [], meaning: 'Is true.', example: [[], true, false], condition: () => only(true) }),
+  operator({
     op: 'is false',
     args: [],
     meaning: 'Is false.',
-    example: { args: [], matches: false, misses: true },
-    compile: () => (value) => !value,
-  },
-  {
-    type: 'boolean',
+    example: [[], false, true],
+    condition: () => only(false),
+  }),
+  operator({
     op: 'equals',
-    args: [{ name: 'value', type: 'boolean' }],
+    args: [truth('value')],
     meaning: 'Is the same.',
-    example: { args: [true], matches: true, misses: false },
-    compile:
-      ([wanted]: readonly boolean[]) =>
-      (value) =>
-        value === wanted,
-  },
+    example: [[true], true, false],
+    condition: only,
+  }),
 ];

@@ -1,189 +1,157 @@
-import { type OperatorArgument, type OperatorEntry } from './operator-entry';
+import { nextAbove, nextBelow } from '../values/double';
+import { number, numbers } from './argument';
+import { negate, outside, test, within } from './condition';
+import { type Operator, operatorsOf } from './operator-entry';
 
-type NumberOperator = OperatorEntry<number>;
+const operator = operatorsOf<number>('number');
 
-const number = (name: string): OperatorArgument => ({ name, type: 'number' });
-
-const operator = (entry: Omit<NumberOperator, 'type'>): NumberOperator => ({ type: 'number', ...entry });
+const ordered = (start: number, end: number): boolean => start <= end;
 
 /** A multiple is judged exactly for whole numbers and within rounding for decimal ones: 0.3 is a multiple of 0.1. */
 const isMultiple = (value: number, of: number): boolean => {
   if (of === 0) return value === 0;
   const quotient = value / of;
+  if (Number.isInteger(value) && Number.isInteger(of)) return value % of === 0;
   return Math.abs(quotient - Math.round(quotient)) <= Math.abs(quotient) * Number.EPSILON * 2;
 };
 
+/** Powers of negative bases and of fractions count: -8 of -2, 0.25 of 0.5, and 0.25 of 2. */
 const isPower = (value: number, base: number): boolean => {
-  if (value === 1) return base !== 0;
-  if (value <= 0 || base <= 0 || base === 1) return value === base;
-  const exponent = Math.round(Math.log(value) / Math.log(base));
-  return Math.abs(base ** exponent - value) <= value * Number.EPSILON * 4;
+  if (value === 1 && base !== 0) return true;
+  const size = Math.abs(base);
+  if (value === 0 || size === 0 || size === 1) return value === base;
+  const exponent = Math.round(Math.log(Math.abs(value)) / Math.log(size));
+  return Math.abs(base ** exponent - value) <= Math.abs(value) * Number.EPSILON * 4;
 };
 
 /** Operators of number fields, beside those that every type has. */
-export const numberOperators: readonly NumberOperator[] = [
+export const numberOperators: readonly Operator[] = [
   operator({
     op: 'equals',
     args: [number('value')],
     meaning: 'Is the same number.',
-    example: { args: [5], matches: 5, misses: 6 },
-    compile:
-      ([wanted]: readonly number[]) =>
-      (value) =>
-        value === wanted,
+    example: [[5], 5, 6],
+    condition: (value) => within(value, value),
   }),
   operator({
     op: 'does not equal',
     args: [number('value')],
     meaning: 'Is another number.',
-    example: { args: [5], matches: 6, misses: 5 },
-    compile:
-      ([wanted]: readonly number[]) =>
-      (value) =>
-        value !== wanted,
+    example: [[5], 6, 5],
+    condition: (value) => outside(value, value),
   }),
   operator({
     op: 'greater than',
     args: [number('bound')],
     meaning: 'Lies above the bound.',
-    example: { args: [5], matches: 5.1, misses: 5 },
-    compile:
-      ([bound = 0]: readonly number[]) =>
-      (value) =>
-        value > bound,
+    example: [[5], 5.1, 5],
+    condition: (bound) => within(nextAbove(bound), Infinity),
   }),
   operator({
     op: 'less than',
     args: [number('bound')],
     meaning: 'Lies below the bound.',
-    example: { args: [5], matches: 4.9, misses: 5 },
-    compile:
-      ([bound = 0]: readonly number[]) =>
-      (value) =>
-        value < bound,
+    example: [[5], 4.9, 5],
+    condition: (bound) => within(-Infinity, nextBelow(bound)),
   }),
   operator({
     op: 'greater than or equal to',
     args: [number('bound')],
     meaning: 'Is the bound or lies above it.',
-    example: { args: [5], matches: 5, misses: 4.9 },
-    compile:
-      ([bound = 0]: readonly number[]) =>
-      (value) =>
-        value >= bound,
+    example: [[5], 5, 4.9],
+    condition: (bound) => within(bound, Infinity),
   }),
   operator({
     op: 'less than or equal to',
     args: [number('bound')],
     meaning: 'Is the bound or lies below it.',
-    example: { args: [5], matches: 5, misses: 5.1 },
-    compile:
-      ([bound = 0]: readonly number[]) =>
-      (value) =>
-        value <= bound,
+    example: [[5], 5, 5.1],
+    condition: (bound) => within(-Infinity, bound),
   }),
   operator({
     op: 'between',
     args: [number('start'), number('end')],
-    isRange: true,
-    meaning: 'Lies in the range; both ends belong to it.',
-    example: { args: [1, 5], matches: 5, misses: 5.1 },
-    compile:
-      ([start = 0, end = 0]: readonly number[]) =>
-      (value) =>
-        value >= start && value <= end,
+    meaning: 'Lies between start and end, both included.',
+    example: [[1, 5], 5, 5.1],
+    isInOrder: ordered,
+    condition: within,
   }),
   operator({
     op: 'not between',
     args: [number('start'), number('end')],
-    isRange: true,
-    meaning: 'Lies outside of the range; both ends belong to it.',
-    example: { args: [1, 5], matches: 5.1, misses: 5 },
-    compile:
-      ([start = 0, end = 0]: readonly number[]) =>
-      (value) =>
-        value < start || value > end,
+    meaning: 'Lies below start or above end.',
+    example: [[1, 5], 5.1, 5],
+    isInOrder: ordered,
+    condition: outside,
   }),
   operator({
     op: 'is included in',
-    args: [{ name: 'value', type: 'list' }],
+    args: [numbers('value')],
     meaning: 'Is one of the listed numbers.',
-    example: { args: [[1, 2]], matches: 2, misses: 3 },
-    compile: ([list = []]: readonly (readonly unknown[])[]) => {
-      const wanted = new Set(list);
-      return (value) => wanted.has(value);
-    },
+    example: [[[1, 2]], 2, 3],
+    condition: (values) => ({ kind: 'among', values: new Set(values) }),
   }),
   operator({
     op: 'is even',
     args: [],
-    meaning: 'Is a whole number that two divides.',
-    example: { args: [], matches: 4, misses: 3 },
-    compile: () => (value) => value % 2 === 0,
+    meaning: 'Is a whole number that 2 divides.',
+    example: [[], 4, 3],
+    condition: () => test((value) => value % 2 === 0),
   }),
   operator({
     op: 'is odd',
     args: [],
-    meaning: 'Is a whole number that two does not divide.',
-    example: { args: [], matches: -3, misses: 2.5 },
-    compile: () => (value) => Math.abs(value % 2) === 1,
+    meaning: 'Is a whole number that 2 does not divide.',
+    example: [[], 3, 4],
+    condition: () => test((value) => Math.abs(value % 2) === 1),
   }),
   operator({
     op: 'is positive',
     args: [],
     meaning: 'Lies above zero.',
-    example: { args: [], matches: 0.1, misses: 0 },
-    compile: () => (value) => value > 0,
+    example: [[], 1, 0],
+    condition: () => within(nextAbove(0), Infinity),
   }),
   operator({
     op: 'is negative',
     args: [],
     meaning: 'Lies below zero.',
-    example: { args: [], matches: -0.1, misses: 0 },
-    compile: () => (value) => value < 0,
+    example: [[], -1, 0],
+    condition: () => within(-Infinity, nextBelow(0)),
   }),
   operator({
     op: 'is zero',
     args: [],
     meaning: 'Is zero.',
-    example: { args: [], matches: 0, misses: 0.1 },
-    compile: () => (value) => value === 0,
+    example: [[], 0, 1],
+    condition: () => within(0, 0),
   }),
   operator({
     op: 'is not zero',
     args: [],
-    meaning: 'Is not zero.',
-    example: { args: [], matches: 0.1, misses: 0 },
-    compile: () => (value) => value !== 0,
+    meaning: 'Is another number than zero.',
+    example: [[], 1, 0],
+    condition: () => outside(0, 0),
   }),
   operator({
     op: 'is a multiple of',
     args: [number('multiple')],
-    meaning: 'The argument divides it without rest.',
-    example: { args: [3], matches: 9, misses: 10 },
-    compile:
-      ([of = 0]: readonly number[]) =>
-      (value) =>
-        isMultiple(value, of),
+    meaning: 'Is a whole number of times the argument, rounding errors of decimals aside; of 0 only 0 is.',
+    example: [[5], 15, 16],
+    condition: (of) => test((value) => isMultiple(value, of)),
   }),
   operator({
     op: 'is not a multiple of',
     args: [number('multiple')],
-    meaning: 'The argument does not divide it without rest.',
-    example: { args: [3], matches: 10, misses: 9 },
-    compile:
-      ([of = 0]: readonly number[]) =>
-      (value) =>
-        !isMultiple(value, of),
+    meaning: 'Is not a whole number of times the argument.',
+    example: [[5], 16, 15],
+    condition: (of) => negate(test((value) => isMultiple(value, of))),
   }),
   operator({
     op: 'is a power of',
     args: [number('base')],
-    meaning: 'Is the base raised to a whole number.',
-    example: { args: [2], matches: 8, misses: 9 },
-    compile:
-      ([base = 0]: readonly number[]) =>
-      (value) =>
-        isPower(value, base),
+    meaning: 'Is the base to the power of some whole number.',
+    example: [[2], 8, 6],
+    condition: (base) => test((value) => isPower(value, base)),
   }),
 ];

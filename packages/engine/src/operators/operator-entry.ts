@@ -1,32 +1,111 @@
 import { type FieldType } from '@decision/contracts';
-
-/** What an argument of an operator must be. */
-export type ArgumentType = 'string' | 'number' | 'boolean' | 'list' | 'pattern';
+import { type RuleProblemCode } from '../rule-problem';
+import { type Argument, type ArgumentContext, type ArgumentType } from './argument';
+import { type Condition } from './condition';
 
 export interface OperatorArgument {
   readonly name: string;
   readonly type: ArgumentType;
 }
 
-/** Whether a value of the operator's own type matches. */
-export type ValueTest<V> = (value: V) => boolean;
-
-/**
- * One operator of one field type: everything that the compiler, the messages and the documentation need. Its test sees only
- * values of the field's type; null, missing values and values of other types never match, except where `acceptsAbsent` is set.
- */
-export interface OperatorEntry<V = never> {
+/** What editors, messages and the documentation say about an operator. */
+export interface OperatorEntry {
   readonly type: FieldType;
   /** The exact wire name. */
   readonly op: string;
   readonly args: readonly OperatorArgument[];
   readonly meaning: string;
-  /** Arguments and a value that matches, and one that does not. */
+  /** Arguments, a value that matches and one that does not, at {@link EXAMPLE_NOW}. `any` misses nothing, and has `null` there. */
   readonly example: { readonly args: readonly unknown[]; readonly matches: unknown; readonly misses: unknown };
-  /** Matches null and missing values, and no other. */
-  readonly acceptsAbsent?: boolean;
-  /** Whether the two arguments are a range whose start must not exceed its end. */
-  readonly isRange?: boolean;
-  /** Makes the test of one cell; the arguments have been checked. */
-  readonly compile: (args: readonly never[]) => ValueTest<V>;
 }
+
+/** The clock of the examples: 2026-05-13T12:00:00Z, a Wednesday. */
+export const EXAMPLE_NOW = 1_778_673_600_000;
+
+export interface ArgumentFault {
+  readonly code: RuleProblemCode;
+  /** What is wrong, as the end of a sentence about the cell. */
+  readonly fault: string;
+}
+
+export type Preparation =
+  | { readonly ok: true; readonly condition: Condition }
+  | { readonly ok: false; readonly faults: readonly ArgumentFault[] };
+
+/** An operator of one field type: what is said about it, and how a cell with it becomes a condition. */
+export interface Operator {
+  readonly entry: OperatorEntry;
+  /** Reads the arguments of one cell. Answers every fault of them. */
+  readonly prepare: (args: readonly unknown[], context: ArgumentContext) => Preparation;
+}
+
+type ValuesOf<Args extends readonly Argument[]> = {
+  [Index in keyof Args]: Args[Index] extends Argument<infer Value> ? Value : never;
+};
+
+interface OperatorDefinition<V, Args extends readonly Argument[]> {
+  readonly op: string;
+  readonly args: Args;
+  readonly meaning: string;
+  readonly example: readonly [args: readonly unknown[], matches: unknown, misses: unknown];
+  /** Whether the arguments, where they are a range, are the right way round. Default: they are none. */
+  readonly isInOrder?: (...values: ValuesOf<Args>) => boolean;
+  readonly condition: (...values: ValuesOf<Args>) => Condition<V>;
+}
+
+/** Makes the function that defines the operators of one field type; `V` is what their tests see of a value. */
+export const operatorsOf =
+  <V>(type: FieldType) =>
+  <const Args extends readonly Argument[]>(definition: OperatorDefinition<V, Args>): Operator => {
+    const { op, args, meaning, example, isInOrder } = definition;
+    // The index asks tests only about values of the field's type, which is what V stands for.
+    const condition = definition.condition as (...values: ValuesOf<Args>) => Condition;
+    return {
+      entry: {
+        type,
+        op,
+        args: args.map(({ name, type: argumentType }) => ({ name, type: argumentType })),
+        meaning,
+        example: { args: example[0], matches: example[1], misses: example[2] },
+      },
+      prepare: (given, context) => {
+        if (given.length !== args.length) return { ok: false, faults: [wrongCount(op, args, given.length)] };
+        const { values, faults } = readAll(op, args, given, context);
+        if (faults.length > 0) return { ok: false, faults };
+        // Each value was read by the argument of its place, which is what its type says.
+        const read = values as ValuesOf<Args>;
+        if (isInOrder && !isInOrder(...read)) return { ok: false, faults: [wrongOrder(op, given)] };
+        return { ok: true, condition: condition(...read) };
+      },
+    };
+  };
+
+const readAll = (
+  op: string,
+  args: readonly Argument[],
+  given: readonly unknown[],
+  context: ArgumentContext,
+): { readonly values: readonly unknown[]; readonly faults: readonly ArgumentFault[] } => {
+  const values: unknown[] = [];
+  const faults: ArgumentFault[] = [];
+  args.forEach(({ name, read }, index) => {
+    const reading = read(given[index], context);
+    if (reading.ok) values.push(reading.value);
+    else faults.push({ code: reading.code, fault: `gives "${op}" a ${name} that ${reading.fault}` });
+  });
+  return { values, faults };
+};
+
+const wrongCount = (op: string, args: readonly Argument[], count: number): ArgumentFault => {
+  const names = args.map(({ name }) => name).join(', ');
+  const wanted = args.length === 0 ? 'no argument' : `${args.length} (${names})`;
+  return {
+    code: 'wrong_argument_count',
+    fault: `gives "${op}" ${count} ${count === 1 ? 'argument' : 'arguments'}; it takes ${wanted}`,
+  };
+};
+
+const wrongOrder = (op: string, given: readonly unknown[]): ArgumentFault => ({
+  code: 'wrong_range',
+  fault: `gives "${op}" a range from ${String(given[0])} to ${String(given[1])}, which is the wrong way round`,
+});

@@ -1,0 +1,11 @@
+/** Tests of single UTF-16 units, for readers that look at each once. */
+export const isDigit = (unit: number): boolean => unit >= 48 && unit <= 57;
+export const isAsciiLetter = (unit: number): boolean => (unit >= 65 && unit <= 90) || (unit >= 97 && unit <= 122);
+export const isHexDigit = (unit: number): boolean =>
+  isDigit(unit) || (unit >= 65 && unit <= 70) || (unit >= 97 && unit <= 102);
+
+/** Whether every unit of a text passes; an empty text does. */
+export const everyUnit = (text: string, passes: (unit: number) => boolean): boolean => {
+  for (let index = 0; index < text.length; index += 1) if (!passes(text.charCodeAt(index))) return false;
+  return true;
+};

@@ -1,0 +1,253 @@
+import { CellKind, type ClauseTable, type SetOperand } from '../match/clause-table';
+import { nextAbove } from '../values/double';
+import { type BitmapColumn, type BitmapNode, NodeKind, segmentOf } from './index-node';
+
+/** Values of one column that have a bitmap of their own; beyond it several share one. Bounds the size to 32 bytes a clause and column. */
+const MAX_BITMAPS = 255;
+
+/** A field and whether its values are points. */
+export interface IndexedField {
+  readonly field: number;
+  readonly isPoint: boolean;
+}
+
+/**
+ * Makes the bitmaps of some clauses, which stand in the pool from `start` on. Fields come in the order in which their bitmaps are to be
+ * ANDed.
+ */
+export const buildBitmaps = (
+  table: ClauseTable,
+  clauses: readonly number[],
+  fields: readonly IndexedField[],
+  start: number,
+): BitmapNode => {
+  const builder = new BitmapBuilder(table, clauses);
+  const columns = fields.map((field) => builder.addColumn(field));
+  return {
+    kind: NodeKind.bitmap,
+    first: clauses[0] ?? 0,
+    start,
+    end: start + clauses.length,
+    words: builder.words,
+    bits: builder.bits(),
+    columns,
+    exact: builder.exact,
+    chosen: new Int32Array(columns.length),
+  };
+};
+
+/** A clause by its position among those of the node, and its cell of the column. */
+interface PositionedCell {
+  readonly position: number;
+  readonly cell: number;
+}
+
+class BitmapBuilder {
+  readonly words: number;
+  readonly exact: Uint8Array;
+  private readonly bitmaps: Int32Array[] = [];
+
+  constructor(
+    private readonly table: ClauseTable,
+    private readonly clauses: readonly number[],
+  ) {
+    this.words = Math.ceil(clauses.length / 32);
+    this.exact = Uint8Array.from(clauses, (clause) => Number(!this.hasTest(clause)));
+  }
+
+  bits(): Int32Array {
+    const all = new Int32Array(this.bitmaps.length * this.words);
+    this.bitmaps.forEach((bitmap, index) => all.set(bitmap, index * this.words));
+    return all;
+  }
+
+  addColumn({ field, isPoint }: IndexedField): BitmapColumn {
+    const cells = this.cellsOf(field);
+    const blank = this.blankBitmap(cells);
+    const wrong = this.add(blank);
+    const absent = this.add(this.withCells(blank, cells, CellKind.absent));
+    const column = { field, wrong, absent, stride: this.words };
+    return isPoint
+      ? { ...column, keys: undefined, ...this.addSegments(cells, blank) }
+      : { ...column, cuts: undefined, ...this.addKeys(cells, blank) };
+  }
+
+  /** Whether a clause has a cell that no bitmap decides. */
+  private hasTest(clause: number): boolean {
+    const { starts, kinds } = this.table;
+    for (let cell = starts[clause] ?? 0; cell < (starts[clause + 1] ?? 0); cell += 1)
+      if ((kinds[cell] ?? 0) >= CellKind.test) return true;
+    return false;
+  }
+
+  private cellsOf(field: number): readonly PositionedCell[] {
+    const { starts, fields, kinds } = this.table;
+    return this.clauses.flatMap((clause, position) => {
+      for (let cell = starts[clause] ?? 0; cell < (starts[clause + 1] ?? 0); cell += 1) {
+        if (fields[cell] === field && kinds[cell] !== CellKind.schedule) return [{ position, cell }];
+      }
+      return [];
+    });
+  }
+
+  private blankBitmap(cells: readonly PositionedCell[]): Int32Array {
+    const bitmap = new Int32Array(this.words);
+    for (let position = 0; position < this.clauses.length; position += 1) setBit(bitmap, position);
+    for (const { position } of cells) clearBit(bitmap, position);
+    return bitmap;
+  }
+
+  private withCells(base: Int32Array, cells: readonly PositionedCell[], kind: number): Int32Array {
+    const bitmap = base.slice();
+    for (const { position, cell } of cells) if (this.table.kinds[cell] === kind) setBit(bitmap, position);
+    return bitmap;
+  }
+
+  /** Keeps a bitmap and answers its offset. */
+  private add(bitmap: Int32Array): number {
+    this.bitmaps.push(bitmap);
+    return (this.bitmaps.length - 1) * this.words;
+  }
+
+  /** Bitmaps of texts, and the one of all others; of lists and objects there is only that. */
+  private addKeys(cells: readonly PositionedCell[], blank: Int32Array): Pick<BitmapColumn, 'keys' | 'present'> {
+    const { kinds, operands } = this.table;
+    const base = blank.slice();
+    const users = new Map<unknown, PositionedCell[]>();
+    for (const entry of cells) {
+      const kind = kinds[entry.cell];
+      if (kind !== CellKind.is && kind !== CellKind.among && kind !== CellKind.absent) setBit(base, entry.position);
+      for (const key of keysOf(kind, operands[entry.cell])) {
+        const known = users.get(key);
+        if (known === undefined) users.set(key, [entry]);
+        else known.push(entry);
+      }
+    }
+    const present = this.add(base);
+    if (users.size === 0) return { keys: undefined, present };
+    return {
+      keys: users.size <= MAX_BITMAPS ? this.ownBitmaps(users, base) : this.sharedBitmaps(users, base),
+      present,
+    };
+  }
+
+  private ownBitmaps(users: ReadonlyMap<unknown, readonly PositionedCell[]>, base: Int32Array): Map<unknown, number> {
+    const keys = new Map<unknown, number>();
+    for (const [key, entries] of users) {
+      const bitmap = base.slice();
+      for (const { position, cell } of entries) {
+        if (isNegative(this.table.kinds[cell])) clearBit(bitmap, position);
+        else setBit(bitmap, position);
+      }
+      keys.set(key, this.add(bitmap));
+    }
+    return keys;
+  }
+
+  /** Bitmaps that several keys share have the bits of all of them. */
+  private sharedBitmaps(
+    users: ReadonlyMap<unknown, readonly PositionedCell[]>,
+    base: Int32Array,
+  ): Map<unknown, number> {
+    const shared = Array.from({ length: MAX_BITMAPS }, () => base.slice());
+    const offsets = shared.map((bitmap) => this.add(bitmap));
+    const keys = new Map<unknown, number>();
+    for (const [key, entries] of users) {
+      const turn = keys.size % MAX_BITMAPS;
+      const bitmap = shared[turn];
+      for (const { position, cell } of entries) {
+        this.exact[position] = 0;
+        if (bitmap && !isNegative(this.table.kinds[cell])) setBit(bitmap, position);
+      }
+      keys.set(key, offsets[turn] ?? 0);
+    }
+    return keys;
+  }
+
+  /** A bitmap for each segment of the line between the bounds that cells name, or between some of them. */
+  private addSegments(cells: readonly PositionedCell[], blank: Int32Array): Pick<BitmapColumn, 'cuts' | 'present'> {
+    const cuts = chooseCuts(cells.flatMap(({ cell }) => this.boundsOf(cell)));
+    const bitmaps = Array.from({ length: cuts.length + 1 }, () => blank.slice());
+    for (const { position, cell } of cells) {
+      for (const [from, to] of this.segmentsOf(cell, position, cuts)) {
+        for (let segment = from; segment <= to; segment += 1) {
+          const bitmap = bitmaps[segment];
+          if (bitmap) setBit(bitmap, position);
+        }
+      }
+    }
+    const [present = 0] = bitmaps.map((bitmap) => this.add(bitmap));
+    return { cuts, present };
+  }
+
+  /** Where a cell begins or ceases to match, going up the line. */
+  private boundsOf(cell: number): readonly number[] {
+    const { kinds, lows, highs, operands } = this.table;
+    if (kinds[cell] === CellKind.among) {
+      return [...(operands[cell] as SetOperand)].flatMap((point) => [Number(point), nextAbove(Number(point))]); // a set of numbers
+    }
+    if (kinds[cell] !== CellKind.within && kinds[cell] !== CellKind.outside) return [];
+    return [lows[cell] ?? 0, nextAbove(highs[cell] ?? 0)].filter(Number.isFinite);
+  }
+
+  /** Ranges of segments, both ends included, in which a cell may match. Notes where it need not match in all of them. */
+  private segmentsOf(cell: number, position: number, cuts: Float64Array): readonly (readonly [number, number])[] {
+    const { kinds, lows, highs, operands } = this.table;
+    const [low, high] = [lows[cell] ?? 0, highs[cell] ?? 0];
+    const isExact = this.boundsOf(cell).every((bound) => cuts[segmentOf(cuts, bound) - 1] === bound);
+    if (!isExact) this.exact[position] = 0;
+    switch (kinds[cell]) {
+      case CellKind.absent:
+        return [];
+      case CellKind.within:
+        return [[segmentOf(cuts, low), segmentOf(cuts, high)]];
+      case CellKind.outside:
+        return outsideSegments(cuts, low, high);
+      case CellKind.among:
+        return [...(operands[cell] as SetOperand)].map((point) => {
+          const segment = segmentOf(cuts, Number(point)); // a set of numbers
+          return [segment, segment];
+        });
+      default:
+        return [[0, cuts.length]];
+    }
+  }
+}
+
+const setBit = (bitmap: Int32Array, position: number): void => {
+  bitmap[position >>> 5] = (bitmap[position >>> 5] ?? 0) | (1 << (position & 31));
+};
+
+const clearBit = (bitmap: Int32Array, position: number): void => {
+  bitmap[position >>> 5] = (bitmap[position >>> 5] ?? 0) & ~(1 << (position & 31));
+};
+
+const isNegative = (kind: number | undefined): boolean => kind === CellKind.isNot || kind === CellKind.notAmong;
+
+const keysOf = (kind: number | undefined, operand: unknown): Iterable<unknown> => {
+  if (kind === CellKind.is || kind === CellKind.isNot) return [operand];
+  return kind === CellKind.among || kind === CellKind.notAmong ? (operand as SetOperand) : []; // as its kind says
+};
+
+/** Bounds in ascending order, each once; evenly thinned out where there are too many. */
+const chooseCuts = (bounds: readonly number[]): Float64Array => {
+  const sorted = [...new Set(bounds)].sort((a, b) => a - b);
+  if (sorted.length <= MAX_BITMAPS) return Float64Array.from(sorted);
+  return Float64Array.from(
+    { length: MAX_BITMAPS },
+    (_, index) => sorted[Math.floor((index * sorted.length) / MAX_BITMAPS)] ?? 0,
+  );
+};
+
+/** All segments but those that lie wholly between two points. */
+const outsideSegments = (cuts: Float64Array, low: number, high: number): readonly (readonly [number, number])[] => {
+  const at = segmentOf(cuts, low);
+  const from = at > 0 && cuts[at - 1] === low ? at : at + 1;
+  const to = segmentOf(cuts, nextAbove(high)) - 1;
+  return from > to
+    ? [[0, cuts.length]]
+    : [
+        [0, from - 1],
+        [to + 1, cuts.length],
+      ];
+};

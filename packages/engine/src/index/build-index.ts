@@ -1,0 +1,185 @@
+import { type FieldType } from '@decision/contracts';
+import { CellKind, type ClauseTable } from '../match/clause-table';
+import { isPointType } from '../match/frame';
+import { buildBitmaps } from './bitmap-builder';
+import { describeColumns, keysOfCell, sampleOf } from './column-statistics';
+import { type IndexNode, NodeKind, type RowIndex, type ScanNode, segmentOf } from './index-node';
+import { MAX_SEGMENTS_OF_RANGE, type NodePlan, planNode } from './plan-node';
+
+/** Splits below one another. */
+const MAX_DEPTH = 40;
+/** A split must leave less than this share of its clauses together. */
+const MAX_SHARE = 0.9;
+/** Clauses may stand in several leaves, but not in so many more on average. */
+const MAX_COPIES = 4;
+
+/**
+ * Builds the index of a table. Each clause stands in one leaf, or in a few where it asks for several values or touches several segments; the
+ * cost grows with the number of cells, and with the logarithm of the number of clauses.
+ */
+export const buildIndex = (table: ClauseTable, types: readonly FieldType[]): RowIndex => {
+  const builder = new IndexBuilder(table, types.map(isPointType));
+  const root =
+    table.count === 0
+      ? undefined
+      : builder.build(
+          Array.from({ length: table.count }, (_, clause) => clause),
+          0,
+        );
+  return { table, root, pool: Uint32Array.from(builder.pool) };
+};
+
+/** Clauses of a split: by value or segment, and the rest. */
+interface Parts<Key> {
+  readonly children: ReadonlyMap<Key, readonly number[]>;
+  readonly rest: readonly number[];
+}
+
+class IndexBuilder {
+  readonly pool: number[] = [];
+  private copies = 0;
+
+  constructor(
+    private readonly table: ClauseTable,
+    /** By field: whether its values are points. */
+    private readonly isPoint: readonly boolean[],
+  ) {}
+
+  /** Makes the node of some clauses, ascending and at least one. */
+  build(clauses: readonly number[], depth: number): IndexNode {
+    if (clauses.length === 1) return this.scan(clauses);
+    const plan = planNode(clauses.length, describeColumns(this.table, sampleOf(clauses)));
+    switch (plan.kind) {
+      case 'scan':
+        return this.scan(clauses);
+      case 'bitmap':
+        return this.bitmap(clauses, plan.fields);
+      case 'keys':
+        return this.splitByKeys(clauses, plan.field, depth);
+      case 'segments':
+        return this.splitBySegments(clauses, plan, depth);
+    }
+  }
+
+  private scan(clauses: readonly number[]): ScanNode {
+    const start = this.keep(clauses);
+    return { kind: NodeKind.scan, first: clauses[0] ?? 0, start, end: this.pool.length };
+  }
+
+  private bitmap(clauses: readonly number[], fields: readonly number[]): IndexNode {
+    const indexed = fields.map((field) => ({ field, isPoint: this.isPoint[field] ?? false }));
+    return buildBitmaps(this.table, clauses, indexed, this.keep(clauses));
+  }
+
+  /** Appends clauses to the pool and answers where they begin. */
+  private keep(clauses: readonly number[]): number {
+    const start = this.pool.length;
+    for (const clause of clauses) this.pool.push(clause);
+    return start;
+  }
+
+  private splitByKeys(clauses: readonly number[], field: number, depth: number): IndexNode {
+    const { children, rest } = this.divide(clauses, field, (cell) => keysOfCell(this.table, cell));
+    if (!this.isUseful(clauses.length, children, rest, depth)) return this.flat(clauses);
+    const nodes = new Map<unknown, IndexNode>();
+    for (const [key, members] of children) nodes.set(key, this.build(members, depth + 1));
+    return {
+      kind: NodeKind.keySplit,
+      first: clauses[0] ?? 0,
+      field,
+      isPoint: this.isPoint[field] ?? false,
+      children: nodes,
+      rest: this.buildRest(rest, depth),
+    };
+  }
+
+  private splitBySegments(
+    clauses: readonly number[],
+    { field, cuts }: NodePlan & { readonly kind: 'segments' },
+    depth: number,
+  ): IndexNode {
+    const { children, rest } = this.divide(clauses, field, (cell) => this.segmentsOfCell(cell, cuts));
+    if (!this.isUseful(clauses.length, children, rest, depth)) return this.flat(clauses);
+    const nodes = Array.from({ length: cuts.length + 1 }, (_, segment) => {
+      const members = children.get(segment);
+      return members === undefined ? undefined : this.build(members, depth + 1);
+    });
+    return {
+      kind: NodeKind.segmentSplit,
+      first: clauses[0] ?? 0,
+      field,
+      cuts,
+      children: nodes,
+      rest: this.buildRest(rest, depth),
+    };
+  }
+
+  private buildRest(rest: readonly number[], depth: number): IndexNode | undefined {
+    return rest.length === 0 ? undefined : this.build(rest, depth + 1);
+  }
+
+  private flat(clauses: readonly number[]): IndexNode {
+    const columns = describeColumns(this.table, sampleOf(clauses));
+    return this.bitmap(clauses, columns.map(({ field }) => field)); // prettier-ignore
+  }
+
+  /** Whether a split sets clauses apart without multiplying them; notes the copies that it makes. */
+  private isUseful(
+    count: number,
+    children: ReadonlyMap<unknown, readonly number[]>,
+    rest: readonly number[],
+    depth: number,
+  ): boolean {
+    let largest = rest.length;
+    let total = rest.length;
+    for (const { length } of children.values()) {
+      largest = Math.max(largest, length);
+      total += length;
+    }
+    const copies = this.copies + total - count;
+    if (depth >= MAX_DEPTH || largest > count * MAX_SHARE || copies > this.table.count * MAX_COPIES) return false;
+    this.copies = copies;
+    return true;
+  }
+
+  /** Puts each clause under the keys of its cell of the field; without such a cell, or without keys, it belongs to the rest. */
+  private divide<Key>(
+    clauses: readonly number[],
+    field: number,
+    keysOf: (cell: number) => readonly Key[] | undefined,
+  ): Parts<Key> {
+    const children = new Map<Key, number[]>();
+    const rest: number[] = [];
+    for (const clause of clauses) {
+      const cell = this.cellOf(clause, field);
+      const keys = cell === undefined ? undefined : keysOf(cell);
+      if (keys === undefined) rest.push(clause);
+      else for (const key of keys) append(children, key, clause);
+    }
+    return { children, rest };
+  }
+
+  private cellOf(clause: number, field: number): number | undefined {
+    const { starts, fields, kinds } = this.table;
+    for (let cell = starts[clause] ?? 0; cell < (starts[clause + 1] ?? 0); cell += 1) {
+      if (fields[cell] === field && kinds[cell] !== CellKind.schedule) return cell;
+    }
+    return undefined;
+  }
+
+  /** The segments that a cell touches, where they are few. */
+  private segmentsOfCell(cell: number, cuts: Float64Array): readonly number[] | undefined {
+    const { kinds, lows, highs } = this.table;
+    if (kinds[cell] !== CellKind.within)
+      return keysOfCell(this.table, cell)?.map((point) => segmentOf(cuts, Number(point)));
+    const from = segmentOf(cuts, lows[cell] ?? 0);
+    const count = segmentOf(cuts, highs[cell] ?? 0) - from + 1;
+    return count <= MAX_SEGMENTS_OF_RANGE ? Array.from({ length: count }, (_, index) => from + index) : undefined;
+  }
+}
+
+const append = <Key>(children: Map<Key, number[]>, key: Key, clause: number): void => {
+  const members = children.get(key);
+  if (members === undefined) children.set(key, [clause]);
+  else if (members.at(-1) !== clause) members.push(clause);
+};

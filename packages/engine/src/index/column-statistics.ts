@@ -1,0 +1,131 @@
+import { CellKind, type ClauseTable, type SetOperand } from '../match/clause-table';
+
+/** Clauses that are looked at to judge a column; enough to tell 10 values from 1,000. */
+const SAMPLE = 1_024;
+
+/** What the cells of one field look like in a sample of clauses. Shares and selectivities are between 0 and 1. */
+export interface ColumnStatistics {
+  readonly field: number;
+  /** Clauses of the sample, with and without a cell of the field. */
+  readonly sampled: number;
+  /** Share of clauses that ask for one or a few values. */
+  readonly keyed: number;
+  /** Values that a clause asks for, on average over all clauses. */
+  readonly keysPerClause: number;
+  /** Different values asked for, at least 1. */
+  readonly distinct: number;
+  /** The ranges of the sample. */
+  readonly ranges: readonly (readonly [low: number, high: number])[];
+  /** Both bounds of all these ranges, ascending. */
+  readonly bounds: readonly number[];
+  /** Estimated share of clauses whose cell, or blank, matches some value. */
+  readonly selectivity: number;
+}
+
+/** Guesses for cells that no index decides. */
+const SELECTIVITY = { test: 0.35, negative: 0.9, absent: 0.1 } as const;
+/** Sets with more members are not taken apart. */
+export const MAX_KEYS_OF_CELL = 16;
+
+/** A sample of clauses, evenly spread. */
+export const sampleOf = (clauses: readonly number[]): readonly number[] =>
+  clauses.length <= SAMPLE
+    ? clauses
+    : Array.from({ length: SAMPLE }, (_, index) => clauses[Math.floor((index * clauses.length) / SAMPLE)] ?? 0);
+
+/** Looks at the cells of all fields in a sample of clauses; fields without cells are left out. */
+export const describeColumns = (table: ClauseTable, sample: readonly number[]): readonly ColumnStatistics[] => {
+  const cellsByField = new Map<number, number[]>();
+  for (const clause of sample) {
+    for (let cell = table.starts[clause] ?? 0; cell < (table.starts[clause + 1] ?? 0); cell += 1) {
+      if (table.kinds[cell] === CellKind.schedule) continue;
+      const field = table.fields[cell] ?? 0;
+      const known = cellsByField.get(field);
+      if (known === undefined) cellsByField.set(field, [cell]);
+      else known.push(cell);
+    }
+  }
+  return [...cellsByField].map(([field, cells]) => describeColumn(table, field, cells, sample.length));
+};
+
+const describeColumn = (
+  table: ClauseTable,
+  field: number,
+  cells: readonly number[],
+  clauseCount: number,
+): ColumnStatistics => {
+  const keys = new Set<unknown>();
+  const ranges: [number, number][] = [];
+  let keyed = 0;
+  let keyUses = 0;
+  for (const cell of cells) {
+    const found = keysOfCell(table, cell);
+    if (found !== undefined) {
+      keyed += 1;
+      keyUses += found.length;
+      for (const key of found) keys.add(key);
+    } else if (table.kinds[cell] === CellKind.within) {
+      ranges.push([table.lows[cell] ?? 0, table.highs[cell] ?? 0]);
+    }
+  }
+  const bounds = ranges.flat().sort((a, b) => a - b);
+  const distinct = Math.max(1, keys.size);
+  const selectivities = cells.map((cell) => selectivityOf(table, cell, distinct, bounds));
+  const matching = clauseCount - cells.length + selectivities.reduce((sum, selectivity) => sum + selectivity, 0);
+  return {
+    field,
+    sampled: clauseCount,
+    keyed: keyed / clauseCount,
+    keysPerClause: keyUses / clauseCount,
+    distinct,
+    ranges,
+    bounds,
+    selectivity: matching / clauseCount,
+  };
+};
+
+/** The values that a cell asks for, where they are few; undefined where it asks for something else. */
+export const keysOfCell = (table: ClauseTable, cell: number): readonly unknown[] | undefined => {
+  const { kinds, lows, highs, operands } = table;
+  switch (kinds[cell]) {
+    case CellKind.is:
+      return [operands[cell]];
+    case CellKind.within:
+      return lows[cell] === highs[cell] ? [lows[cell]] : undefined;
+    case CellKind.among: {
+      const values = operands[cell] as SetOperand; // as its kind says
+      return values.size <= MAX_KEYS_OF_CELL ? [...values] : undefined;
+    }
+    default:
+      return undefined;
+  }
+};
+
+const selectivityOf = (table: ClauseTable, cell: number, distinct: number, bounds: readonly number[]): number => {
+  const keys = keysOfCell(table, cell);
+  if (keys !== undefined) return Math.min(1, keys.length / (distinct + 1));
+  switch (table.kinds[cell]) {
+    case CellKind.within:
+      return (rankOf(bounds, table.highs[cell] ?? 0) - rankOf(bounds, table.lows[cell] ?? 0) + 1) / (bounds.length + 1);
+    case CellKind.absent:
+      return SELECTIVITY.absent;
+    case CellKind.outside:
+    case CellKind.isNot:
+    case CellKind.notAmong:
+      return SELECTIVITY.negative;
+    default:
+      return SELECTIVITY.test;
+  }
+};
+
+/** How many bounds lie below a point. */
+const rankOf = (bounds: readonly number[], point: number): number => {
+  let low = 0;
+  let high = bounds.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((bounds[middle] ?? 0) < point) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+};

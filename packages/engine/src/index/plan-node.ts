@@ -1,0 +1,108 @@
+import { type ColumnStatistics } from './column-statistics';
+import { segmentOf } from './index-node';
+
+/** How some clauses are best searched. */
+export type NodePlan =
+  | { readonly kind: 'scan' }
+  /** Fields in the order in which their bitmaps are ANDed. */
+  | { readonly kind: 'bitmap'; readonly fields: readonly number[] }
+  | { readonly kind: 'keys'; readonly field: number }
+  | { readonly kind: 'segments'; readonly field: number; readonly cuts: Float64Array };
+
+/** Estimated costs in nanoseconds; only their proportions matter. */
+const COST = { clause: 8, lookup: 20, word: 2.5, split: 25 } as const;
+/** What comes in may match less than the estimate says; searches are planned for so many times the clauses. */
+const CAUTION = 3;
+/** A split must save so much of the cost of searching all at once. */
+const WORTHWHILE = 0.85;
+/** Fewer clauses are always asked one after the other. */
+const MIN_CLAUSES = 5;
+const MAX_SEGMENTS = 1_024;
+/** Clauses for each segment. */
+const SEGMENT_CLAUSES = 8;
+/** A range that touches more segments is left out of a split. */
+export const MAX_SEGMENTS_OF_RANGE = 4;
+
+interface Option {
+  readonly plan: NodePlan;
+  readonly cost: number;
+}
+
+/** Chooses between asking each clause, bitmaps, and splitting by the values or ranges of one field, by estimated cost. */
+export const planNode = (count: number, columns: readonly ColumnStatistics[]): NodePlan => {
+  if (count < MIN_CLAUSES || columns.length === 0) return { kind: 'scan' };
+  const matching = columns.reduce((product, { selectivity }) => product * selectivity, 1);
+  const flat = flatOption(count, matching, columns);
+  const splits = columns.flatMap((column) => splitOptions(count, matching / column.selectivity, column, columns));
+  const best = splits.reduce<Option>((least, option) => (option.cost < least.cost ? option : least), {
+    ...flat,
+    cost: flat.cost * WORTHWHILE,
+  });
+  return best.plan;
+};
+
+/** The cheaper of a scan and bitmaps. Both go through the clauses in order and stop at the first that matches. */
+const flatOption = (count: number, matching: number, columns: readonly ColumnStatistics[]): Option => {
+  const visited = Math.min(count, CAUTION / Math.max(matching, Number.EPSILON));
+  const scan: Option = { plan: { kind: 'scan' }, cost: visited * COST.clause };
+  const bySelectivity = [...columns].sort((a, b) => a.selectivity - b.selectivity);
+  const bitmap: Option = {
+    plan: { kind: 'bitmap', fields: bySelectivity.map(({ field }) => field) },
+    cost: Math.min(columns.length, 3) * COST.lookup + (visited / 32) * COST.word + 2 * COST.clause,
+  };
+  return scan.cost <= bitmap.cost || columns.length === 0 ? scan : bitmap;
+};
+
+const splitOptions = (
+  count: number,
+  matchingElsewhere: number,
+  column: ColumnStatistics,
+  columns: readonly ColumnStatistics[],
+): readonly Option[] => {
+  const others = columns.filter((other) => other !== column);
+  const { field, keyed, keysPerClause, distinct, ranges } = column;
+  const costOf = (child: number, rest: number): number =>
+    COST.split + flatOption(child, matchingElsewhere, others).cost + flatOption(rest, matchingElsewhere, others).cost;
+  const options: Option[] = [];
+  if (distinct > 1) {
+    const cost = costOf((count * keysPerClause) / distinct, count * (1 - keyed));
+    options.push({ plan: { kind: 'keys', field }, cost });
+  }
+  if (ranges.length > 0) {
+    const cuts = segmentCuts(column, count);
+    const { narrow, touched } = measureRanges(column, cuts);
+    if (cuts.length > 0) {
+      const cost = costOf((count * touched) / (cuts.length + 1), count * (1 - narrow));
+      options.push({ plan: { kind: 'segments', field, cuts }, cost });
+    }
+  }
+  return options;
+};
+
+/** Cuts between which about the same number of ranges begin or end. */
+const segmentCuts = ({ bounds }: ColumnStatistics, count: number): Float64Array => {
+  const wanted = Math.min(MAX_SEGMENTS, Math.floor(count / SEGMENT_CLAUSES));
+  const finite = bounds.filter(Number.isFinite);
+  const cuts = new Set<number>();
+  for (let index = 1; index < wanted; index += 1) {
+    const cut = finite[Math.floor((index * finite.length) / wanted)];
+    if (cut !== undefined) cuts.add(cut);
+  }
+  return Float64Array.from(cuts);
+};
+
+/** Share of clauses that a split by segments would take, and how many segments they would touch, for each clause of all. */
+const measureRanges = (
+  { keyed, keysPerClause, ranges, sampled }: ColumnStatistics,
+  cuts: Float64Array,
+): { readonly narrow: number; readonly touched: number } => {
+  let narrow = 0;
+  let touched = 0;
+  for (const [low, high] of ranges) {
+    const segments = segmentOf(cuts, high) - segmentOf(cuts, low) + 1;
+    if (segments > MAX_SEGMENTS_OF_RANGE) continue;
+    narrow += 1;
+    touched += segments;
+  }
+  return { narrow: keyed + narrow / sampled, touched: keysPerClause + touched / sampled };
+};

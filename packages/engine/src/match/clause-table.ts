@@ -1,0 +1,117 @@
+import { type Condition, type ValueTest } from '../operators/condition';
+import { ABSENT, type Frame, PRESENT } from './frame';
+
+/** How one cell of a clause is asked. Small numbers, since cells stand in typed arrays. */
+export const CellKind = {
+  within: 0,
+  outside: 1,
+  is: 2,
+  isNot: 3,
+  among: 4,
+  notAmong: 5,
+  absent: 6,
+  /** A test of a text, list or object. */
+  test: 7,
+  /** A test of a number, date or boolean. */
+  pointTest: 8,
+  /** A test of the clock alone, whatever the field. */
+  schedule: 9,
+} as const;
+
+/**
+ * The conditions of a table, flat: a row that needs all its cells is one clause; a row joined with OR is a clause for each cell. Clauses are
+ * numbered in the order in which rows are tried. Nothing changes once it is built.
+ */
+export interface ClauseTable {
+  readonly count: number;
+  /** Clause `c` has the cells from `starts[c]` up to, not including, `starts[c + 1]`. */
+  readonly starts: Uint32Array;
+  /** Place of each clause's row in the order of trial. */
+  readonly places: Uint32Array;
+  /** The rest by cell: the field asked, how, and with what. */
+  readonly fields: Uint16Array;
+  readonly kinds: Uint8Array;
+  readonly lows: Float64Array;
+  readonly highs: Float64Array;
+  /** A text, a set, or a test; undefined for kinds without. */
+  readonly operands: readonly unknown[];
+}
+
+/** What `operands` holds at a cell whose kind says so. */
+export type TextOperand = string;
+export type SetOperand = ReadonlySet<unknown>;
+export type TestOperand = ValueTest<unknown>;
+export type ScheduleOperand = (now: number) => boolean;
+
+/** Whether all cells of a clause match. */
+export const clauseHolds = (table: ClauseTable, clause: number, frame: Frame): boolean => {
+  const end = table.starts[clause + 1] ?? 0;
+  for (let cell = table.starts[clause] ?? 0; cell < end; cell += 1) if (!cellHolds(table, cell, frame)) return false;
+  return true;
+};
+
+/** Whether one cell matches. Points are NaN where there is none, so that no comparison holds. */
+export const cellHolds = (table: ClauseTable, cell: number, frame: Frame): boolean => {
+  const field = table.fields[cell] ?? 0;
+  switch (table.kinds[cell]) {
+    case CellKind.within: {
+      const point = frame.point(field);
+      return point >= (table.lows[cell] ?? 0) && point <= (table.highs[cell] ?? 0);
+    }
+    case CellKind.outside: {
+      const point = frame.point(field);
+      return point < (table.lows[cell] ?? 0) || point > (table.highs[cell] ?? 0);
+    }
+    case CellKind.is:
+      return frame.value(field) === table.operands[cell];
+    case CellKind.isNot:
+      return frame.tag(field) === PRESENT && frame.value(field) !== table.operands[cell];
+    case CellKind.absent:
+      return frame.tag(field) === ABSENT;
+    default:
+      return operandHolds(table, cell, field, frame);
+  }
+};
+
+const operandHolds = (table: ClauseTable, cell: number, field: number, frame: Frame): boolean => {
+  const operand = table.operands[cell];
+  const kind = table.kinds[cell];
+  // What an operand is, its kind says.
+  if (kind === CellKind.schedule) return (operand as ScheduleOperand)(frame.now);
+  if (frame.tag(field) !== PRESENT) return false;
+  const value = frame.value(field);
+  switch (kind) {
+    case CellKind.test:
+      return (operand as TestOperand)(value, frame.now);
+    case CellKind.pointTest:
+      return (operand as TestOperand)(frame.point(field), frame.now);
+    case CellKind.among:
+      return (operand as SetOperand).has(value === undefined ? frame.point(field) : value);
+    default:
+      return !(operand as SetOperand).has(value === undefined ? frame.point(field) : value);
+  }
+};
+
+/** A condition as one test, for values of the field's type. */
+export const testOf = (condition: Condition): ValueTest<unknown> => {
+  switch (condition.kind) {
+    case 'within':
+      return (value) => Number(value) >= condition.low && Number(value) <= condition.high;
+    case 'outside':
+      return (value) => Number(value) < condition.low || Number(value) > condition.high;
+    case 'is':
+      return (value) => value === condition.text;
+    case 'is not':
+      return (value) => value !== condition.text;
+    case 'among':
+      return (value) => condition.values.has(value as string | number); // of the field's type
+    case 'not among':
+      return (value) => !condition.values.has(value as string | number); // of the field's type
+    case 'test':
+      return condition.test;
+    case 'any':
+      return () => true;
+    case 'absent':
+      return () => false;
+  }
+};

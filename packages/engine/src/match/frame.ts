@@ -1,0 +1,136 @@
+import { type FieldType } from '@decision/contracts';
+import { type FieldReader, readOwn } from '../fields/field-path';
+import { instantOf } from '../values/instant';
+import { isObject } from '../values/value-type';
+
+/** What came for a field. */
+export const ABSENT = 0;
+export const PRESENT = 1;
+/** A value of another type: it is there, but no condition matches it. */
+export const WRONG = 2;
+/** Nobody has asked yet. */
+const UNREAD = 3;
+
+/** How values of a type stand in a frame. Booleans are points too: 0 and 1. */
+const KINDS: Readonly<Record<FieldType, number>> = {
+  string: 0,
+  number: 1,
+  date: 2,
+  boolean: 3,
+  list: 4,
+  object: 5,
+  function: 5,
+};
+
+const STRING = 0;
+const NUMBER = 1;
+const DATE = 2;
+const BOOLEAN = 3;
+const LIST = 4;
+
+/** Whether values of a type are points on a line (numbers, dates, booleans) and not looked at as they are. */
+export const isPointType = (type: FieldType): boolean => KINDS[type] >= NUMBER && KINDS[type] <= BOOLEAN;
+
+type Input = Readonly<Record<string, unknown>>;
+const NO_INPUT: Input = Object.freeze({});
+
+/**
+ * One input, laid out for matching: fields by position, each read when it is first asked for and brought into the form of its type. A rule
+ * has one frame, which takes one input after the other; nothing that runs while it holds one calls back into the rule.
+ */
+export class Frame {
+  /** Epoch ms. */
+  now = 0;
+  private input = NO_INPUT;
+  /** Whether the input has the usual prototype, or none. */
+  private isPlain = true;
+  private readonly size: number;
+  private readonly tags: Uint8Array;
+  /** NaN where there is none. */
+  private readonly points: Float64Array;
+  private readonly values: unknown[];
+  private readonly kinds: Uint8Array;
+
+  constructor(
+    private readonly readers: readonly FieldReader[],
+    types: readonly FieldType[],
+  ) {
+    this.size = readers.length;
+    this.tags = new Uint8Array(readers.length);
+    this.points = new Float64Array(readers.length).fill(Number.NaN);
+    this.values = readers.map(() => undefined);
+    this.kinds = Uint8Array.from(types, (type) => KINDS[type]);
+  }
+
+  /** Takes an input. */
+  open(input: Input, now: number): void {
+    const prototype: unknown = Object.getPrototypeOf(input);
+    this.input = input;
+    this.isPlain = prototype === Object.prototype || prototype === null;
+    this.now = now;
+    for (let field = 0; field < this.size; field += 1) this.tags[field] = UNREAD;
+  }
+
+  /** Lets go of the input: a rule outlives it. */
+  close(): void {
+    this.input = NO_INPUT;
+    for (let field = 0; field < this.size; field += 1) this.values[field] = undefined;
+  }
+
+  /** {@link ABSENT}, {@link PRESENT} or {@link WRONG}. */
+  tag(field: number): number {
+    const tag = this.tags[field];
+    return tag === UNREAD || tag === undefined ? this.read(field) : tag;
+  }
+
+  /** A number, the epoch ms of a date, 0 or 1 of a boolean; NaN where there is none. */
+  point(field: number): number {
+    if (this.tags[field] === UNREAD) this.read(field);
+    return this.points[field] ?? 0;
+  }
+
+  /** A text, list or object; undefined where there is none. */
+  value(field: number): unknown {
+    if (this.tags[field] === UNREAD) this.read(field);
+    return this.values[field];
+  }
+
+  private read(field: number): number {
+    const reader = this.readers[field];
+    if (reader === undefined) return ABSENT;
+    const { input } = this;
+    let value = this.isPlain && reader.isSafe ? input[reader.key] : readOwn(input, reader);
+    if (value === undefined && reader.isNested) value = readOwn(input, reader);
+    const tag = this.put(field, value);
+    this.tags[field] = tag;
+    return tag;
+  }
+
+  private put(field: number, value: unknown): number {
+    const kind = this.kinds[field] ?? STRING;
+    if (kind >= NUMBER && kind <= BOOLEAN) {
+      const point = pointOf(kind, value);
+      this.points[field] = point;
+      if (point === point) return PRESENT;
+    } else if (kind === STRING ? typeof value === 'string' : kind === LIST ? Array.isArray(value) : isObject(value)) {
+      this.values[field] = value;
+      return PRESENT;
+    }
+    return value === undefined || value === null ? ABSENT : WRONG;
+  }
+}
+
+/** NaN where the value is not of the type. */
+const pointOf = (kind: number, value: unknown): number => {
+  if (kind === NUMBER) return typeof value === 'number' ? value : Number.NaN;
+  if (kind === DATE) return instantOf(value);
+  return typeof value === 'boolean' ? Number(value) : Number.NaN;
+};
+
+/** Whether a value is one that conditions of the type look at. Null and missing values are of no type. */
+export const isOfType = (value: unknown, type: FieldType): boolean => {
+  const kind = KINDS[type];
+  if (kind === STRING) return typeof value === 'string';
+  if (kind <= BOOLEAN) return !Number.isNaN(pointOf(kind, value));
+  return kind === LIST ? Array.isArray(value) : isObject(value);
+};

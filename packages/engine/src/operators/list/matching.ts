@@ -1,0 +1,33 @@
+import { areEqual, areEqualFolded } from '../../values/equality';
+import { foldedKeyOf, keyOf, type KeyOf } from '../../values/value-key';
+
+/** What makes two elements equal: the same value, or the same but for the case of texts. */
+export interface Matching {
+  /** What it adds to the name of an operator. */
+  readonly suffix: '' | ' (case-insensitive)';
+  /** What it adds to the meaning of an operator. */
+  readonly inWords: string;
+  readonly areEqual: (left: unknown, right: unknown) => boolean;
+  readonly keyOf: KeyOf;
+}
+
+export const exactly: Matching = { suffix: '', inWords: '', areEqual, keyOf };
+
+export const ignoringCase: Matching = {
+  suffix: ' (case-insensitive)',
+  inWords: ', whatever the case of texts',
+  areEqual: areEqualFolded,
+  keyOf: foldedKeyOf,
+};
+
+export type List = readonly unknown[];
+
+/** Elements of a list that equal a value, counted up to a bound. */
+export const countOf = (list: List, value: unknown, matching: Matching, bound = Infinity): number => {
+  let count = 0;
+  for (const element of list) {
+    if (matching.areEqual(element, value)) count += 1;
+    if (count >= bound) break;
+  }
+  return count;
+};

@@ -1,0 +1,175 @@
+import { searchFor } from '../../values/find-text';
+import { fold } from '../../values/fold';
+import { pattern, text, texts } from '../argument';
+import { type Condition, negate, test } from '../condition';
+import { type Operator, operatorsOf } from '../operator-entry';
+import { type Pattern } from '../pattern';
+
+const operator = operatorsOf<string>('string');
+
+const is = (value: string): Condition<string> => ({ kind: 'is', text: value });
+const among = (values: readonly string[]): Condition<string> => ({ kind: 'among', values: new Set(values) });
+
+const isFolded = (value: string): Condition<string> => {
+  const folded = fold(value);
+  return test((came) => fold(came) === folded);
+};
+
+const contains = (part: string): Condition<string> => test(searchFor(part));
+
+const containsAny = (parts: readonly string[]): Condition<string> => {
+  const searches = parts.map(searchFor);
+  return test((came) => searches.some((isFoundIn) => isFoundIn(came)));
+};
+
+const matches = ({ isFoundIn, size }: Pattern): Condition<string> => ({
+  kind: 'test',
+  test: isFoundIn,
+  costPerCharacter: size,
+});
+
+/** Operators that compare texts. */
+export const textOperators: readonly Operator[] = [
+  operator({
+    op: 'contains',
+    args: [text('value')],
+    meaning: 'Holds the text; every text holds the empty one.',
+    example: [['el'], 'hello', 'world'],
+    condition: contains,
+  }),
+  operator({
+    op: 'does not contain',
+    args: [text('value')],
+    meaning: 'Does not hold the text.',
+    example: [['el'], 'world', 'hello'],
+    condition: (part) => negate(contains(part)),
+  }),
+  operator({
+    op: 'equals',
+    args: [text('value')],
+    meaning: 'Is the same text, character by character.',
+    example: [['a'], 'a', 'A'],
+    condition: is,
+  }),
+  operator({
+    op: 'equals (case-insensitive)',
+    args: [text('value')],
+    meaning: 'Is the same text in any case.',
+    example: [['a'], 'A', 'b'],
+    condition: isFolded,
+  }),
+  operator({
+    op: 'does not equal',
+    args: [text('value')],
+    meaning: 'Is another text.',
+    example: [['a'], 'A', 'a'],
+    condition: (value) => negate(is(value)),
+  }),
+  operator({
+    op: 'does not equal (case-insensitive)',
+    args: [text('value')],
+    meaning: 'Is another text whatever the case.',
+    example: [['a'], 'b', 'A'],
+    condition: (value) => negate(isFolded(value)),
+  }),
+  operator({
+    op: 'is empty',
+    args: [],
+    meaning: 'Has no character; a space is one.',
+    example: [[], '', ' '],
+    condition: () => is(''),
+  }),
+  operator({
+    op: 'is not empty',
+    args: [],
+    meaning: 'Has a character.',
+    example: [[], ' ', ''],
+    condition: () => negate(is('')),
+  }),
+  operator({
+    op: 'starts with',
+    args: [text('value')],
+    meaning: 'Begins with the text.',
+    example: [['he'], 'hello', 'the'],
+    condition: (part) => test((came) => came.startsWith(part)),
+  }),
+  operator({
+    op: 'ends with',
+    args: [text('value')],
+    meaning: 'Ends with the text.',
+    example: [['lo'], 'hello', 'low'],
+    condition: (part) => test((came) => came.endsWith(part)),
+  }),
+  operator({
+    op: 'is included in',
+    args: [texts('value')],
+    meaning: 'Is one of the listed texts.',
+    example: [[['a', 'b']], 'b', 'c'],
+    condition: among,
+  }),
+  operator({
+    op: 'is not included in',
+    args: [texts('value')],
+    meaning: 'Is none of the listed texts.',
+    example: [[['a', 'b']], 'c', 'b'],
+    condition: (values) => negate(among(values)),
+  }),
+  operator({
+    op: 'contains any of',
+    args: [texts('value')],
+    meaning: 'Holds one of the listed texts.',
+    example: [[['el', 'or']], 'world', 'tree'],
+    condition: containsAny,
+  }),
+  operator({
+    op: 'does not contain any of',
+    args: [texts('value')],
+    meaning: 'Holds none of the listed texts.',
+    example: [[['el', 'or']], 'tree', 'world'],
+    condition: (parts) => negate(containsAny(parts)),
+  }),
+  operator({
+    op: 'starts with (case-insensitive)',
+    args: [text('prefix')],
+    meaning: 'Begins with the text in any case.',
+    example: [['HE'], 'hello', 'the'],
+    condition: (part) => {
+      const folded = fold(part);
+      return test((came) => fold(came).startsWith(folded));
+    },
+  }),
+  operator({
+    op: 'ends with (case-insensitive)',
+    args: [text('suffix')],
+    meaning: 'Ends with the text in any case.',
+    example: [['LO'], 'hello', 'low'],
+    condition: (part) => {
+      const folded = fold(part);
+      return test((came) => fold(came).endsWith(folded));
+    },
+  }),
+  operator({
+    op: 'contains (case-insensitive)',
+    args: [text('substring')],
+    meaning: 'Holds the text in any case.',
+    example: [['EL'], 'hello', 'world'],
+    condition: (part) => {
+      const isFoundIn = searchFor(fold(part));
+      return test((came) => isFoundIn(fold(came)));
+    },
+  }),
+  operator({
+    op: 'matches RegEx',
+    args: [pattern('regex')],
+    meaning: 'The regular expression (RE2 syntax) matches some part of it; `^` and `$` tie it to the ends.',
+    example: [['^[0-9]+$'], '123', '12a'],
+    condition: matches,
+  }),
+  operator({
+    op: 'does not match RegEx',
+    args: [pattern('regex')],
+    meaning: 'The regular expression matches no part of it.',
+    example: [['^[0-9]+$'], '12a', '123'],
+    condition: (regex) => negate(matches(regex)),
+  }),
+];

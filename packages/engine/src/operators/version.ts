@@ -1,0 +1,73 @@
+/** A version by semantic versioning: three numbers, and what stands before a release. */
+export interface Version {
+  /** Major, minor and patch as digits without leading zeros: of any length, so never rounded. */
+  readonly numbers: readonly [major: string, minor: string, patch: string];
+  /** Identifiers of a pre-release; none for a release. */
+  readonly prerelease: readonly string[];
+}
+
+/** Longer texts are no versions. */
+const MAX_LENGTH = 256;
+const NUMBER = /^(0|[1-9][0-9]*)$/;
+const IDENTIFIER = /^[0-9A-Za-z-]+$/;
+
+/** Reads a version: `1.4.2`, `1.4.2-rc.1`, `1.4.2+build`. Also `1.4`, `1` and a leading `v`, with zeros for what is left out. */
+export const parseVersion = (text: string): Version | undefined => {
+  if (text.length > MAX_LENGTH) return undefined;
+  const bare = text.startsWith('v') || text.startsWith('V') ? text.slice(1) : text;
+  const parts = splitVersion(bare);
+  if (parts === undefined || parts.numbers.length > 3) return undefined;
+  const [major = '0', minor = '0', patch = '0'] = parts.numbers;
+  return { numbers: [major, minor, patch], prerelease: parts.prerelease };
+};
+
+/** Whether a text is a version to the letter of semantic versioning: three numbers and no `v`. */
+export const isStrictVersion = (text: string): boolean =>
+  text.length <= MAX_LENGTH && splitVersion(text)?.numbers.length === 3;
+
+/** The parts of a version, build metadata left out; undefined where a part is not what it must be. */
+const splitVersion = (
+  text: string,
+): { readonly numbers: readonly string[]; readonly prerelease: readonly string[] } | undefined => {
+  const plus = text.indexOf('+');
+  if (plus >= 0 && !isIdentifiers(text.slice(plus + 1))) return undefined;
+  const version = plus < 0 ? text : text.slice(0, plus);
+  const dash = version.indexOf('-');
+  const numbers = (dash < 0 ? version : version.slice(0, dash)).split('.');
+  if (!numbers.every((part) => NUMBER.test(part))) return undefined;
+  if (dash < 0) return { numbers, prerelease: [] };
+  const prerelease = version.slice(dash + 1).split('.');
+  return prerelease.every(isPrereleaseIdentifier) ? { numbers, prerelease } : undefined;
+};
+
+const isIdentifiers = (text: string): boolean => text.split('.').every((part) => IDENTIFIER.test(part));
+const isDigits = (text: string): boolean => /^[0-9]+$/.test(text);
+const isPrereleaseIdentifier = (part: string): boolean =>
+  IDENTIFIER.test(part) && (!isDigits(part) || NUMBER.test(part));
+
+/** Negative where the first comes before the second, 0 where neither does. A pre-release comes before its release. */
+export const compareVersions = (a: Version, b: Version): number =>
+  compareDigits(a.numbers[0], b.numbers[0]) ||
+  compareDigits(a.numbers[1], b.numbers[1]) ||
+  compareDigits(a.numbers[2], b.numbers[2]) ||
+  comparePrereleases(a.prerelease, b.prerelease);
+
+const compareDigits = (a: string, b: string): number => a.length - b.length || compareText(a, b);
+
+const compareText = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
+
+const comparePrereleases = (a: readonly string[], b: readonly string[]): number => {
+  if (a.length === 0 || b.length === 0) return b.length - a.length;
+  for (let index = 0; index < Math.min(a.length, b.length); index += 1) {
+    const order = compareIdentifiers(a[index] ?? '', b[index] ?? '');
+    if (order !== 0) return order;
+  }
+  return a.length - b.length;
+};
+
+/** Numbers by size, before words; words by their characters. */
+const compareIdentifiers = (a: string, b: string): number => {
+  const [numericA, numericB] = [isDigits(a), isDigits(b)];
+  if (numericA && numericB) return compareDigits(a, b);
+  return numericA === numericB ? compareText(a, b) : numericA ? -1 : 1;
+};

@@ -1,0 +1,20 @@
+import { isObject } from '../values/value-type';
+
+/**
+ * What the values of one output are together, in the rows of a group that matched: at least one, none of them null. Of numbers the sum, texts and lists
+ * one after the other, of booleans whether one is true, of objects the members of all, later ones before earlier ones. Undefined where the values are not of one type, or their sum is too large for a number.
+ */
+export const addUp = (values: readonly unknown[]): unknown => {
+  if (areAll(values, (value): value is number => typeof value === 'number')) {
+    const sum = values.reduce((total, value) => total + value, 0);
+    return Number.isFinite(sum) ? sum : undefined;
+  }
+  if (areAll(values, (value) => typeof value === 'string')) return values.join('');
+  if (areAll(values, (value) => typeof value === 'boolean')) return values.includes(true);
+  if (areAll(values, (value): value is unknown[] => Array.isArray(value))) return values.flat(1);
+  if (areAll(values, isObject)) return Object.fromEntries(values.flatMap((value) => Object.entries(value)));
+  return undefined;
+};
+
+const areAll = <T>(values: readonly unknown[], isOne: (value: unknown) => value is T): values is readonly T[] =>
+  values.every(isOne);

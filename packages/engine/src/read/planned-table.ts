@@ -1,0 +1,61 @@
+import { type FieldType, type HitPolicy } from '@decision/contracts';
+import { type CompiledFormula } from '@decision/expressions';
+import { type Schedule } from './schedule';
+import { type Condition } from '../operators/condition';
+import { type Operator } from '../operators/operator-entry';
+
+/** A condition of a row. */
+export interface PlannedCell {
+  /** Position in `requestSchema`. */
+  readonly field: number;
+  readonly operator: Operator;
+  /** As they are written. */
+  readonly args: readonly unknown[];
+  readonly condition: Condition;
+  /** Whether arguments refer to values, so that the condition changes with them. */
+  readonly isMoving: boolean;
+}
+
+/** What an output field gets: a value, a value that may change, or the result of a formula. */
+export type PlannedOutput =
+  | { readonly kind: 'constant'; readonly value: unknown }
+  | { readonly kind: 'reference'; readonly template: unknown }
+  | { readonly kind: 'formula'; readonly formula: CompiledFormula };
+
+export interface PlannedRow {
+  /** Index in `conditions`. */
+  readonly index: number;
+  readonly priority: number;
+  readonly groupId: string | undefined;
+  readonly isOr: boolean;
+  readonly schedule: Schedule | undefined;
+  readonly cells: readonly PlannedCell[];
+  /** By position in `responseSchema`; undefined where the row gives nothing. */
+  readonly outputs: readonly (PlannedOutput | undefined)[];
+}
+
+export interface PlannedField {
+  readonly key: string;
+  readonly type: FieldType;
+  /** What stands in for a missing value; undefined where nothing does. */
+  readonly fallback: PlannedOutput | undefined;
+}
+
+export interface PlannedGroup {
+  readonly id: string;
+  readonly policy: HitPolicy;
+  /** By position in `responseSchema`: how the values of the matching rows become one. */
+  readonly accumulators: ReadonlyMap<number, CompiledFormula>;
+}
+
+/** A table that has been read: everything in it is known to be well-formed. */
+export interface PlannedTable {
+  readonly inputs: readonly PlannedField[];
+  readonly outputs: readonly PlannedField[];
+  /** Rows that take part, in table order. */
+  readonly rows: readonly PlannedRow[];
+  readonly groups: ReadonlyMap<string, PlannedGroup>;
+  /** Ids of function values by the names under which formulas call them. */
+  readonly functionIds: ReadonlyMap<string, string>;
+  readonly strictInput: boolean;
+}

@@ -1,0 +1,62 @@
+import { type ConditionCell, type RuleField } from '@decision/contracts';
+import { type ArgumentContext } from '../operators/argument';
+import { findOperator, operatorNames } from '../operators/operator-catalogue';
+import { type Operator } from '../operators/operator-entry';
+import { resolveReferences } from '../references/value-reference';
+import { type ValueSource } from '../references/value-source';
+import { frozenCopy } from '../values/frozen-copy';
+import { isTooDeep, MAX_DEPTH } from '../values/json-depth';
+import { type PlannedCell } from './planned-table';
+import { type Place, type ProblemList } from './problem-list';
+
+export interface CellContext {
+  readonly argumentContext: ArgumentContext;
+  readonly values: ValueSource | undefined;
+  readonly problems: ProblemList;
+}
+
+/** Reads one condition; undefined where it matches everything, or has problems. */
+export const readCell = (
+  { type }: RuleField,
+  field: number,
+  { op, args = [] }: ConditionCell,
+  place: Place,
+  context: CellContext,
+): PlannedCell | undefined => {
+  const { problems } = context;
+  const operator = findOperator(type, op);
+  if (operator === undefined) {
+    const valid = operatorNames(type).join('; ');
+    const fault = `has the operator "${op}", which fields of type ${type} do not have; valid are: ${valid}`;
+    problems.addFault('unknown_operator', fault, place);
+    return undefined;
+  }
+  if (op === 'any') return undefined;
+  if (isTooDeep(args)) {
+    problems.addFault('too_deep', `has arguments that nest deeper than ${MAX_DEPTH} levels`, place);
+    return undefined;
+  }
+  return prepareCell(operator, field, frozenCopy(args) as readonly unknown[], place, context); // a copy of a list is a list
+};
+
+const prepareCell = (
+  operator: Operator,
+  field: number,
+  args: readonly unknown[],
+  place: Place,
+  { argumentContext, values, problems }: CellContext,
+): PlannedCell | undefined => {
+  const resolution = resolveReferences(args, values);
+  if (!resolution.ok) {
+    problems.addFault(resolution.unresolved.code, resolution.unresolved.fault, place);
+    return undefined;
+  }
+  const resolved = resolution.value as readonly unknown[]; // a list with other elements is a list
+  const preparation = operator.prepare(resolved, argumentContext);
+  if (preparation.ok) {
+    const { condition } = preparation;
+    return condition.kind === 'any' ? undefined : { field, operator, args, condition, isMoving: resolved !== args };
+  }
+  for (const { code, fault } of preparation.faults) problems.addFault(code, fault, place);
+  return undefined;
+};

@@ -1,0 +1,80 @@
+import { type RuleGroup, type RuleTable } from '@decision/contracts';
+import { type CheckScope, type CompiledFormula } from '@decision/expressions';
+import { readFormula } from './formula-reader';
+import { type PlannedGroup } from './planned-table';
+import { pointerPart, type ProblemList } from './problem-list';
+
+/** What formulas of accumulators see beside inputs: the values of their column in the rows that matched, and how many rows did. */
+export const ACCUMULATOR_VALUES = '$values';
+export const ACCUMULATOR_ROWS = '$rows';
+
+/** Named accumulators, as the formulas that they stand for. */
+const NAMED: ReadonlyMap<string, string> = new Map([
+  ['sum', 'sum($values)'],
+  ['min', 'min($values)'],
+  ['max', 'max($values)'],
+  ['average', 'average($values)'],
+  ['count', 'length($values)'],
+  ['list', '$values'],
+  ['first', '$values[0]'],
+  ['last', '$values[length($values) - 1]'],
+]);
+
+export const accumulatorNames: readonly string[] = [...NAMED.keys()];
+
+export interface GroupContext {
+  /** Position of each output. */
+  readonly outputs: ReadonlyMap<string, { readonly position: number }>;
+  /** What formulas for an output see. */
+  readonly scopeOf: (position: number) => CheckScope;
+  readonly problems: ProblemList;
+}
+
+/** Reads the groups of a table and their accumulators. */
+export const readGroups = (table: RuleTable, context: GroupContext): ReadonlyMap<string, PlannedGroup> => {
+  const used = new Set(table.conditions.map(({ settings }) => settings?.groupId));
+  const groups = new Map<string, PlannedGroup>();
+  for (const [id, group] of Object.entries(table.groups ?? {})) {
+    groups.set(id, { id, policy: group.hitPolicy, accumulators: readAccumulators(id, group, context) });
+    const hasAccumulators = Object.keys(group.accumulators ?? {}).length > 0;
+    const place = { path: `/groups/${pointerPart(id)}` };
+    if (hasAccumulators && !used.has(id)) {
+      const message = `The group "${id}" has accumulators, but no row belongs to it; remove it, or name it in a row's settings.`;
+      context.problems.add('group_without_rows', message, place);
+    }
+    if (hasAccumulators && group.hitPolicy !== 'compute') {
+      const message = `The group "${id}" has accumulators, but its hit policy is "${group.hitPolicy}"; only "compute" uses them.`;
+      context.problems.add('misplaced_accumulators', message, { path: `${place.path}/accumulators` });
+    }
+  }
+  return groups;
+};
+
+const readAccumulators = (
+  id: string,
+  { accumulators = {} }: RuleGroup,
+  { outputs, scopeOf, problems }: GroupContext,
+): ReadonlyMap<number, CompiledFormula> => {
+  const compiled = new Map<number, CompiledFormula>();
+  const references = new Set([ACCUMULATOR_VALUES, ACCUMULATOR_ROWS]);
+  for (const [key, text] of Object.entries(accumulators)) {
+    const place = { path: `/groups/${pointerPart(id)}/accumulators/${pointerPart(key)}`, column: key };
+    const output = outputs.get(key);
+    if (output === undefined) {
+      const names = [...outputs.keys()].join(', ') || 'none';
+      const message = `The group "${id}" accumulates the output "${key}", which the rule does not have; it has: ${names}.`;
+      problems.add('unknown_field', message, place);
+      continue;
+    }
+    const reading = readFormula(NAMED.get(text) ?? text, { ...scopeOf(output.position), references });
+    if (reading.ok) compiled.set(output.position, reading.formula);
+    else for (const problem of reading.problems) problems.addFormulaProblem(withNames(problem), place);
+  }
+  return compiled;
+};
+
+/** A misspelt name of an accumulator reads as a formula; both are offered. */
+const withNames = <P extends { readonly message: string }>(problem: P): P => ({
+  ...problem,
+  message: `${problem.message}; an accumulator is one of ${accumulatorNames.join(', ')}, or a formula over ${ACCUMULATOR_VALUES}`,
+});

@@ -1,0 +1,92 @@
+import { type RuleField, type RuleRow, type RuleTable } from '@decision/contracts';
+import { type Place, pointerPart, ProblemList } from '../read/problem-list';
+import { type RuleProblem } from '../rule-problem';
+import { isTooDeep } from '../values/json-depth';
+import { bindFunctions } from './bind-functions';
+import { holdsReference, mapReferences, referencedName } from './value-reference';
+import { type StoredValue } from './value-source';
+
+/** A table whose references are by id, and the references for which there is no value. */
+export interface Binding {
+  readonly table: RuleTable;
+  readonly problems: readonly RuleProblem[];
+}
+
+/** Finds a value by its name, among those that the writer may use. */
+export type LookUpByName = (name: string) => StoredValue | undefined;
+
+/**
+ * Turns references as they are written (`{"$ref": name}`) into references as they are stored (`{"$rb": "globalValue", id, name}`), in arguments,
+ * outputs and defaults, and notes the ids of the function values that formulas call in `settings.functions`. A name that is bound already
+ * stays bound to the same value, so that renaming a value changes no rule. The table that is given is not changed. References to unknown
+ * values stay as they are and are reported, at most 100; unknown function values are left to `checkRule`, which knows their place.
+ */
+export const bindValueReferences = (table: RuleTable, lookUpByName: LookUpByName): Binding => {
+  const binder = new Binder(lookUpByName);
+  const bound: RuleTable = {
+    ...table,
+    requestSchema: binder.bindFields(table.requestSchema, 'requestSchema'),
+    responseSchema: binder.bindFields(table.responseSchema, 'responseSchema'),
+    conditions: table.conditions.map((row, index) => binder.bindRow(row, index)),
+  };
+  return { table: bindFunctions(bound, lookUpByName), problems: binder.problems.problems };
+};
+
+class Binder {
+  readonly problems = new ProblemList();
+
+  constructor(private readonly lookUpByName: LookUpByName) {}
+
+  bindFields(fields: readonly RuleField[], side: string): RuleField[] {
+    return fields.map((field, index) => {
+      if (!mayBind(field.defaultValue)) return field;
+      const place = { path: `/${side}/${index}/defaultValue`, column: field.key };
+      return { ...field, defaultValue: this.bind(field.defaultValue, place) };
+    });
+  }
+
+  /** A row without references is answered as it is. */
+  bindRow(row: RuleRow, index: number): RuleRow {
+    const { request = {}, response = {} } = row;
+    const hasReference =
+      Object.values(request).some(({ args }) => mayBind(args)) ||
+      Object.values(response).some(({ value }) => mayBind(value));
+    if (!hasReference) return row;
+    const placeOf = (side: 'request' | 'response', key: string): Place => ({
+      path: `/conditions/${index}/${side}/${pointerPart(key)}`,
+      row: index,
+      column: key,
+    });
+    return {
+      ...row,
+      request: mapMembers(request, (cell, key) =>
+        mayBind(cell.args) ? { ...cell, args: this.bindList(cell.args ?? [], placeOf('request', key)) } : cell,
+      ),
+      response: mapMembers(response, (cell, key) =>
+        mayBind(cell.value) ? { ...cell, value: this.bind(cell.value, placeOf('response', key)) } : cell,
+      ),
+    };
+  }
+
+  private bindList(values: readonly unknown[], place: Place): unknown[] {
+    return values.map((value) => this.bind(value, place));
+  }
+
+  private bind(value: unknown, place: Place): unknown {
+    return mapReferences(value, (reference) => {
+      const name = referencedName(reference);
+      if (name === undefined) return reference;
+      const stored = this.lookUpByName(name);
+      if (stored !== undefined) return { $rb: 'globalValue', id: stored.id, name: stored.name };
+      this.problems.addFault('unknown_value', `refers to the value "${name}", which does not exist`, place);
+      return reference;
+    });
+  }
+}
+
+/** What nests too deep is left to `checkRule`, which refuses it. */
+const mayBind = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && !isTooDeep(value) && holdsReference(value);
+
+const mapMembers = <T>(members: Readonly<Record<string, T>>, map: (member: T, key: string) => T): Record<string, T> =>
+  Object.fromEntries(Object.entries(members).map(([key, member]) => [key, map(member, key)]));

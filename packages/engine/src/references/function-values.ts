@@ -1,0 +1,49 @@
+import { type FunctionValue } from '@decision/expressions';
+import { readFormula } from '../read/formula-reader';
+import { isObject } from '../values/value-type';
+import { type FunctionText, type StoredValue, type ValueSource } from './value-source';
+
+/** A function value that cannot be called, by the name under which formulas call it; `fault` ends a sentence about it. */
+export interface FunctionFault {
+  readonly name: string;
+  readonly fault: string;
+}
+
+export interface FunctionValues {
+  readonly functions: ReadonlyMap<string, FunctionValue>;
+  readonly faults: readonly FunctionFault[];
+}
+
+/** Compiles the function values that formulas may call. They see their parameters and one another. */
+export const readFunctionValues = (
+  ids: ReadonlyMap<string, string>,
+  source: ValueSource | undefined,
+): FunctionValues => {
+  const texts = new Map<string, FunctionText>();
+  const faults: FunctionFault[] = [];
+  for (const [name, id] of ids) {
+    const text = functionTextOf(source?.get(id));
+    if (typeof text === 'string') faults.push({ name, fault: text });
+    else texts.set(name, text);
+  }
+  const signatures = new Map([...texts].map(([name, { parameters }]) => [name, { parameters: parameters.length }]));
+  const functions = new Map<string, FunctionValue>();
+  for (const [name, { parameters, formula }] of texts) {
+    const reading = readFormula(formula, { fields: new Set(parameters), functions: signatures });
+    if (reading.ok) functions.set(name, { parameters, body: reading.formula });
+    else faults.push({ name, fault: `has a formula that cannot be used: ${reading.problems[0]?.message ?? ''}` });
+  }
+  return { functions, faults };
+};
+
+const functionTextOf = (stored: StoredValue | undefined): FunctionText | string => {
+  if (stored === undefined) return 'does not exist';
+  const { type, value } = stored;
+  const isFunction = type === 'function' && isObject(value) && typeof value['formula'] === 'string';
+  const parameters = isFunction ? value['parameters'] : undefined;
+  if (!isFunction || !isTextList(parameters)) return 'is not a function of parameters and a formula';
+  return { parameters, formula: String(value['formula']) };
+};
+
+const isTextList = (value: unknown): value is readonly string[] =>
+  Array.isArray(value) && value.every((element) => typeof element === 'string');

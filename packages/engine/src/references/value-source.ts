@@ -1,0 +1,24 @@
+/** A value of the workspace, which rules refer to by its id. */
+export interface StoredValue {
+  readonly id: string;
+  /** Only for messages: a value may be renamed. */
+  readonly name: string;
+  /** `function` for a {@link FunctionText}; the type of the value otherwise. */
+  readonly type: string;
+  readonly value: unknown;
+}
+
+/** The value of a function: its formula sees its parameters and nothing else. */
+export interface FunctionText {
+  readonly parameters: readonly string[];
+  readonly formula: string;
+}
+
+/**
+ * Where rules find values. Archived values are found too: published rules go on using them. `revision` changes whenever a value may have
+ * changed; rules look values up again when they see that it has.
+ */
+export interface ValueSource {
+  readonly revision: number | string;
+  readonly get: (id: string) => StoredValue | undefined;
+}
