@@ -36,13 +36,23 @@ export const readFunctionValues = (
   return { functions, faults };
 };
 
-const functionTextOf = (stored: StoredValue | undefined): FunctionText | string => {
+/** The function that a value holds, or what is wrong with it, as the end of a sentence. */
+export const functionTextOf = (stored: StoredValue | undefined): FunctionText | string => {
   if (stored === undefined) return 'does not exist';
   const { type, value } = stored;
   const isFunction = type === 'function' && isObject(value) && typeof value['formula'] === 'string';
   const parameters = isFunction ? value['parameters'] : undefined;
   if (!isFunction || !isTextList(parameters)) return 'is not a function of parameters and a formula';
   return { parameters, formula: String(value['formula']) };
+};
+
+/** The first fault of a function that is to be stored, as a sentence; undefined where there is none. Functions that it calls are not looked at: rules say which those are. */
+export const checkFunctionText = ({ parameters, formula }: FunctionText): string | undefined => {
+  const twice = parameters.find((name, index) => parameters.indexOf(name) !== index);
+  if (twice !== undefined) return `The parameter "${twice}" stands twice; remove one.`;
+  const reading = readFormula(formula, { fields: new Set(parameters) });
+  const problem = reading.ok ? undefined : reading.problems[0];
+  return problem && `${problem.message} (line ${problem.line}, column ${problem.column})`;
 };
 
 const isTextList = (value: unknown): value is readonly string[] =>
