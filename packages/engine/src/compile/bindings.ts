@@ -2,7 +2,7 @@ import { type FunctionValue } from '@decision/expressions';
 import { type Condition, type ValueTest } from '../operators/condition';
 import { testOf } from '../match/clause-table';
 import { type Operator } from '../operators/operator-entry';
-import { createPatternReader } from '../operators/pattern';
+import { createPatternReader, type PatternReader } from '../operators/pattern';
 import { readFunctionValues } from '../references/function-values';
 import { resolveReferences } from '../references/value-reference';
 import { type ValueSource } from '../references/value-source';
@@ -72,7 +72,8 @@ export class Bindings {
     const revision = this.plan.source?.revision;
     if (revision === undefined || revision === this.seen) return false;
     this.currentFailure = undefined;
-    for (const cell of this.plan.cells) this.bindCell(cell);
+    const readPattern = createPatternReader();
+    for (const cell of this.plan.cells) this.bindCell(cell, readPattern);
     for (const output of this.plan.outputs) this.bindOutput(output);
     this.bindFunctions();
     this.currentCosts = patternCostsOf(this.plan.cells);
@@ -80,13 +81,13 @@ export class Bindings {
     return true;
   }
 
-  private bindCell(cell: MovingCell): void {
+  private bindCell(cell: MovingCell, readPattern: PatternReader): void {
     const place = { row: cell.row, column: this.plan.inputKeys[cell.field] ?? '' };
     const resolution = resolveReferences(cell.args, this.plan.source);
     if (!resolution.ok) return this.fail(resolution.unresolved.fault, place);
     if (isTooDeep(resolution.value)) return this.fail('has arguments that nest too deep', place);
     const args = resolution.value as readonly unknown[]; // a list with other elements is a list
-    const preparation = cell.operator.prepare(args, { readPattern: createPatternReader() });
+    const preparation = cell.operator.prepare(args, { readPattern });
     if (!preparation.ok) return this.fail(preparation.faults[0]?.fault ?? 'cannot be used', place);
     cell.condition = preparation.condition;
     cell.current = testOf(preparation.condition);

@@ -7,7 +7,7 @@ import { type ValueSource } from '../references/value-source';
 import { frozenCopy } from '../values/frozen-copy';
 import { isTooDeep, MAX_DEPTH } from '../values/json-depth';
 import { type PlannedCell } from './planned-table';
-import { type Place, type ProblemList } from './problem-list';
+import { type Place, type ProblemList, shownName } from './problem-list';
 
 export interface CellContext {
   readonly argumentContext: ArgumentContext;
@@ -27,7 +27,7 @@ export const readCell = (
   const operator = findOperator(type, op);
   if (operator === undefined) {
     const valid = operatorNames(type).join('; ');
-    const fault = `has the operator "${op}", which fields of type ${type} do not have; valid are: ${valid}`;
+    const fault = `has the operator "${shownName(op)}", which fields of type ${type} do not have; valid are: ${valid}`;
     problems.addFault('unknown_operator', fault, place);
     return undefined;
   }

@@ -3,7 +3,7 @@ import { holdsReference, resolveReferences } from '../references/value-reference
 import { isTooDeep, MAX_DEPTH } from '../values/json-depth';
 import { type FormulaReader } from './formula-reader';
 import { type PlannedCell, type PlannedOutput, type PlannedRow } from './planned-table';
-import { type Place, pointerPart, type ProblemList } from './problem-list';
+import { offeredNames, type Place, pointerPart, type ProblemList, shownName } from './problem-list';
 import { type CellContext, readCell } from './read-cell';
 import { readSchedule } from './schedule';
 
@@ -128,11 +128,11 @@ const readGroupId = ({ settings }: RuleRow, index: number, { groupIds, problems 
   const groupId = settings?.groupId;
   if (groupId === undefined || groupId === null || groupId === '') return undefined;
   if (groupIds.has(groupId)) return groupId;
-  const known = [...groupIds].join(', ') || 'none';
+  const known = offeredNames(groupIds, groupIds.size);
   const place = { path: `/conditions/${index}/settings/groupId`, row: index };
   problems.addFault(
     'unknown_group',
-    `belongs to the group "${groupId}", which the rule does not have; it has: ${known}`,
+    `belongs to the group "${shownName(groupId)}", which the rule does not have; it has: ${known}`,
     place,
   );
   return undefined;
@@ -144,7 +144,8 @@ const addUnknownField = (
   place: Place,
   problems: ProblemList,
 ): void => {
-  const names = [...known.keys()].join(', ') || 'none';
-  const message = `Row ${place.row ?? 0} names the ${kind} "${place.column ?? ''}", which the rule does not have; it has: ${names}.`;
+  if (problems.isFull) return;
+  const names = offeredNames(known.keys(), known.size);
+  const message = `Row ${place.row ?? 0} names the ${kind} "${shownName(place.column ?? '')}", which the rule does not have; it has: ${names}.`;
   problems.add('unknown_field', message, place);
 };

@@ -4,7 +4,7 @@ import { argumentMessages } from '../functions/arguments';
 import { type CompiledFormula, type Evaluate } from '../run/run';
 import { compileFunctionCall } from '../run/function-call';
 import { type BinaryNode, type FormulaNode, type ListNode, type UnaryNode } from '../syntax/nodes';
-import { memberOf } from '../values/member';
+import { readMember } from '../values/member';
 import { compileArithmetic, compileNegation } from './arithmetic';
 import { compileCall } from './calls';
 import { compileEquality, compileMembership, compileOrder } from './comparison';
@@ -34,7 +34,7 @@ const compileNode: CompileNode = (node, scope, compilation) => {
     case 'member': {
       const object = compile(node.object);
       const { evaluate } = object;
-      return compilation.fold([object], (run) => memberOf(evaluate(run), node.key));
+      return compilation.fold([object], (run) => readMember(evaluate(run), node.key, run, node));
     }
     case 'index': {
       const [object, index] = [compile(node.object), compile(node.index)];
