@@ -6,7 +6,7 @@ import { loadVersion, openDatabase, requireDatabase } from '@decision/persistenc
 import { createEventCounter, runService, StartRefusal } from '@decision/service-kit';
 import { createWorkerServer } from './app';
 import { settings } from './config';
-import { evaluatePayload } from './evaluate';
+import { createHandler } from './handle';
 import { createRuleLibrary } from './rule-library';
 
 runService({
@@ -49,8 +49,7 @@ runService({
       sessionTimeoutMs: config.sessionTimeoutMs,
       heartbeatIntervalMs: config.heartbeatIntervalMs,
       partitionConcurrency: config.partitionConcurrency,
-      handle: async (envelope, payload) =>
-        evaluatePayload(await library.get(envelope.workspaceId, envelope.versionId), payload, envelope),
+      handle: createHandler(library),
       onEvent: createEventCounter(metrics, 'responder'),
     });
     const server = createWorkerServer({
