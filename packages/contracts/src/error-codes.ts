@@ -16,6 +16,7 @@ export const errorCodes = {
     'The body is not JSON; the position of the fault is in `position`, `line` and `column`.',
   ),
   invalid_request: entry(400, false, 'A parameter or the shape of the body is wrong; `problems` lists each fault.'),
+  too_many_items: entry(400, false, 'A bulk request has more inputs than the operator allows, named in `limit_items`.'),
   invalid_url: entry(400, false, 'The path of the request cannot be decoded.'),
   missing_api_key: entry(401, false, 'The header x-api-key is absent.'),
   invalid_api_key: entry(401, false, 'The API key is unknown, malformed, expired or revoked.'),

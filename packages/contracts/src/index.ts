@@ -12,6 +12,7 @@ export * from './value-revision';
 export * from './rules/rule-document';
 export * from './messages/headers';
 export * from './messages/solution-request.v1';
+export * from './messages/solution-chunk.v1';
 export * from './messages/solution-response.v1';
 export * from './messages/cache-invalidation.v1';
 export * from './http/error-body';

@@ -25,6 +25,30 @@ export const limits = {
     unit: 'bytes',
     meaning: 'Largest request body, after decompression. Larger ones are answered 413.',
   },
+  itemMaxBytes: {
+    env: 'ITEM_MAX_BYTES',
+    defaultValue: 20 * MIB,
+    min: 1024,
+    max: 30 * MIB,
+    unit: 'bytes',
+    meaning: 'Largest single input, alone or in a list. A larger one is answered 413 with its index.',
+  },
+  largeBodyThresholdBytes: {
+    env: 'LARGE_BODY_THRESHOLD_BYTES',
+    defaultValue: 8 * MIB,
+    min: 1024,
+    max: 512 * MIB,
+    unit: 'bytes',
+    meaning: 'A body above this size, after decompression, is a large one.',
+  },
+  largeBodyMaxConcurrent: {
+    env: 'LARGE_BODY_MAX_CONCURRENT',
+    defaultValue: 2,
+    min: 1,
+    max: 1_000,
+    unit: 'count',
+    meaning: 'Requests with a large body that one process works on at once; more are answered 429.',
+  },
   rpcTimeoutMs: {
     env: 'RPC_TIMEOUT_MS',
     defaultValue: 60_000,
@@ -67,12 +91,31 @@ export const limits = {
   },
 } as const satisfies Record<string, Limit>;
 
+/** Limits that hold only where an operator sets them. */
+export const optionalLimits = {
+  bulkMaxItems: {
+    env: 'BULK_MAX_ITEMS',
+    min: 1,
+    max: 1_000_000_000,
+    unit: 'count',
+    meaning: 'Most inputs of one bulk request; more are answered 400. Unlimited where it is not set.',
+  },
+} as const satisfies Record<string, Omit<Limit, 'defaultValue'>>;
+
 export type LimitName = keyof typeof limits;
 
 /** Fixed sizes and times of the broker and cache protocol; not settings (specification: "Limits"). */
 export const fixedLimits = {
   /** Largest message on `solution` and `solution-response`, bytes. */
   executionMessageBytes: 32 * MIB,
+  /** Input that a chunk of a bulk request normally carries at most, bytes; a larger input is a chunk by itself. */
+  chunkBytes: 2 * MIB,
+  /** Inputs in a chunk at most: many tiny ones have results that together would not fit a message. */
+  chunkItems: 10_000,
+  /** Levels to which the inputs of a list may nest. */
+  listDepth: 10_000,
+  /** Results of a bulk request that are held until all are there, bytes; the streamed form has no such bound. */
+  heldResultBytes: 512 * MIB,
   /** Largest message on `logs`, bytes. */
   logMessageBytes: 64 * MIB,
   /** How long an API key's payload may be served from any cache, ms. */

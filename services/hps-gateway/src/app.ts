@@ -11,7 +11,7 @@ import {
 import { type GatewayConfig } from './config';
 import { brokerReadiness, readHealth } from './routes/health';
 import { createSolveRoute } from './routes/solve';
-import { type Solve } from './solve';
+import { type OpenSolve } from './solve';
 
 /** What the routes work with. */
 export interface AppContext {
@@ -19,7 +19,7 @@ export interface AppContext {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly authenticator: Authenticator;
-  readonly solve: Solve;
+  readonly openSolve: OpenSolve;
   readonly cacheStatus: () => CacheStatus;
   /** Undefined where no brokers are configured. */
   readonly requesterStatus: () => RequesterStatus | undefined;

@@ -44,7 +44,7 @@ runService({
       logger,
       metrics,
       authenticator: createAuthenticator({ findKey: (selector) => keys.find(selector), now: Date.now }),
-      solve: createSolve(directory, requester, config.rpcTimeoutMs),
+      openSolve: createSolve(directory, requester, config.rpcTimeoutMs),
       cacheStatus: () => cache.status(),
       requesterStatus: () => requester?.status(),
     });

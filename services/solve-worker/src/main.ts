@@ -13,7 +13,7 @@ import {
 import { createEventCounter, runService, StartRefusal } from '@decision/service-kit';
 import { createWorkerServer } from './app';
 import { settings } from './config';
-import { evaluatePayload } from './evaluate';
+import { createHandler } from './handle';
 import { createRuleLibrary } from './rule-library';
 import { createValueDirectory } from './value-directory';
 
@@ -71,8 +71,7 @@ runService({
       sessionTimeoutMs: config.sessionTimeoutMs,
       heartbeatIntervalMs: config.heartbeatIntervalMs,
       partitionConcurrency: config.partitionConcurrency,
-      handle: async (envelope, payload) =>
-        evaluatePayload(await library.get(envelope.workspaceId, envelope.versionId), payload, envelope),
+      handle: createHandler(library),
       onEvent: createEventCounter(metrics, 'responder'),
     });
     const server = createWorkerServer({

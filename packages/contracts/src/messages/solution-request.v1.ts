@@ -11,8 +11,12 @@ import {
 export const explainModes = ['none', 'brief', 'all'] as const;
 export type ExplainMode = (typeof explainModes)[number];
 
-/** What a worker is asked to do with the payload. */
-export type SolutionKind = 'solve';
+/**
+ * What a worker is asked to do with the payload: `solve` one input, or a chunk of many (see `solution-chunk.v1`), whose results are
+ * answered as the inside of a JSON list (`solve-list`) or as lines (`solve-lines`).
+ */
+export const solutionKinds = ['solve', 'solve-list', 'solve-lines'] as const;
+export type SolutionKind = (typeof solutionKinds)[number];
 
 /**
  * The envelope of a message on `solution`, version 1. It travels in the message's headers; the value is the request body as
@@ -73,7 +77,8 @@ export const decodeSolutionRequest = (headers: ReceivedHeaders): SolutionRequest
 
 const readKind = (headers: ReceivedHeaders): SolutionKind => {
   const kind = requiredHeader(headers, 'kind');
-  if (kind === 'solve') return kind;
+  const known = solutionKinds.find((candidate) => candidate === kind);
+  if (known !== undefined) return known;
   throw new EnvelopeError('internal_error', `The message asks for "${kind}", which this worker does not know.`);
 };
 
