@@ -67,6 +67,7 @@ const assemble = (planned: PlannedTable, { values, search = 'index' }: CompileOp
     inputs,
     inputsWithFallback: inputs.flatMap(({ fallback }, position) => (fallback === NOTHING ? [] : [position])),
     outputs,
+    partsPerAnswer: outputs.reduce((sum, { path }) => sum + path.segments.length, 0),
     outputPositions: new Map(planned.outputs.map(({ key }, position) => [key, position])),
     rowIndexes: Uint32Array.from(rows, ({ index }) => index),
     orRows: Uint8Array.from(rows, ({ isOr }) => Number(isOr)),

@@ -47,6 +47,8 @@ export interface CompiledRule {
   readonly inputsWithFallback: readonly number[];
   /** @internal */
   readonly outputs: readonly CompiledOutput[];
+  /** Parts of the keys of all outputs: the size of an answer without its values. @internal */
+  readonly partsPerAnswer: number;
   /** Positions of outputs by key. @internal */
   readonly outputPositions: ReadonlyMap<string, number>;
   /** Index in `conditions` of the row at each place in the order of trial. @internal */

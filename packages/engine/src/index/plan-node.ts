@@ -33,7 +33,9 @@ export const planNode = (count: number, columns: readonly ColumnStatistics[]): N
   if (count < MIN_CLAUSES || columns.length === 0) return { kind: 'scan' };
   const matching = columns.reduce((product, { selectivity }) => product * selectivity, 1);
   const flat = flatOption(count, matching, columns);
-  const splits = columns.flatMap((column) => splitOptions(count, matching / column.selectivity, column, columns));
+  const splits = columns.flatMap((column) =>
+    splitOptions(count, matching / column.selectivity, column, columns.length - 1),
+  );
   const best = splits.reduce<Option>((least, option) => (option.cost < least.cost ? option : least), {
     ...flat,
     cost: flat.cost * WORTHWHILE,
@@ -43,26 +45,39 @@ export const planNode = (count: number, columns: readonly ColumnStatistics[]): N
 
 /** The cheaper of a scan and bitmaps. Both go through the clauses in order and stop at the first that matches. */
 const flatOption = (count: number, matching: number, columns: readonly ColumnStatistics[]): Option => {
-  const visited = Math.min(count, CAUTION / Math.max(matching, Number.EPSILON));
-  const scan: Option = { plan: { kind: 'scan' }, cost: visited * COST.clause };
+  const { scan, bitmap } = flatCosts(count, matching, columns.length);
+  if (scan <= bitmap || columns.length === 0) return { plan: { kind: 'scan' }, cost: scan };
   const bySelectivity = [...columns].sort((a, b) => a.selectivity - b.selectivity);
-  const bitmap: Option = {
-    plan: { kind: 'bitmap', fields: bySelectivity.map(({ field }) => field) },
-    cost: Math.min(columns.length, 3) * COST.lookup + (visited / 32) * COST.word + 2 * COST.clause,
+  return { plan: { kind: 'bitmap', fields: bySelectivity.map(({ field }) => field) }, cost: bitmap };
+};
+
+const flatCosts = (
+  count: number,
+  matching: number,
+  columns: number,
+): { readonly scan: number; readonly bitmap: number } => {
+  const visited = Math.min(count, CAUTION / Math.max(matching, Number.EPSILON));
+  return {
+    scan: visited * COST.clause,
+    bitmap: Math.min(columns, 3) * COST.lookup + (visited / 32) * COST.word + 2 * COST.clause,
   };
-  return scan.cost <= bitmap.cost || columns.length === 0 ? scan : bitmap;
+};
+
+/** The cost of the cheaper one, without choosing columns: splits ask for it once a column. */
+const flatCost = (count: number, matching: number, columns: number): number => {
+  const { scan, bitmap } = flatCosts(count, matching, columns);
+  return columns === 0 ? scan : Math.min(scan, bitmap);
 };
 
 const splitOptions = (
   count: number,
   matchingElsewhere: number,
   column: ColumnStatistics,
-  columns: readonly ColumnStatistics[],
+  others: number,
 ): readonly Option[] => {
-  const others = columns.filter((other) => other !== column);
   const { field, keyed, keysPerClause, distinct, ranges } = column;
   const costOf = (child: number, rest: number): number =>
-    COST.split + flatOption(child, matchingElsewhere, others).cost + flatOption(rest, matchingElsewhere, others).cost;
+    COST.split + flatCost(child, matchingElsewhere, others) + flatCost(rest, matchingElsewhere, others);
   const options: Option[] = [];
   if (distinct > 1) {
     const cost = costOf((count * keysPerClause) / distinct, count * (1 - keyed));

@@ -1,5 +1,5 @@
 import { type ResponseCell, type RuleField, type RuleRow } from '@decision/contracts';
-import { holdsReference, resolveReferences } from '../references/value-reference';
+import { holdsReference } from '../references/value-reference';
 import { isTooDeep, MAX_DEPTH } from '../values/json-depth';
 import { type FormulaReader } from './formula-reader';
 import { type PlannedCell, type PlannedOutput, type PlannedRow } from './planned-table';
@@ -107,7 +107,7 @@ export const readOutputValue = (value: unknown, place: Place, { problems, values
     return { kind: 'constant', value: null };
   }
   if (!holdsReference(value)) return { kind: 'constant', value };
-  const resolution = resolveReferences(value, values);
+  const resolution = values.resolve(value);
   if (!resolution.ok) problems.addFault(resolution.unresolved.code, resolution.unresolved.fault, place);
   return { kind: 'reference', template: value };
 };
