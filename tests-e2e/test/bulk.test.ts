@@ -104,3 +104,23 @@ it('streams a million inputs through with flat memory', async () => {
   expect(results).toBe(count);
   expect(Math.max(0, ...peaks)).toBeLessThan(600);
 }, 90_000);
+
+describe('parallel solving', () => {
+  it('answers each entry under its name, and failures in their place', async () => {
+    const answer = await service.call('POST', '/api/v1/parallel-solve?explain=true', {
+      light: { $rule: 'shipping-price', weight: 1 },
+      freight: { $rule: 'shipping-price/1', weight: 40 },
+      unknown: { $rule: 'no-such-rule', weight: 1 },
+      flow: { $flow: 'any', weight: 1 },
+    });
+    expect(answer).toMatchObject({
+      status: 200,
+      body: {
+        light: { carrier: expect.any(String), $explain: { matched: expect.any(Array) } },
+        freight: { carrier: 'freight desk' },
+        unknown: { $error: { status: 404, message: expect.stringContaining('no-such-rule') } },
+        flow: { $error: { status: 404 } },
+      },
+    });
+  });
+});

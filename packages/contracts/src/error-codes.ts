@@ -23,6 +23,7 @@ export const errorCodes = {
   forbidden: entry(403, false, 'The key is known but its role lacks an entitlement, named in `entitlement`.'),
   not_found: entry(404, false, 'Nothing is served at this path.'),
   rule_not_found: entry(404, false, 'No rule of this slug or id is visible to the key.'),
+  flow_not_found: entry(404, false, 'No flow of this slug is visible to the key.'),
   rule_not_published: entry(404, false, 'The rule exists but has no published version.'),
   version_not_found: entry(404, false, 'The rule has no such published version.'),
   environment_not_found: entry(404, false, 'Nothing is live in an environment of this name.'),

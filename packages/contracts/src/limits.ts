@@ -112,6 +112,8 @@ export const fixedLimits = {
   chunkBytes: 2 * MIB,
   /** Inputs in a chunk at most: many tiny ones have results that together would not fit a message. */
   chunkItems: 10_000,
+  /** Entries of a parallel request at most. */
+  parallelEntries: 1_000,
   /** Levels to which the inputs of a list may nest. */
   listDepth: 10_000,
   /** Results of a bulk request that are held until all are there, bytes; the streamed form has no such bound. */

@@ -14,6 +14,8 @@ export interface GatewayUnderTest {
   /** Takes the place of the workers: answers a payload, or throws. */
   worker: (kind: SolutionKind, payload: Buffer) => Promise<Buffer>;
   requesterStatus: RequesterStatus | undefined;
+  /** Forgets what was asked, and lets workers echo again. */
+  reset(): void;
 }
 
 /** Answers every object as it is, and everything else with an error. */
@@ -78,6 +80,10 @@ export const startGateway = async (
     asked,
     worker: echo,
     requesterStatus: undefined,
+    reset: () => {
+      asked.length = 0;
+      gateway.worker = echo;
+    },
   };
   return gateway;
 };

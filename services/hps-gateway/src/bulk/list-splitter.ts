@@ -3,7 +3,7 @@ import { chunkInputs, ServiceError } from '@decision/contracts';
 import { itemNotUtf8, itemTooLarge, tooManyItems } from './bulk-faults';
 import { type Chunk } from './chunk';
 import { ChunkBuilder } from './chunk-builder';
-import { type ListFault, ListScanner } from './list-scanner';
+import { JsonScanner, type ScanFault } from '../json/json-scanner';
 import { type Splitter, type SplitterLimits } from './splitter';
 
 export interface ListSplitterLimits extends SplitterLimits {
@@ -13,13 +13,13 @@ export interface ListSplitterLimits extends SplitterLimits {
 
 /** Divides a JSON list. */
 export class ListSplitter implements Splitter {
-  private readonly scanner: ListScanner;
+  private readonly scanner: JsonScanner;
   private readonly builder: ChunkBuilder;
   private received = 0;
   private isOpen = false;
 
   constructor(private readonly limits: ListSplitterLimits) {
-    this.scanner = new ListScanner(limits.maxDepth);
+    this.scanner = new JsonScanner('list', limits.maxDepth);
     this.builder = new ChunkBuilder(limits);
   }
 
@@ -67,7 +67,7 @@ export class ListSplitter implements Splitter {
   }
 }
 
-const bodyFault = ({ kind, reason, position, line, column }: ListFault, index: number): ServiceError => {
+const bodyFault = ({ kind, reason, position, line, column }: ScanFault, index: number): ServiceError => {
   const place = { position, line, column };
   const where = `at position ${position} (line ${line}, column ${column})`;
   if (kind === 'syntax') {

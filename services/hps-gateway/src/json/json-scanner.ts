@@ -1,13 +1,13 @@
 import { NumberReader } from './number-reader';
 
-/** What the byte that was just scanned did: open the list, end an item (by a comma, or by closing the list), close an empty list. */
-export type ListEvent = 'open' | 'item' | 'last-item' | 'empty-list';
+/** What the byte that was just scanned did: open the whole, end an item (by a comma, or by closing the whole), close an empty whole. */
+export type ScanEvent = 'open' | 'item' | 'last-item' | 'empty';
 
-/** Where a body stops being a list in JSON. */
-export interface ListFault {
+/** Where a body stops being what was expected. */
+export interface ScanFault {
   readonly reason: string;
-  /** `not a list` where the body may be JSON, but of another kind; `too deep` where it nests beyond the bound. */
-  readonly kind: 'syntax' | 'not a list' | 'too deep';
+  /** `other kind` where the body may be JSON, but of another kind; `too deep` where it nests beyond the bound. */
+  readonly kind: 'syntax' | 'other kind' | 'too deep';
   /** Bytes from the beginning of the body. */
   readonly position: number;
   /** From 1. */
@@ -16,7 +16,7 @@ export interface ListFault {
   readonly column: number;
 }
 
-type Expected = 'list' | 'value' | 'value or ]' | 'key' | 'key or }' | 'colon' | 'comma' | 'nothing';
+type Expected = 'whole' | 'value' | 'value or ]' | 'key' | 'key or }' | 'colon' | 'comma' | 'nothing';
 type Token = 'string' | 'escape' | 'number' | 'literal';
 
 const SPACE = 0x20;
@@ -41,18 +41,22 @@ const LITERALS: ReadonlyMap<number, string> = new Map(
   ['true', 'false', 'null'].map((word) => [word.charCodeAt(0), word]),
 );
 const HEX_LENGTH = 4;
-const BEGINS_A_VALUE = /[{"\-0-9tfn]/;
+const BEGINS_A_VALUE = /[[{"\-0-9tfn]/;
 
 /**
- * Finds where the items of a JSON list begin and end, in pieces of its body, without building their values: the grammar is checked
- * byte by byte, in one pass and without recursion. Line breaks between tokens are replaced by spaces in place.
+ * Finds where the items of a JSON list, or the members of a JSON object, begin and end, in pieces of a body, without building their
+ * values: the grammar is checked byte by byte, in one pass and without recursion. Line breaks between tokens are replaced by spaces in
+ * place.
  */
-export class ListScanner {
-  fault: ListFault | undefined;
-  /** Position in the body of the first byte and behind the last byte of the newest item. */
+export class JsonScanner {
+  fault: ScanFault | undefined;
+  /** Position in the body of the first byte and behind the last byte of the newest item, or value of a member. */
   itemStart = 0;
   itemEnd = 0;
-  private expected: Expected = 'list';
+  /** The same of the newest member's key, quotes included. */
+  keyStart = 0;
+  keyEnd = 0;
+  private expected: Expected = 'whole';
   private token: Token | undefined;
   private isKey = false;
   private readonly number = new NumberReader();
@@ -66,23 +70,26 @@ export class ListScanner {
   private line = 1;
   private lineStart = 0;
 
-  constructor(private readonly maxDepth: number) {}
+  constructor(
+    private readonly whole: 'list' | 'object',
+    private readonly maxDepth: number,
+  ) {}
 
   /** Whether an item has begun and not ended. */
   get isInItem(): boolean {
     return this.token !== undefined || this.open.length > 1;
   }
 
-  /** Whether the list is complete. */
+  /** Whether the whole is complete. */
   get isComplete(): boolean {
     return this.expected === 'nothing';
   }
 
   /**
    * Scans a piece from `from` on, up to behind the next event or to its end. The event is given back in `event`; {@link fault} is set
-   * where the text is not a list. A piece is scanned to its end before the next one is given.
+   * where the text is not what was expected. A piece is scanned to its end before the next one is given.
    */
-  scan(piece: Buffer, from: number): { readonly at: number; readonly event: ListEvent | undefined } {
+  scan(piece: Buffer, from: number): { readonly at: number; readonly event: ScanEvent | undefined } {
     let at = from;
     while (at < piece.length && this.fault === undefined) {
       if (this.token === undefined) {
@@ -101,22 +108,22 @@ export class ListScanner {
     this.base += piece.length;
   }
 
-  /** Says that the body has ended; sets {@link fault} where the list has not. */
+  /** Says that the body has ended; sets {@link fault} where the whole has not. */
   end(): void {
     if (!this.isComplete) this.fail(0, 'the text ends too early');
   }
 
   /** One byte outside of strings, numbers and words. */
-  private structure(piece: Buffer, at: number): ListEvent | undefined {
+  private structure(piece: Buffer, at: number): ScanEvent | undefined {
     const byte = piece[at] ?? 0;
     if (byte === SPACE || byte === TAB || byte === RETURN || byte === LINE_BREAK) {
       this.space(piece, at, byte);
       return undefined;
     }
     if (this.expected === 'comma') return this.afterValue(byte, at);
-    if (this.expected === 'key' || this.expected === 'key or }') this.key(byte, at);
-    else if (this.expected === 'colon') this.require(byte === COLON, 'value', at, 'a colon was expected');
-    else if (this.expected === 'nothing') this.fail(at, 'there is text after the list');
+    if (this.expected === 'key' || this.expected === 'key or }') return this.key(byte, at);
+    if (this.expected === 'colon') this.require(byte === COLON, 'value', at, 'a colon was expected');
+    else if (this.expected === 'nothing') this.fail(at, `there is text after the ${this.whole}`);
     else return this.value(byte, at);
     return undefined;
   }
@@ -129,13 +136,17 @@ export class ListScanner {
     if (byte === LINE_BREAK || byte === RETURN) piece[at] = SPACE;
   }
 
-  private value(byte: number, at: number): ListEvent | undefined {
-    if (this.expected === 'list') {
-      if (byte === OPEN_LIST) {
-        this.enter(true, at);
+  private value(byte: number, at: number): ScanEvent | undefined {
+    if (this.expected === 'whole') {
+      if (byte === (this.whole === 'list' ? OPEN_LIST : OPEN_OBJECT)) {
+        this.enter(this.whole === 'list', at);
         return 'open';
       }
-      this.fail(at, 'a list was expected', BEGINS_A_VALUE.test(String.fromCharCode(byte)) ? 'not a list' : 'syntax');
+      this.fail(
+        at,
+        this.whole === 'list' ? 'a list was expected' : 'an object was expected',
+        BEGINS_A_VALUE.test(String.fromCharCode(byte)) ? 'other kind' : 'syntax',
+      );
       return undefined;
     }
     if (byte === CLOSE_LIST && this.expected === 'value or ]') return this.close(at, this.open.length === 1);
@@ -148,13 +159,16 @@ export class ListScanner {
     return undefined;
   }
 
-  private key(byte: number, at: number): void {
-    if (byte === QUOTE) this.begin('string', true);
-    else if (byte === CLOSE_OBJECT && this.expected === 'key or }') this.close(at, false);
-    else this.fail(at, 'a key in double quotes was expected');
+  private key(byte: number, at: number): ScanEvent | undefined {
+    if (byte === CLOSE_OBJECT && this.expected === 'key or }') return this.close(at, this.open.length === 1);
+    if (byte === QUOTE) {
+      if (this.open.length === 1) this.keyStart = this.base + at;
+      this.begin('string', true);
+    } else this.fail(at, 'a key in double quotes was expected');
+    return undefined;
   }
 
-  private afterValue(byte: number, at: number): ListEvent | undefined {
+  private afterValue(byte: number, at: number): ScanEvent | undefined {
     const inList = this.open.at(-1) === true;
     if (byte === COMMA) {
       this.expected = inList ? 'value' : 'key';
@@ -174,11 +188,11 @@ export class ListScanner {
     this.expected = isList ? 'value or ]' : 'key or }';
   }
 
-  private close(at: number, isEmptyList: boolean): ListEvent | undefined {
+  private close(at: number, isEmpty: boolean): ScanEvent | undefined {
     this.open.pop();
     if (this.open.length === 0) {
       this.expected = 'nothing';
-      return isEmptyList ? 'empty-list' : 'last-item';
+      return isEmpty ? 'empty' : 'last-item';
     }
     this.completed(at + 1);
     return undefined;
@@ -188,8 +202,11 @@ export class ListScanner {
   private completed(at: number): void {
     this.token = undefined;
     this.expected = this.isKey ? 'colon' : 'comma';
+    if (this.open.length === 1) {
+      if (this.isKey) this.keyEnd = this.base + at;
+      else this.itemEnd = this.base + at;
+    }
     this.isKey = false;
-    if (this.open.length === 1) this.itemEnd = this.base + at;
   }
 
   private begin(token: Token, isKey: boolean): void {
@@ -254,7 +271,7 @@ export class ListScanner {
     else this.fail(at, reason);
   }
 
-  private fail(at: number, reason: string, kind: ListFault['kind'] = 'syntax'): void {
+  private fail(at: number, reason: string, kind: ScanFault['kind'] = 'syntax'): void {
     const position = this.base + at;
     this.fault = { reason, kind, position, line: this.line, column: position - this.lineStart + 1 };
   }
