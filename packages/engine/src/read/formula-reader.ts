@@ -20,7 +20,9 @@ export const readFormula = (text: string, scope: CheckScope, patterns: PatternAl
   const problems = checkFormula(parsing.formula, scope);
   if (problems.length > 0) return { ok: false, problems };
   const formula = compileFormula(parsing.formula);
-  return patterns.take(formula.patternSize) ? { ok: true, formula } : { ok: false, problems: [tooManyPatterns(text)] };
+  return patterns.take(formula.patternWeight)
+    ? { ok: true, formula }
+    : { ok: false, problems: [tooManyPatterns(text)] };
 };
 
 /** A problem of the whole formula. */

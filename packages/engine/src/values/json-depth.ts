@@ -7,9 +7,14 @@ export const isTooDeep = (value: unknown, bound = MAX_DEPTH): boolean => {
   let level: readonly object[] = [value];
   for (let depth = 0; level.length > 0; depth += 1) {
     if (depth >= bound) return true;
-    level = level.flatMap((container) =>
-      Object.values(container).filter((part): part is object => typeof part === 'object' && part !== null),
-    );
+    const below: object[] = [];
+    for (const container of level) addContainers(container, below);
+    level = below;
   }
   return false;
+};
+
+const addContainers = (container: object, found: object[]): void => {
+  const parts: readonly unknown[] = Array.isArray(container) ? container : Object.values(container);
+  for (const part of parts) if (typeof part === 'object' && part !== null) found.push(part);
 };

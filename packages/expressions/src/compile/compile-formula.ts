@@ -25,7 +25,7 @@ export const compileFormula = (formula: Formula): CompiledFormula => {
     cost,
     depth: compilation.depth,
     slots: compilation.slots,
-    patternSize: compilation.patternSize,
+    patternWeight: compilation.patternWeight,
   });
 };
 

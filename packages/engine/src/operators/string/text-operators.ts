@@ -1,9 +1,10 @@
+import { type Pattern } from '@decision/expressions';
+import { searchForAny } from '../../values/find-any-text';
 import { searchFor } from '../../values/find-text';
 import { fold } from '../../values/fold';
 import { pattern, text, texts } from '../argument';
 import { type Condition, negate, test } from '../condition';
 import { type Operator, operatorsOf } from '../operator-entry';
-import { type Pattern } from '../pattern';
 
 const operator = operatorsOf<string>('string');
 
@@ -17,12 +18,9 @@ const isFolded = (value: string): Condition<string> => {
 
 const contains = (part: string): Condition<string> => test(searchFor(part));
 
-const containsAny = (parts: readonly string[]): Condition<string> => {
-  const searches = parts.map(searchFor);
-  return test((came) => searches.some((isFoundIn) => isFoundIn(came)));
-};
+const containsAny = (parts: readonly string[]): Condition<string> => test(searchForAny(parts));
 
-const matches = ({ isFoundIn, size }: Pattern): Condition<string> => ({
+const matches = ({ test: isFoundIn, size }: Pattern): Condition<string> => ({
   kind: 'test',
   test: isFoundIn,
   costPerCharacter: size,
