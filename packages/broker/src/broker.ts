@@ -1,4 +1,5 @@
-import { createProducer, type Producer, type ProducerOptions } from './producer/producer';
+import { createProducer } from './producer/batching-producer';
+import type { Producer, ProducerOptions } from './producer/producer';
 import { createRequester as makeRequester, type Requester, type RequesterOptions } from './requester/requester';
 import { createResponder as makeResponder, type Responder, type ResponderOptions } from './responder/responder';
 import type { BrokerLog, BrokerSettings } from './settings';
