@@ -14,9 +14,19 @@ export interface GatewayUnderTest {
   /** Takes the place of the workers: answers a payload, or throws. */
   worker: (kind: SolutionKind, payload: Buffer) => Promise<Buffer>;
   requesterStatus: RequesterStatus | undefined;
+  /** Lines that were logged for somebody who must act. */
+  readonly alarms: string[];
   /** Forgets what was asked, and lets workers echo again. */
   reset(): void;
 }
+
+export const READY: RequesterStatus = {
+  ready: true,
+  partitions: 4,
+  expectedPartitions: 4,
+  reason: undefined,
+  pending: 0,
+};
 
 /** Answers every object as it is, and everything else with an error. */
 export const echo = (kind: SolutionKind, payload: Buffer): Promise<Buffer> => {
@@ -55,9 +65,14 @@ export const startGateway = async (
     ...changes,
   } as unknown as GatewayConfig; // the addresses of servers are not looked at here
   const asked: GatewayUnderTest['asked'] = [];
+  const alarms: string[] = [];
   const server = createGateway({
     config,
-    logger: createLogger({ service: 'hps-gateway', level: 'silent' }),
+    logger: createLogger({
+      service: 'hps-gateway',
+      level: 'error',
+      destination: { write: (line: string) => void alarms.push(line) },
+    }),
     metrics: createMetrics('hps-gateway'),
     authenticator,
     openSolve: (request) => {
@@ -78,10 +93,13 @@ export const startGateway = async (
     server,
     url: (await server.listen()).url,
     asked,
+    alarms,
     worker: echo,
-    requesterStatus: undefined,
+    requesterStatus: READY,
     reset: () => {
+      gateway.requesterStatus = READY;
       asked.length = 0;
+      alarms.length = 0;
       gateway.worker = echo;
     },
   };

@@ -1,5 +1,6 @@
 import { type IncomingMessage, type ServerResponse } from 'node:http';
-import { solveRule } from '@decision/contracts';
+import { type RequesterStatus } from '@decision/broker';
+import { ServiceError, solveRule } from '@decision/contracts';
 import { type Authenticator, type Identity, type RequestContext, requireEntitlement } from '@decision/service-kit';
 import { LargeBodies, type LargeBodyPlace } from '../large-bodies';
 import { type OpenSolve } from '../solve';
@@ -9,6 +10,8 @@ import { type SolveBodyLimits } from '../solve-body';
 export interface SolveRouteContext {
   readonly authenticator: Authenticator;
   readonly openSolve: OpenSolve;
+  /** Undefined where no brokers are configured. */
+  readonly requesterStatus: () => RequesterStatus | undefined;
 }
 
 export interface SolveRouteLimits extends SolveBodyLimits {
@@ -24,6 +27,16 @@ export interface SolveExchange {
   readonly context: RequestContext;
   readonly place: LargeBodyPlace;
 }
+
+/** Throws `broker_unavailable` where nothing can be solved at the moment, whoever asks for whatever. */
+export const requireBroker = (status: RequesterStatus | undefined): void => {
+  if (status === undefined) {
+    throw new ServiceError('broker_unavailable', 'The message broker is disabled; nothing can be solved here.');
+  }
+  if (!status.ready) {
+    throw new ServiceError('broker_unavailable', status.reason ?? 'The message broker cannot be reached.');
+  }
+};
 
 export const createLargeBodies = (limits: SolveRouteLimits): LargeBodies =>
   new LargeBodies({ thresholdBytes: limits.largeBodyThresholdBytes, maxConcurrent: limits.largeBodyMaxConcurrent });

@@ -21,6 +21,7 @@ import {
   clockOf,
   createLargeBodies,
   identify,
+  requireBroker,
   type SolveExchange,
   type SolveRouteContext,
   type SolveRouteLimits,
@@ -39,6 +40,7 @@ export const createSolveRoute = (services: SolveRouteContext, limits: SolveRoute
     const path = parseSolvePath(url);
     if (path === undefined && !isParallelPath(url)) return false;
     context.route = path === undefined ? parallelSolve.path : routeOf(path);
+    requireBroker(services.requesterStatus());
     const exchange = { request, response, context, place: largeBodies.place() };
     const answering =
       path === undefined ? answerParallel(exchange, services, limits) : answerSolve(path, exchange, services, limits);
