@@ -3,6 +3,7 @@ import { chunkInputs, failedResult, joinResults, limits, ServiceError, type Solu
 import { type Authenticator, createLogger, createMetrics, type ServiceServer } from '@decision/service-kit';
 import { createGateway } from '../src/app';
 import { type GatewayConfig } from '../src/config';
+import { openAdmission } from '../src/open-admission';
 import { type SolveRequest } from '../src/solve';
 
 /** The HTTP side of the gateway before workers that live in this process. */
@@ -62,10 +63,14 @@ export const startGateway = async (
     largeBodyThresholdBytes: limits.largeBodyThresholdBytes.defaultValue,
     largeBodyMaxConcurrent: limits.largeBodyMaxConcurrent.defaultValue,
     rpcTimeoutMs: 10_000,
+    admissionTargetMs: limits.admissionTargetMs.defaultValue,
+    maxInFlightRequests: limits.maxInFlightRequests.defaultValue,
+    maxInFlightBytes: limits.maxInFlightBytes.defaultValue,
     ...changes,
   } as unknown as GatewayConfig; // the addresses of servers are not looked at here
   const asked: GatewayUnderTest['asked'] = [];
   const alarms: string[] = [];
+  const metrics = createMetrics('hps-gateway');
   const server = createGateway({
     config,
     logger: createLogger({
@@ -73,7 +78,8 @@ export const startGateway = async (
       level: 'error',
       destination: { write: (line: string) => void alarms.push(line) },
     }),
-    metrics: createMetrics('hps-gateway'),
+    metrics,
+    admission: openAdmission(config, metrics),
     authenticator,
     openSolve: (request) => {
       if (changes.openFails !== undefined) return Promise.reject(changes.openFails);

@@ -2,7 +2,9 @@ import { type IncomingMessage, type ServerResponse } from 'node:http';
 import { type RequesterStatus } from '@decision/broker';
 import { ServiceError, solveRule } from '@decision/contracts';
 import { type Authenticator, type Identity, type RequestContext, requireEntitlement } from '@decision/service-kit';
-import { LargeBodies, type LargeBodyPlace } from '../large-bodies';
+import { type Admission } from '../admission';
+import { LargeBodies } from '../large-bodies';
+import { type RequestPlace } from '../request-place';
 import { type OpenSolve } from '../solve';
 import { type SolveBodyLimits } from '../solve-body';
 
@@ -10,6 +12,7 @@ import { type SolveBodyLimits } from '../solve-body';
 export interface SolveRouteContext {
   readonly authenticator: Authenticator;
   readonly openSolve: OpenSolve;
+  readonly admission: Admission;
   /** Undefined where no brokers are configured. */
   readonly requesterStatus: () => RequesterStatus | undefined;
 }
@@ -25,7 +28,7 @@ export interface SolveExchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly context: RequestContext;
-  readonly place: LargeBodyPlace;
+  readonly place: RequestPlace;
 }
 
 /** Throws `broker_unavailable` where nothing can be solved at the moment, whoever asks for whatever. */
