@@ -1,7 +1,10 @@
 import { type IncomingMessage, type ServerResponse } from 'node:http';
-import { solveRule } from '@decision/contracts';
+import { type RequesterStatus } from '@decision/broker';
+import { ServiceError, solveRule } from '@decision/contracts';
 import { type Authenticator, type Identity, type RequestContext, requireEntitlement } from '@decision/service-kit';
-import { LargeBodies, type LargeBodyPlace } from '../large-bodies';
+import { type Admission } from '../admission';
+import { LargeBodies } from '../large-bodies';
+import { type RequestPlace } from '../request-place';
 import { type OpenSolve } from '../solve';
 import { type SolveBodyLimits } from '../solve-body';
 
@@ -9,6 +12,9 @@ import { type SolveBodyLimits } from '../solve-body';
 export interface SolveRouteContext {
   readonly authenticator: Authenticator;
   readonly openSolve: OpenSolve;
+  readonly admission: Admission;
+  /** Undefined where no brokers are configured. */
+  readonly requesterStatus: () => RequesterStatus | undefined;
 }
 
 export interface SolveRouteLimits extends SolveBodyLimits {
@@ -22,8 +28,18 @@ export interface SolveExchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly context: RequestContext;
-  readonly place: LargeBodyPlace;
+  readonly place: RequestPlace;
 }
+
+/** Throws `broker_unavailable` where nothing can be solved at the moment, whoever asks for whatever. */
+export const requireBroker = (status: RequesterStatus | undefined): void => {
+  if (status === undefined) {
+    throw new ServiceError('broker_unavailable', 'The message broker is disabled; nothing can be solved here.');
+  }
+  if (!status.ready) {
+    throw new ServiceError('broker_unavailable', status.reason ?? 'The message broker cannot be reached.');
+  }
+};
 
 export const createLargeBodies = (limits: SolveRouteLimits): LargeBodies =>
   new LargeBodies({ thresholdBytes: limits.largeBodyThresholdBytes, maxConcurrent: limits.largeBodyMaxConcurrent });

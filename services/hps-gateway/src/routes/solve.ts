@@ -15,12 +15,14 @@ import { splitBody } from '../bulk/split-body';
 import { type Splitter } from '../bulk/splitter';
 import { type BulkForm, formOfAnswer, formOfBody } from '../media-types';
 import { type Evaluate } from '../solve';
+import { RequestPlace } from '../request-place';
 import { openPieces, readSolveBody } from '../solve-body';
 import { answerParallel, isParallelPath } from './parallel';
 import {
   clockOf,
   createLargeBodies,
   identify,
+  requireBroker,
   type SolveExchange,
   type SolveRouteContext,
   type SolveRouteLimits,
@@ -39,7 +41,8 @@ export const createSolveRoute = (services: SolveRouteContext, limits: SolveRoute
     const path = parseSolvePath(url);
     if (path === undefined && !isParallelPath(url)) return false;
     context.route = path === undefined ? parallelSolve.path : routeOf(path);
-    const exchange = { request, response, context, place: largeBodies.place() };
+    requireBroker(services.requesterStatus());
+    const exchange = { request, response, context, place: RequestPlace.enter(services.admission, largeBodies) };
     const answering =
       path === undefined ? answerParallel(exchange, services, limits) : answerSolve(path, exchange, services, limits);
     answering.catch((error: unknown) => sendError(response, error, context)).finally(exchange.place.release);
@@ -65,7 +68,10 @@ const answerSolve = async (
   if (path.bulk) return answerInputs(exchange, limits, { form, evaluate }, openPieces(request, context, limits, place));
   const body = await readSolveBody(request, context, limits, place);
   if (body.kind === 'list') return answerInputs(exchange, limits, { form, evaluate }, body.pieces);
-  sendBytes(response, 200, await evaluate('solve', body.payload));
+  const sentAt = performance.now();
+  const result = await evaluate('solve', body.payload);
+  place.answered(performance.now() - sentAt);
+  sendBytes(response, 200, result);
 };
 
 interface BulkWork {
