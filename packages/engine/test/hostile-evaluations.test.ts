@@ -101,7 +101,7 @@ describe('S44 formulas of one request', () => {
       requestSchema: [],
       responseSchema: outputs(1),
       conditions: [rowOf(1, call)],
-      settings: settings as RuleTable['settings'],
+      settings: settings,
     };
     expect(messageOf(evaluateRule(compileRule(table, { values }), {}, { now: 0 }))).toMatch(/deep|steps/);
   });
