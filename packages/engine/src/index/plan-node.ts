@@ -10,13 +10,13 @@ export type NodePlan =
   | { readonly kind: 'segments'; readonly field: number; readonly cuts: Float64Array };
 
 /** Estimated costs in nanoseconds; only their proportions matter. */
-const COST = { clause: 8, lookup: 20, word: 2.5, split: 25 } as const;
+const COST = { clause: 8, lookup: 40, word: 2.5, split: 25 } as const;
 /** What comes in may match less than the estimate says; searches are planned for so many times the clauses. */
 const CAUTION = 3;
 /** A split must save so much of the cost of searching all at once. */
 const WORTHWHILE = 0.85;
 /** Fewer clauses are always asked one after the other. */
-const MIN_CLAUSES = 5;
+export const MIN_CLAUSES = 5;
 const MAX_SEGMENTS = 1_024;
 /** Clauses for each segment. */
 const SEGMENT_CLAUSES = 8;
@@ -30,7 +30,7 @@ interface Option {
 
 /** Chooses between asking each clause, bitmaps, and splitting by the values or ranges of one field, by estimated cost. */
 export const planNode = (count: number, columns: readonly ColumnStatistics[]): NodePlan => {
-  if (count < MIN_CLAUSES || columns.length === 0) return { kind: 'scan' };
+  if (columns.length === 0) return { kind: 'scan' };
   const matching = columns.reduce((product, { selectivity }) => product * selectivity, 1);
   const flat = flatOption(count, matching, columns);
   const splits = columns.flatMap((column) => splitOptions(count, matching / column.selectivity, column, columns));
@@ -48,9 +48,21 @@ const flatOption = (count: number, matching: number, columns: readonly ColumnSta
   const bySelectivity = [...columns].sort((a, b) => a.selectivity - b.selectivity);
   const bitmap: Option = {
     plan: { kind: 'bitmap', fields: bySelectivity.map(({ field }) => field) },
-    cost: Math.min(columns.length, 3) * COST.lookup + (visited / 32) * COST.word + 2 * COST.clause,
+    cost: lookupsIn(bySelectivity) * COST.lookup + (visited / 32) * COST.word + 2 * COST.clause,
   };
   return scan.cost <= bitmap.cost || columns.length === 0 ? scan : bitmap;
+};
+
+/** Columns whose bitmaps are looked up for the first word: until no clause of the 32 is left, all of them where some match. */
+const lookupsIn = (bySelectivity: readonly ColumnStatistics[]): number => {
+  let live = 32;
+  let lookups = 0;
+  for (const { selectivity } of bySelectivity) {
+    if (live < 1) break;
+    live *= selectivity;
+    lookups += 1;
+  }
+  return lookups;
 };
 
 const splitOptions = (
