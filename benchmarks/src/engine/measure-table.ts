@@ -35,6 +35,8 @@ const EXPLAIN = { ...OPTIONS, explain: 'brief' } as const;
 /** Of a scan, an input at a time may already be long. */
 const SCANNED_INPUTS = 16;
 const COMPILE_ROUNDS = 3;
+/** Tables from here on take seconds to compile: two rounds, no warming up. */
+const SLOW_ROWS = 50_000;
 /** Memory is measured of so many rows at least, in several copies of a small table. */
 const COPIED_ROWS = 20_000;
 
@@ -46,7 +48,7 @@ export const measureTable = async (shape: WorkloadShape, options: TableOptions):
   const compared = inputs.slice(0, options.compared);
   const disagreements = countDisagreements(table, { indexed, scanned, inputs: compared });
   const rates = measureInRounds(evaluations({ table, inputs }, indexed, scanned), options);
-  const costs = measureInRounds(preparations(text), { rounds: COMPILE_ROUNDS, milliseconds: options.milliseconds });
+  const costs = measureInRounds(preparations(text), compileOptions(shape, options));
   const of = (name: string): Rounds => {
     const rounds = rates.get(name) ?? costs.get(name);
     if (rounds === undefined) throw new RangeError(`Nothing was measured for ${name}.`);
@@ -69,6 +71,9 @@ export const measureTable = async (shape: WorkloadShape, options: TableOptions):
     disagreements,
   };
 };
+
+const compileOptions = ({ rows }: WorkloadShape, { milliseconds }: RoundOptions): RoundOptions =>
+  rows < SLOW_ROWS ? { rounds: COMPILE_ROUNDS, warmUps: 2, milliseconds } : { rounds: 2, warmUps: 0, milliseconds };
 
 /** What was answered last: results must go somewhere, or the calls could be left out. */
 let last: unknown;

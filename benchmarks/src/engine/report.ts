@@ -12,7 +12,7 @@ export const reportOf = (results: readonly TableResult[]): string =>
     '\n',
   );
 
-export const nameOf = ({ shape: { rows, columns, blanks, led } }: TableResult): string =>
+const nameOf = ({ shape: { rows, columns, blanks, led } }: TableResult): string =>
   `${rows.toLocaleString('en')} x ${columns}, ${blanks * 100} % blank, ${led ? 'equality' : 'mixed'}`;
 
 const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
@@ -22,7 +22,7 @@ const rate = ({ median }: Rounds): string =>
   median > 0.1 ? (1 / median).toFixed(1) : Math.round(1 / median).toLocaleString('en');
 const ratio = (a: number, b: number, digits = 2): string => (a / b).toFixed(digits);
 
-const rowOf = (result: TableResult): string => {
+export const rowOf = (result: TableResult): string => {
   const { index, scan, handWritten, explain, explainRead, many, parse, compile, documentBytes, compiledBytes } = result;
   return row([
     nameOf(result),

@@ -19,11 +19,10 @@ export const summarise = (values: readonly number[]): Rounds => {
   return { median: at(0.5), spread: (at(0.75) - at(0.25)) / at(0.5) };
 };
 
-/** Rounds before those that count: code is compiled, and compiled again when a later subject has shown it something new. */
-const WARM_UPS = 3;
-
 export interface RoundOptions {
   readonly rounds: number;
+  /** Rounds before those that count: code is compiled, and compiled again when a later subject has shown it something new. */
+  readonly warmUps: number;
   /** How long each subject runs in each round, ms; one call may take longer. */
   readonly milliseconds: number;
 }
@@ -31,10 +30,10 @@ export interface RoundOptions {
 /** Milliseconds of processor time an item, by name. Every subject runs in every round, so that what else the machine does strikes all of them alike. */
 export const measureInRounds = (
   subjects: readonly Subject[],
-  { rounds, milliseconds }: RoundOptions,
+  { rounds, warmUps, milliseconds }: RoundOptions,
 ): Map<string, Rounds> => {
   const seen = new Map(subjects.map(({ name }) => [name, [] as number[]]));
-  for (let warmUp = 0; warmUp < WARM_UPS; warmUp += 1)
+  for (let warmUp = 0; warmUp < warmUps; warmUp += 1)
     for (const subject of subjects) timePerItem(subject, milliseconds);
   for (let round = 0; round < rounds; round += 1) {
     for (const subject of subjects) seen.get(subject.name)?.push(timePerItem(subject, milliseconds));

@@ -4,7 +4,7 @@ import { isPointType } from '../match/frame';
 import { buildBitmaps } from './bitmap-builder';
 import { describeColumns, keysOfCell, sampleOf } from './column-statistics';
 import { type IndexNode, NodeKind, type RowIndex, type ScanNode, segmentOf } from './index-node';
-import { MAX_SEGMENTS_OF_RANGE, type NodePlan, planNode } from './plan-node';
+import { MAX_SEGMENTS_OF_RANGE, MIN_CLAUSES, type NodePlan, planNode } from './plan-node';
 
 /** Splits below one another. */
 const MAX_DEPTH = 40;
@@ -50,7 +50,7 @@ class IndexBuilder {
 
   /** Makes the node of some clauses, ascending and at least one. */
   build(clauses: readonly number[], depth: number): IndexNode {
-    if (clauses.length === 1) return this.scan(clauses);
+    if (clauses.length < MIN_CLAUSES) return this.scan(clauses);
     const plan = planNode(clauses.length, describeColumns(this.table, sampleOf(clauses)));
     switch (plan.kind) {
       case 'scan':
