@@ -124,3 +124,20 @@ describe('parallel solving', () => {
     });
   });
 });
+
+it('logs every decision', async () => {
+  const worker = service.fleet.services.get('solve-worker');
+  const logged = async (outcome: string): Promise<number> => {
+    const text = await (await fetch(`${worker?.url}/metrics`)).text();
+    return Number(new RegExp(`decision_logs_total\\{outcome="${outcome}"[^}]*\\} (\\d+)`).exec(text)?.[1] ?? 0);
+  };
+  const before = await logged('stored');
+  const droppedBefore = await logged('dropped');
+  await service.call('POST', path, weights(500));
+  await service.call('POST', '/api/v1/solve/shipping-price', { weight: 1 });
+  for (let attempt = 0; attempt < 100 && (await logged('stored')) < before + 501; attempt += 1) {
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  expect(await logged('stored')).toBe(before + 501);
+  expect(await logged('dropped')).toBe(droppedBefore);
+});

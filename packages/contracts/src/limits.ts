@@ -89,6 +89,15 @@ export const limits = {
     unit: 'count',
     meaning: 'Partitions that solution-response must have. With fewer, the gateway does not become ready.',
   },
+  decisionLogBufferBytes: {
+    env: 'DECISION_LOG_BUFFER_BYTES',
+    defaultValue: 128 * MIB,
+    min: MIB,
+    max: 16 * 1024 * MIB,
+    unit: 'bytes',
+    meaning:
+      'Decision logs that wait for the broker in one process; what does not fit is dropped, counted and said in the log.',
+  },
   workerSessionTimeoutMs: {
     env: 'WORKER_SESSION_TIMEOUT_MS',
     defaultValue: 30_000,

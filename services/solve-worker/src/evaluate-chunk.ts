@@ -2,14 +2,12 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   chunkInputs,
   type ChunkKind,
-  failedResult,
   fixedLimits,
-  joinResults,
   ServiceError,
   type SolutionRequestEnvelope,
 } from '@decision/contracts';
-import { type CompiledRule, evaluateMany, type RuleOutcome } from '@decision/engine';
-import { answerText, readInput } from './evaluate';
+import { type CompiledRule, evaluateMany } from '@decision/engine';
+import { readInput, type SolvedInput, solvedInput } from './evaluate';
 
 /** Inputs between two looks at the clock. */
 const BATCH = 32;
@@ -24,14 +22,18 @@ export type ChunkEnvelope = Pick<SolutionRequestEnvelope, 'receivedAt' | 'explai
  * Evaluates a rule with every input of a chunk, in slices between which the process does its other work. Each failure stands in its own
  * slot. Throws `deadline_exceeded` once nobody waits any more, and `result_too_large` as soon as the results cannot fit a message.
  */
-export const evaluateChunk = async (rule: CompiledRule, payload: Buffer, envelope: ChunkEnvelope): Promise<Buffer> => {
-  const results: string[] = [];
+export const evaluateChunk = async (
+  rule: CompiledRule,
+  payload: Buffer,
+  envelope: ChunkEnvelope,
+): Promise<readonly SolvedInput[]> => {
+  const solved: SolvedInput[] = [];
   let length = 0;
   let sliceBegan = performance.now();
   for (const inputs of batches(chunkInputs(payload), BATCH)) {
-    for (const result of evaluateBatch(rule, inputs, envelope)) {
-      results.push(result);
-      length += result.length + 2;
+    for (const input of evaluateBatch(rule, inputs, envelope)) {
+      solved.push(input);
+      length += input.result.length + 2;
     }
     if (length > fixedLimits.executionMessageBytes) throw resultTooLarge();
     if (performance.now() - sliceBegan < SLICE_MS) continue;
@@ -39,35 +41,25 @@ export const evaluateChunk = async (rule: CompiledRule, payload: Buffer, envelop
     if (Date.now() >= envelope.deadline) throw tooLate();
     sliceBegan = performance.now();
   }
-  return joinResults(envelope.kind, results);
+  return solved;
 };
 
-const evaluateBatch = (rule: CompiledRule, inputs: readonly Buffer[], envelope: ChunkEnvelope): readonly string[] => {
-  const { receivedAt: now, explain } = envelope;
-  const read = inputs.map(readOne);
-  const values = read.flatMap((input) => (input instanceof ServiceError ? [] : [input]));
+const evaluateBatch = (
+  rule: CompiledRule,
+  payloads: readonly Buffer[],
+  { receivedAt: now, explain }: ChunkEnvelope,
+): readonly SolvedInput[] => {
+  const beganAt = performance.now();
+  const inputs = payloads.map((payload) => readInput(payload, 'input'));
+  const values = inputs.flatMap((input) => (input instanceof ServiceError ? [] : [input]));
   const outcomes = evaluateMany(rule, values, { now, explain }).values();
-  return read.map((input) => (input instanceof ServiceError ? failedResult(input) : resultOf(outcomes.next().value)));
-};
-
-const readOne = (bytes: Buffer): Readonly<Record<string, unknown>> | ServiceError => {
-  try {
-    return readInput(bytes, 'input');
-  } catch (error) {
-    if (error instanceof ServiceError) return error;
-    throw error;
-  }
-};
-
-const resultOf = (outcome: RuleOutcome | undefined): string => {
-  if (outcome === undefined) throw new ServiceError('internal_error', 'An input of the chunk has no outcome.');
-  if (!outcome.ok) return failedResult(outcome.error);
-  try {
-    return answerText(outcome);
-  } catch (error) {
-    if (error instanceof ServiceError) return failedResult(error);
-    throw error;
-  }
+  const durationUs = ((performance.now() - beganAt) * 1_000) / payloads.length;
+  return payloads.map((payload, at) => {
+    const input = inputs[at];
+    const outcome = input instanceof ServiceError ? input : outcomes.next().value;
+    if (outcome === undefined) throw new ServiceError('internal_error', 'An input of the chunk has no outcome.');
+    return solvedInput(payload, outcome, durationUs);
+  });
 };
 
 function* batches<T>(items: Iterable<T>, size: number): Generator<readonly T[]> {

@@ -14,6 +14,7 @@ import { createEventCounter, runService, StartRefusal } from '@decision/service-
 import { createWorkerServer } from './app';
 import { settings } from './config';
 import { createHandler } from './handle';
+import { openDecisionLog } from './open-decision-log';
 import { createRuleLibrary } from './rule-library';
 import { createValueDirectory } from './value-directory';
 
@@ -65,13 +66,17 @@ runService({
       logger,
     );
     stopper.add('broker', () => broker.close());
+    const workerId = `${hostname()}-${randomUUID().slice(0, 8)}`;
+    const decisions = config.decisionLogs
+      ? openDecisionLog({ broker, workerId, bufferBytes: config.decisionLogBufferBytes, logger, metrics, stopper })
+      : undefined;
     const responder = createResponder(broker, {
       group: 'workers',
-      workerId: `${hostname()}-${randomUUID().slice(0, 8)}`,
+      workerId,
       sessionTimeoutMs: config.sessionTimeoutMs,
       heartbeatIntervalMs: config.heartbeatIntervalMs,
       partitionConcurrency: config.partitionConcurrency,
-      handle: createHandler(library),
+      handle: createHandler(library, decisions),
       onEvent: createEventCounter(metrics, 'responder'),
     });
     const server = createWorkerServer({

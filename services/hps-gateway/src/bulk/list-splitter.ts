@@ -27,12 +27,12 @@ export class ListSplitter implements Splitter {
     const chunks: Chunk[] = [];
     let begun = 0;
     for (let at = 0; at < piece.length;) {
-      const step = this.scanner.scan(piece, at);
+      at = this.scanner.scan(piece, at);
       this.checkFault();
-      at = step.at;
-      if (step.event === undefined) continue;
-      if (step.event === 'item' || step.event === 'last-item') this.finishItem(piece, begun, at - 1, chunks);
-      this.isOpen = step.event === 'open' || step.event === 'item';
+      const { event } = this.scanner;
+      if (event === undefined) continue;
+      if (event === 'item' || event === 'last-item') this.finishItem(piece, begun, at - 1, chunks);
+      this.isOpen = event === 'open' || event === 'item';
       begun = at;
     }
     if (this.isOpen && begun < piece.length) this.builder.extend(piece, begun, piece.length);
@@ -53,8 +53,7 @@ export class ListSplitter implements Splitter {
     this.checkSize(this.scanner.itemEnd - this.scanner.itemStart);
     const { bulkMaxItems } = this.limits;
     if (this.builder.index === bulkMaxItems) throw tooManyItems(bulkMaxItems);
-    this.builder.extend(piece, start, end);
-    const chunk = this.builder.finishItem();
+    const chunk = this.builder.add(piece, start, end);
     if (chunk !== undefined) chunks.push(checkUtf8(chunk));
   }
 

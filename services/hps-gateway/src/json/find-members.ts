@@ -33,9 +33,8 @@ export const findMembers = async (bytes: Buffer, maxDepth: number): Promise<Memb
 
 const scanSlice = (scanner: JsonScanner, slice: Buffer, members: Member[]): void => {
   for (let at = 0; at < slice.length && scanner.fault === undefined;) {
-    const step = scanner.scan(slice, at);
-    at = step.at;
-    if (step.event !== 'item' && step.event !== 'last-item') continue;
+    at = scanner.scan(slice, at);
+    if (scanner.event !== 'item' && scanner.event !== 'last-item') continue;
     const { keyStart, keyEnd, itemStart: valueStart, itemEnd: valueEnd } = scanner;
     members.push({ keyStart, keyEnd, valueStart, valueEnd });
   }

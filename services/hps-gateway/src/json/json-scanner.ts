@@ -50,6 +50,8 @@ const BEGINS_A_VALUE = /[[{"\-0-9tfn]/;
  */
 export class JsonScanner {
   fault: ScanFault | undefined;
+  /** What the newest byte that was scanned did. */
+  event: ScanEvent | undefined;
   /** Position in the body of the first byte and behind the last byte of the newest item, or value of a member. */
   itemStart = 0;
   itemEnd = 0;
@@ -86,21 +88,22 @@ export class JsonScanner {
   }
 
   /**
-   * Scans a piece from `from` on, up to behind the next event or to its end. The event is given back in `event`; {@link fault} is set
-   * where the text is not what was expected. A piece is scanned to its end before the next one is given.
+   * Scans a piece from `from` on, up to behind the next event or to its end, and returns where that is. The event is left in
+   * {@link event}; {@link fault} is set where the text is not what was expected. A piece is scanned to its end before the next one.
    */
-  scan(piece: Buffer, from: number): { readonly at: number; readonly event: ScanEvent | undefined } {
+  scan(piece: Buffer, from: number): number {
+    this.event = undefined;
     let at = from;
     while (at < piece.length && this.fault === undefined) {
       if (this.token === undefined) {
-        const event = this.structure(piece, at);
+        this.event = this.structure(piece, at);
         at += 1;
-        if (event !== undefined) return { at, event };
+        if (this.event !== undefined) return at;
       } else {
         at = this.continueToken(piece, at);
       }
     }
-    return { at, event: undefined };
+    return at;
   }
 
   /** Says that the piece has been scanned to its end. */
