@@ -45,14 +45,14 @@ const compare = (shape: TableShape, tableSeed: number, inputs: number): Readonly
   return kindsOf(indexed);
 };
 
-it(`S30 an index answers as the scan does, on small tables of all operators (seed ${seed})`, () => {
+it(`E-68 an index answers as the scan does, on small tables of all operators (seed ${seed})`, () => {
   fc.assert(
     fc.property(shapes(60), fc.integer(), (shape, tableSeed) => void compare(shape, tableSeed, 40)),
     { seed, numRuns: 400 },
   );
 });
 
-it(`S30 an index answers as the scan does, on large tables (seed ${seed})`, () => {
+it(`E-68 an index answers as the scan does, on large tables (seed ${seed})`, () => {
   fc.assert(
     fc.property(shapes(1_500), fc.integer(), (shape, tableSeed) => {
       compare({ ...shape, indexable: true }, tableSeed, 60);
@@ -61,7 +61,7 @@ it(`S30 an index answers as the scan does, on large tables (seed ${seed})`, () =
   );
 });
 
-it('S30 an index answers as the scan does, whichever nodes it is made of', () => {
+it('E-68 an index answers as the scan does, whichever nodes it is made of', () => {
   const shape = { rows: 2_000, columns: 2, blanks: 0, values: 2_000, indexable: true, unusual: 0.01, narrow: true };
   const kinds = times(12, (tableSeed) => compare(shape, tableSeed, 60)).flatMap((found) => [...found]);
   expect(new Set(kinds)).toEqual(new Set(Object.values(NodeKind).map(String)));

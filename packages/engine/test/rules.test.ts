@@ -46,7 +46,7 @@ describe('order', () => {
     expect(evaluate(document, {})).toMatchObject({ output: { out: 'high' }, matched: [2] });
   });
 
-  it('rows of distinct priority may stand in any order', () => {
+  it('E-65 rows of distinct priority may stand in any order', () => {
     const rows = [3, 2, 1].map((priority) =>
       row({ a: { op: 'less than or equal to', args: [4 - priority] } }, `p${priority}`, { priority }),
     );
@@ -128,7 +128,7 @@ describe('outputs', () => {
     expect(evaluate(table([row({ a: equals(1) }, 'x')]), {})).toEqual({ ok: true, output: {}, matched: [] });
   });
 
-  it('cannot be changed for the next request by changing them', () => {
+  it('E-142 cannot be changed for the next request by changing them', () => {
     const compiled = compileRule(
       table([{ response: { out: { value: { list: [1] } } } }], { responseSchema: [field('out', 'object')] }),
     );
@@ -223,7 +223,7 @@ describe('explanations', () => {
     });
   });
 
-  it('list 50 losing rows, or all of them', () => {
+  it('E-133 list 50 losing rows, or all of them', () => {
     const many = compileRule(table(Array.from({ length: 80 }, (_, index) => row({ a: equals(index) }, 'x'))));
     const brief = evaluateRule(many, {}, { now: 0, explain: 'brief' });
     const all = evaluateRule(many, {}, { now: 0, explain: 'all' });
@@ -232,13 +232,13 @@ describe('explanations', () => {
     expect(brief.ok && brief.explanation?.lost[0]).toMatchObject({ because: 'missing' });
   });
 
-  it('do not repeat large values', () => {
+  it('E-134 do not repeat large values', () => {
     const compiled = compileRule(table([row({ b: { op: 'equals', args: ['x'] } }, 'x')]));
     const outcome = evaluateRule(compiled, { b: 'y'.repeat(1_000_000) }, { now: 0, explain: 'all' });
     expect(JSON.stringify(outcome).length).toBeLessThan(1_000);
   });
 
-  it('have the same winner as the answer', () => {
+  it('E-135 have the same winner as the answer', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 9 }), fc.array(fc.integer({ min: 0, max: 9 })), (a, wanted) => {
         const outcome = evaluateRule(
@@ -304,14 +304,14 @@ describe('checkRule', () => {
     );
   });
 
-  it('reports all problems at once, at most 100', () => {
+  it('E-150 reports all problems at once, at most 100', () => {
     expect(
       checkRule(table(Array.from({ length: 300 }, () => row({ z: equals(1), a: { op: '?' } }, 'x')))),
     ).toHaveLength(100);
   });
 });
 
-it('evaluateMany answers each input by itself, in order', () => {
+it('E-141 evaluateMany answers each input by itself, in order', () => {
   const compiled = compileRule(table([row({ a: equals(1) }, 'one')]));
   expect(evaluateMany(compiled, [{ a: 1 }, [1], { a: 2 }, null], { now: 0 }).map((outcome) => outcome.ok)).toEqual([
     true,

@@ -1,0 +1,94 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  bindValueReferences,
+  checkRule,
+  type CompileOptions,
+  compileRule,
+  evaluateMany,
+  evaluateRule,
+  EXAMPLE_NOW,
+  type RuleOutcome,
+} from '../src/index';
+import { CaseValues, type TableCase, tableOf } from './support/case-table';
+
+type Answer = NonNullable<TableCase['answers']>[number];
+
+const folder = join(__dirname, '../cases/tables');
+const files = readdirSync(folder).filter((name) => name.endsWith('.json'));
+const casesOf = (file: string): TableCase[] => JSON.parse(readFileSync(join(folder, file), 'utf8')) as TableCase[];
+
+/** An outcome in the words of a case, with the parts that the case speaks of. */
+const inWordsOf = ({ fails, matched, explanation }: Answer, outcome: RuleOutcome): unknown => {
+  if (!outcome.ok) {
+    const { message, row, column, details } = outcome.error;
+    const problem = details['problem'] as { readonly caret?: string } | undefined;
+    const caret = problem?.caret?.split('\n');
+    const all: Record<string, unknown> = { reason: details['reason'], message, row, column, caret };
+    return { fails: Object.fromEntries(Object.keys(fails ?? all).map((key) => [key, all[key]])) };
+  }
+  return {
+    output: outcome.output,
+    ...(matched === undefined ? {} : { matched: outcome.matched }),
+    ...(explanation === undefined ? {} : { explanation: JSON.parse(JSON.stringify(outcome.explanation)) as unknown }),
+  };
+};
+
+const expectedBy = ({ output, matched, explanation, fails }: Answer): unknown =>
+  fails === undefined
+    ? {
+        output,
+        ...(matched === undefined ? {} : { matched }),
+        ...(explanation === undefined ? {} : { explanation }),
+      }
+    : { fails };
+
+/** Checks all answers of a case in their order, by one compiled rule. */
+const checkAnswers = (entry: TableCase, search: 'index' | 'scan', many: boolean): void => {
+  const values = new CaseValues(entry.values ?? []);
+  const { table, problems } = bindValueReferences(tableOf(entry), values);
+  expect(problems).toEqual([]);
+  const options: CompileOptions = { values, search };
+  const rule = compileRule(table, options);
+  for (const answer of entry.answers ?? []) {
+    if (answer.values !== undefined) values.change(answer.values);
+    const { input = {}, at } = answer;
+    const explain = answer.explain ?? (answer.explanation === undefined ? 'none' : 'brief');
+    const request = { now: at === undefined ? EXAMPLE_NOW : Date.parse(at), explain } as const;
+    const outcome = many
+      ? evaluateMany(rule, [input], request)[0]
+      : evaluateRule(rule, input as Record<string, unknown>, request); // what is no object is a case too
+    if (outcome === undefined) throw new TypeError('An input has no outcome.');
+    expect({ input, ...(inWordsOf(answer, outcome) as object) }).toEqual({ input, ...(expectedBy(answer) as object) });
+  }
+};
+
+/** Checks that a table has exactly the problems of its case, in their order. */
+const checkProblems = (entry: TableCase): void => {
+  const values = new CaseValues(entry.values ?? []);
+  const binding = bindValueReferences(tableOf(entry), values);
+  const found = [...binding.problems, ...checkRule(binding.table, { values })];
+  const expected = entry.problems ?? [];
+  const shown = found.map((problem, index) => {
+    const all: Record<string, unknown> = { ...problem, caret: problem.formula?.caret.split('\n') };
+    return Object.fromEntries(Object.keys(expected[index] ?? { code: '', message: '' }).map((key) => [key, all[key]]));
+  });
+  expect(shown).toEqual(expected);
+};
+
+describe.each(files)('cases/tables/%s', (file) => {
+  const entries = casesOf(file).map((entry) => [`${entry.statements.join(', ')} ${entry.name}`, entry] as const);
+
+  it.each(entries)('%s', (_title, entry) => {
+    if (entry.problems !== undefined) return checkProblems(entry);
+    checkAnswers(entry, 'scan', false);
+    checkAnswers(entry, 'index', false);
+    checkAnswers(entry, 'index', true);
+  });
+
+  it('tells its cases apart, and each has either answers or problems', () => {
+    const names = casesOf(file).map(({ name }) => name);
+    expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
+    for (const { answers, problems } of casesOf(file)) expect([answers, problems].filter(Boolean)).toHaveLength(1);
+  });
+});
