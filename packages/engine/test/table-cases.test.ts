@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
+  accumulatorNames,
   bindValueReferences,
   checkRule,
   type CompileOptions,
@@ -9,6 +10,7 @@ import {
   evaluateRule,
   EXAMPLE_NOW,
   type RuleOutcome,
+  type RuleProblemCode,
 } from '../src/index';
 import { CaseValues, type TableCase, tableOf } from './support/case-table';
 
@@ -91,4 +93,46 @@ describe.each(files)('cases/tables/%s', (file) => {
     expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
     for (const { answers, problems } of casesOf(file)) expect([answers, problems].filter(Boolean)).toHaveLength(1);
   });
+});
+
+const codes: Readonly<Record<RuleProblemCode, true>> = {
+  unknown_operator: true,
+  unknown_field: true,
+  duplicate_field: true,
+  colliding_fields: true,
+  misplaced_function_field: true,
+  wrong_argument_count: true,
+  wrong_argument_type: true,
+  invalid_argument: true,
+  wrong_range: true,
+  invalid_pattern: true,
+  duplicate_row_id: true,
+  invalid_schedule: true,
+  unknown_group: true,
+  group_without_rows: true,
+  misplaced_accumulators: true,
+  invalid_formula: true,
+  unknown_function: true,
+  unbound_value: true,
+  unknown_value: true,
+  too_deep: true,
+};
+
+it('E-150 there is a case of every problem', () => {
+  const shown = files.flatMap(casesOf).flatMap(({ problems = [] }) => problems.map(({ code }) => code));
+  expect(new Set(shown)).toEqual(new Set(Object.keys(codes)));
+});
+
+it('there is a case of every reason of a failure but that of costly patterns', () => {
+  const answers = files.flatMap(casesOf).flatMap((entry) => entry.answers ?? []);
+  expect(new Set(answers.flatMap(({ fails }) => (fails === undefined ? [] : [fails.reason])))).toEqual(
+    new Set(['input_not_object', 'wrong_type', 'formula_failed', 'cannot_add', 'value_unusable']),
+  );
+});
+
+it('there is a case of every accumulator and policy', () => {
+  const groups = files.flatMap(casesOf).flatMap((entry) => (entry.answers ? Object.values(entry.groups ?? {}) : []));
+  const used = new Set(groups.flatMap(({ accumulators = {} }) => Object.values(accumulators)));
+  expect(accumulatorNames.filter((name) => !used.has(name))).toEqual([]);
+  expect(new Set(groups.map(({ hitPolicy }) => hitPolicy))).toEqual(new Set(['fill', 'add', 'compute']));
 });

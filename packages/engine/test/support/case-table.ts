@@ -4,6 +4,8 @@ import { type StoredValue, type ValueLookUp, type ValueSource } from '../../src/
 /** The type of a field, or the field without its key. */
 type CaseField = FieldType | Omit<RuleField, 'key'>;
 
+type CaseFields = Readonly<Record<string, CaseField>> | readonly RuleField[];
+
 /** A row; settings stand beside its cells. A condition is its operator, followed by the arguments. */
 interface CaseRow extends NonNullable<RuleRow['settings']> {
   readonly id?: string;
@@ -44,8 +46,9 @@ export interface TableCase {
   readonly name: string;
   /** Statements of docs/specs/engine.md that it shows. */
   readonly statements: readonly string[];
-  readonly inputs?: Readonly<Record<string, CaseField>>;
-  readonly outputs?: Readonly<Record<string, CaseField>>;
+  /** By key; a list of whole fields where a key is to stand twice. */
+  readonly inputs?: CaseFields;
+  readonly outputs?: CaseFields;
   readonly rows?: readonly CaseRow[];
   readonly groups?: Readonly<Record<string, RuleGroup>>;
   readonly settings?: RuleTable['settings'];
@@ -56,12 +59,17 @@ export interface TableCase {
 
 /** The rule document of a case. */
 export const tableOf = ({ inputs = {}, outputs = {}, rows = [], groups, settings }: TableCase): RuleTable => ({
-  requestSchema: Object.entries(inputs).map(fieldOf),
-  responseSchema: Object.entries(outputs).map(fieldOf),
+  requestSchema: fieldsOf(inputs),
+  responseSchema: fieldsOf(outputs),
   conditions: rows.map(rowOf),
   ...(groups === undefined ? {} : { groups: { ...groups } }),
   ...(settings === undefined ? {} : { settings }),
 });
+
+const fieldsOf = (fields: CaseFields): RuleField[] =>
+  isWhole(fields) ? [...fields] : Object.entries(fields).map(fieldOf);
+
+const isWhole = (fields: CaseFields): fields is readonly RuleField[] => Array.isArray(fields);
 
 const fieldOf = ([key, field]: [string, CaseField]): RuleField =>
   typeof field === 'string' ? { key, type: field } : { key, ...field };
