@@ -63,7 +63,7 @@ const argumentsFor = (entry: OperatorEntry, text: Make, parts: Make, size: numbe
     return type === 'number' ? size : text(size);
   });
 
-describe('S40 long texts', () => {
+describe('E-160 long texts', () => {
   const entries = operatorCatalogue.filter(({ type, op }) => type === 'string' && op !== 'any');
   it.each(entries.map((entry) => [entry.op, entry] as const))(
     '%s',
@@ -117,7 +117,7 @@ const keyLists: Readonly<Record<string, Make>> = {
 const listArgument = (keys: boolean, element: Make, list: Make, size: number): unknown =>
   keys ? list(size) : [...(list(size) as unknown[]), element(size)]; // lists are what these make
 
-describe('S40 long lists', () => {
+describe('E-160 long lists', () => {
   const entries = operatorCatalogue.filter(({ type, op }) => type === 'list' && op !== 'any');
   it.each(entries.map((entry) => [entry.op, entry] as const))(
     '%s',
@@ -148,7 +148,7 @@ describe('S40 long lists', () => {
   );
 });
 
-describe('S40 values of any shape', () => {
+describe('E-160 values of any shape', () => {
   const deep = (depth: number): unknown => {
     let value: unknown = 1;
     for (let level = 0; level < depth; level += 1) value = level % 2 === 0 ? [value] : { k: value };

@@ -26,7 +26,7 @@ const group = (rows: number, formula: string, accumulator: string): RuleTable =>
 const BUSY = 'count(range(0, 15000), x => x > 1)';
 const DOUBLING = 'length(text + text) > 0';
 
-describe('S44 formulas of one request', () => {
+describe('E-164 formulas of one request', () => {
   it.each([
     [
       'a formula',
@@ -107,7 +107,7 @@ describe('S44 formulas of one request', () => {
   });
 });
 
-describe('S45 answers', () => {
+describe('E-165 answers', () => {
   const list = times(100_000, (index) => index);
 
   it('that repeat an input are bounded', () => {
@@ -145,7 +145,7 @@ describe('S45 answers', () => {
   });
 });
 
-describe('S46 values by reference', () => {
+describe('E-166 values by reference', () => {
   const values = (value: unknown) => ({ revision: 1, get: (id: string) => ({ id, name: id, type: 'list', value }) });
   const reference = { $rb: 'globalValue', id: 'v' };
   const large = times(100_000, (index) => `value ${index}`);
@@ -204,7 +204,7 @@ describe('S46 values by reference', () => {
   });
 });
 
-describe('S47 explanations', () => {
+describe('E-167 explanations', () => {
   const explained = (table: RuleTable, input: Record<string, unknown>, explain: 'brief' | 'all'): string =>
     JSON.stringify(evaluateRule(compileRule(table), input, { now: 0, explain }));
 
@@ -242,7 +242,7 @@ describe('S47 explanations', () => {
   });
 });
 
-it('S48 a wide input costs one copy, however many defaults it gets', () => {
+it('E-168 a wide input costs one copy, however many defaults it gets', () => {
   const wide = Object.fromEntries(times(200_000, (index) => [`k${index}`, index]));
   const table: RuleTable = {
     requestSchema: times(1_000, (index) => ({ key: `d${index}`, type: 'number', defaultValue: index })),

@@ -167,7 +167,7 @@ const compileOrProblems = (table: RuleTable): CompiledRule | undefined => {
   }
 };
 
-describe('S41 any table that has the shape of one', () => {
+describe('E-161 any table that has the shape of one', () => {
   it(`is checked without a throw, compiles where it has no problem, and then answers any JSON (seed ${seed})`, () => {
     let compiled = 0;
     fc.assert(
@@ -209,7 +209,7 @@ const numbered = (
   prefix = 'c',
 ): RuleTable['requestSchema'] => times(count, (index) => ({ key: `${prefix}${index}`, type }));
 
-describe('S42 large tables cost what their size says', () => {
+describe('E-162 large tables cost what their size says', () => {
   const huge = times(20_000, (index) => index);
   const shapes: Readonly<Record<string, (size: number) => RuleTable>> = {
     'rows of OR cells': (size) => ({
@@ -302,7 +302,7 @@ describe('S42 large tables cost what their size says', () => {
   });
 });
 
-describe('S43 regular expressions', () => {
+describe('E-163 regular expressions', () => {
   const patterns = (...sources: readonly string[]): RuleTable => ({
     requestSchema: [{ key: 'text', type: 'string' }],
     responseSchema: [],

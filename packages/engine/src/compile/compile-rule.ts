@@ -89,8 +89,9 @@ const assemble = (planned: PlannedTable, { values, search = 'index' }: CompileOp
 };
 
 /**
- * The order in which rows are tried: higher priority first, then table order. The rows of a group follow its first row, since they are
- * evaluated together.
+ * The rows that take part, in the order in which they are tried: higher priority first, then table order. The rows of a group follow its first
+ * row, since they are evaluated together. That row gives the group its place even when it is disabled: switching off a row that loses moves
+ * nothing.
  */
 const orderRows = (rows: readonly PlannedRow[]): readonly PlannedRow[] => {
   const byPriority = [...rows].sort((a, b) => b.priority - a.priority); // stable: table order within a priority
@@ -106,7 +107,7 @@ const orderRows = (rows: readonly PlannedRow[]): readonly PlannedRow[] => {
     members.set(row.groupId, unit);
     return [unit];
   });
-  return units.flat();
+  return units.flat().filter(({ isEnabled }) => isEnabled);
 };
 
 /** Empty where no row belongs to a group. */

@@ -29,6 +29,7 @@ export const readRow = (row: RuleRow, index: number, context: RowContext): Plann
   checkId(row, index, context);
   return {
     index,
+    isEnabled: settings?.enabled !== false,
     cells: readCells(row, index, context),
     outputs: readOutputs(row, index, context),
     isOr: settings?.or ?? false,

@@ -79,8 +79,7 @@ const readRows = (table: RuleTable, context: Parameters<typeof readRow>[2]): Pla
   if (table.conditions.length * table.responseSchema.length > MAX_OUTPUT_CELLS) return rows;
   for (const [index, row] of table.conditions.entries()) {
     if (context.problems.isFull) break;
-    const read = readRow(row, index, context);
-    if (row.settings?.enabled !== false) rows.push(read);
+    rows.push(readRow(row, index, context));
   }
   return rows;
 };

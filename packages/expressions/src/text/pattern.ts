@@ -1,5 +1,6 @@
 import { RE2JS, RE2JSException } from 're2js';
 import { formulaLimits } from '../formula';
+import { patternMemory } from './pattern-memory';
 
 /** A regular expression that runs in time linear in the text. */
 export interface Pattern {
@@ -22,12 +23,23 @@ export const parsePattern = (source: string): PatternParsing => {
     const compiled = RE2JS.compile(source);
     const size = compiled.programSize();
     if (size > formulaLimits.patternSize) return { ok: false, reason: unfolded(String(size)) };
-    return { ok: true, pattern: { size, weight: size + classWeight(source), test: (text) => compiled.test(text) } };
+    return { ok: true, pattern: { size, weight: size + classWeight(source), test: tester(compiled) } };
   } catch (error) {
     if (error instanceof RE2JSException)
       return { ok: false, reason: error.message.replace('error parsing regexp: ', '') };
     throw error;
   }
+};
+
+const tester = (compiled: RE2JS): Pattern['test'] => {
+  const expression = compiled.re2();
+  return (text) => {
+    const matches = compiled.test(text);
+    // Simple patterns never make an automaton; asking for `dfa` would make one.
+    const states: ReturnType<RE2JS['re2']>['lazyDFA'] | null = expression.lazyDFA;
+    if (states !== null) patternMemory.note(states);
+    return matches;
+  };
 };
 
 /** What is refused before it is compiled, because compiling it is what takes long. */
