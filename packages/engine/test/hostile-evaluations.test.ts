@@ -251,3 +251,52 @@ it('E-168 a wide input costs one copy, however many defaults it gets', () => {
   };
   expect(solve(table, wide)).toMatchObject({ ok: true, output: { o0: 999 } });
 });
+
+describe('E-169 values that many conditions read', () => {
+  const table = (op: string, rows: number, type: 'string' | 'list' = 'string'): RuleTable => ({
+    requestSchema: [{ key: 'a', type }],
+    responseSchema: [{ key: 'row', type: 'number' }],
+    conditions: times(rows, (row) => ({
+      request: { a: { op, args: [`no ${row}`] } },
+      response: { row: { value: row } },
+    })),
+  });
+  const ask = (rules: RuleTable, a: unknown) => evaluateRule(compileRule(rules), { a }, { now: 0 });
+
+  it.each([
+    ['contains', 50_000, 100_000],
+    ['contains (case-insensitive)', 50_000, 5_000],
+    ['is a valid email address', 50_000, 5_000],
+  ])('%s in %d rows allows %d characters', (op, rows, limit) => {
+    const rules = table(op, rows);
+    if (op.startsWith('is ')) for (const row of rules.conditions ?? []) row.request = { a: { op, args: [] } };
+    expect(ask(rules, 'x'.repeat(limit + 1))).toMatchObject({
+      ok: false,
+      error: { column: 'a', details: { reason: 'value_too_large', field: 'a', limit } },
+    });
+    expect(ask(rules, 'x'.repeat(1_000))).toMatchObject({ ok: true, matched: [] });
+  });
+
+  it('lists count with all that they hold', () => {
+    const rules = table('contains', 50_000, 'list');
+    const rule = compileRule(rules);
+    const answer = (a: unknown) => evaluateRule(rule, { a }, { now: 0 });
+    expect(answer([...times(10, () => 'x'.repeat(500)), 1])).toMatchObject({ ok: false });
+    expect(answer(['no 49999', 'x'])).toMatchObject({ ok: true, matched: [49_999] });
+  });
+
+  it('few conditions read what a request can bring, and equality reads nothing', () => {
+    const long = 'x'.repeat(6_000_000);
+    expect(ask(table('contains', 200), long)).toMatchObject({ ok: true, matched: [] });
+    expect(ask(table('equals', 50_000), long)).toMatchObject({ ok: true, matched: [] });
+  });
+
+  it('a value of another type is not read', () => {
+    expect(
+      ask(
+        table('contains', 50_000),
+        times(200_000, () => 1),
+      ),
+    ).toMatchObject({ ok: true, matched: [] });
+  });
+});

@@ -14,6 +14,7 @@ import { buildClauses } from './build-clauses';
 import { type CompiledGroup, type CompiledInput, type CompiledOutput, type CompiledRule } from './compiled-rule';
 import { patternCostsOf } from './pattern-costs';
 import { NOTHING, outputCellOf, ReferenceCell } from './output-cell';
+import { readingCostsOf } from './reading-costs';
 
 export interface CompileOptions {
   /** Values of the workspace. Without it, every reference to one is a problem. */
@@ -45,6 +46,7 @@ export const compileRule = (table: RuleTable, options: CompileOptions = {}): Com
 const assemble = (planned: PlannedTable, { values, search = 'index' }: CompileOptions): CompiledRule => {
   const types = planned.inputs.map(({ type }) => type);
   const rows = orderRows(planned.rows);
+  const cells = rows.flatMap((row) => row.cells);
   const clauses = buildClauses(rows, types.map(isPointType));
   const inputs = planned.inputs.map(({ key, type, fallback }): CompiledInput => ({
     reader: fieldReader(key),
@@ -74,7 +76,8 @@ const assemble = (planned: PlannedTable, { values, search = 'index' }: CompileOp
     groupsByPlace: groupsByPlace(rows, planned),
     clauses,
     strictInput: planned.strictInput,
-    patternCosts: patternCostsOf(rows.flatMap(({ cells }) => cells)),
+    patternCosts: patternCostsOf(cells),
+    readingCosts: readingCostsOf(cells),
     bindings: new Bindings({
       source: values,
       cells: clauses.moving,

@@ -8,6 +8,7 @@ import { type Bindings } from './bindings';
 import { type BuiltClauses } from './build-clauses';
 import { type OutputCell } from './output-cell';
 import { type PatternCosts } from './pattern-costs';
+import { type ReadingCosts } from './reading-costs';
 
 export interface CompiledInput {
   readonly reader: FieldReader;
@@ -63,6 +64,8 @@ export interface CompiledRule {
   readonly strictInput: boolean;
   /** Of the conditions that no value changes. @internal */
   readonly patternCosts: PatternCosts;
+  /** @internal */
+  readonly readingCosts: ReadingCosts;
   /** @internal */
   readonly bindings: Bindings;
   /** Holds one input while rows are sought. @internal */

@@ -1,5 +1,7 @@
+import { measureValue } from '@decision/expressions';
 import { type CompiledRule } from '../compile/compiled-rule';
 import { MAX_PATTERN_STEPS, MAX_RULE_PATTERN_STEPS } from '../compile/pattern-costs';
+import { MAX_READING_TIME } from '../compile/reading-costs';
 import { readOwn } from '../fields/field-path';
 import { isOfType } from '../match/frame';
 import { type Request } from '../outputs/formula-scope';
@@ -52,4 +54,26 @@ const textTooLong = (field: string, length: number, limit: number): RuleFailure 
       : `The field "${field}" has ${length} characters, which with those before it are too many for the regular expressions of the rule.`,
   column: field,
   details: { reason: 'text_too_long', field, length, limit },
+});
+
+/** A value that all tests of its field together would read for seconds is refused, before any row is tried. */
+export const readingFailure = (rule: CompiledRule, { input }: Request): RuleFailure | undefined => {
+  for (const [position, cost] of rule.readingCosts) {
+    const field = rule.inputs[position];
+    const value = field === undefined ? undefined : readOwn(input, field.reader);
+    if (field === undefined || !isOfType(value, field.type)) continue;
+    const limit = Math.floor(MAX_READING_TIME / cost);
+    if (sizeOf(value, limit) > limit) return valueTooLarge(field.reader.key, limit);
+  }
+  return undefined;
+};
+
+const sizeOf = (value: unknown, bound: number): number =>
+  typeof value === 'string' ? value.length : typeof value === 'object' ? measureValue(value, bound) : 1;
+
+const valueTooLarge = (field: string, limit: number): RuleFailure => ({
+  code: 'evaluation_failed',
+  message: `The value of the field "${field}" is too large for the number of conditions that read it: they allow ${limit} characters and elements together.`,
+  column: field,
+  details: { reason: 'value_too_large', field, limit },
 });

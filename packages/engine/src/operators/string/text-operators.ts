@@ -30,6 +30,7 @@ const matches = ({ test: isFoundIn, size }: Pattern): Condition<string> => ({
 export const textOperators: readonly Operator[] = [
   operator({
     op: 'contains',
+    readingCost: 1,
     args: [text('value')],
     meaning: 'Holds the text; every text holds the empty one.',
     example: [['el'], 'hello', 'world'],
@@ -37,6 +38,7 @@ export const textOperators: readonly Operator[] = [
   }),
   operator({
     op: 'does not contain',
+    readingCost: 1,
     args: [text('value')],
     meaning: 'Does not hold the text.',
     example: [['el'], 'world', 'hello'],
@@ -86,6 +88,7 @@ export const textOperators: readonly Operator[] = [
   }),
   operator({
     op: 'starts with',
+    readingCost: 1,
     args: [text('value')],
     meaning: 'Begins with the text.',
     example: [['he'], 'hello', 'the'],
@@ -93,6 +96,7 @@ export const textOperators: readonly Operator[] = [
   }),
   operator({
     op: 'ends with',
+    readingCost: 1,
     args: [text('value')],
     meaning: 'Ends with the text.',
     example: [['lo'], 'hello', 'low'],
