@@ -3,6 +3,7 @@ import type { BrokerLog, BrokerSettings } from '../settings';
 import { registerSnappy } from '../codec/snappy-codec';
 import { createSocketTracker, type SocketTracker } from './socket-tracker';
 import { quietenIdleConnections } from './idle-timer';
+import { quickenProduce } from './quick-produce';
 
 /** How long one request to the broker may take before it counts as lost, ms. */
 export const REQUEST_TIMEOUT_MS = 12_000;
@@ -58,6 +59,7 @@ const tlsOptions = (tls: NonNullable<BrokerSettings['tls']>): NonNullable<KafkaC
 /** Makes a client; nothing is connected yet. */
 export const createKafkaClient = (settings: BrokerSettings, log: BrokerLog): KafkaClient => {
   quietenIdleConnections();
+  quickenProduce();
   registerSnappy();
   const sockets = createSocketTracker();
   return { kafka: new Kafka(kafkaConfig(settings, log, sockets)), sockets };
