@@ -96,7 +96,7 @@ describe('bad input', () => {
     ['{"weight": 1', 400, { code: 'invalid_json', position: 12, line: 1, column: 13 }],
     ['{"weight": 1}}', 400, { code: 'invalid_json', position: 13 }],
     ['', 400, { code: 'invalid_json', position: 0 }],
-    ['[1,2]', 422, { code: 'input_not_object' }],
+    ['[1,2', 400, { code: 'invalid_json', position: 4, index: 1 }],
     ['"text"', 422, { code: 'input_not_object' }],
     ['null', 422, { code: 'input_not_object' }],
     ['{"weight": 12345678901234567890}', 422, { code: 'number_out_of_range', position: 11 }],
@@ -203,6 +203,93 @@ describe('keys', () => {
     expect((await service.call('GET', '/api/v1/admin/rules/list', undefined, headers)).body).toEqual([
       expect.objectContaining({ slug }),
     ]);
+  });
+});
+
+describe('values', () => {
+  it('take effect in a published rule as soon as they change, under a new name too', async () => {
+    const [slug, name] = [unusedSlug(), `countries-${randomUUID().slice(0, 8)}`];
+    const write = (countries: string[]) => service.call('POST', '/api/v1/values', { values: { [name]: countries } });
+    const [value] = (await write(['DE'])).body as [{ id: string }];
+    await importRule({
+      slug,
+      requestSchema: [{ key: 'country', type: 'string' }],
+      responseSchema: [{ key: 'free', type: 'boolean', defaultValue: false }],
+      conditions: [
+        { request: { country: { op: 'is included in', args: [{ $ref: name }] } }, response: { free: { value: true } } },
+      ],
+      _publish: true,
+    });
+    const isFree = async (country: string) =>
+      ((await service.call('POST', `/api/v1/solve/${slug}`, { country })).body as { free: boolean }).free;
+    expect([await isFree('DE'), await isFree('FR')]).toEqual([true, false]);
+    await write(['FR']);
+    await expectSoon(async () => (await isFree('FR')) && !(await isFree('DE')));
+    const renamed = await service.call('PUT', `/api/v1/values/${value.id}`, { name: `${name}-2`, value: ['IT'] });
+    expect(renamed).toMatchObject({ status: 200 });
+    await expectSoon(async () => (await isFree('IT')) && !(await isFree('FR')));
+    expect(await service.call('DELETE', `/api/v1/values?id=${value.id}`)).toMatchObject({
+      status: 409,
+      body: { code: 'value_in_use', rules: [{ slug }] },
+    });
+  });
+});
+
+describe('groups, formulas and large tables', () => {
+  it('explains which rows of a group made an answer', async () => {
+    const answer = await service.call('POST', '/api/v1/solve/order-quote?explain=true', {
+      customer: { country: 'DE' },
+      order: { quantity: 3, unit_price: 10 },
+    });
+    expect(answer.body).toMatchObject({
+      goods: 30,
+      total: 30,
+      $explain: {
+        group: 'quote',
+        matched: [1],
+        lost: [{ row: 0, column: 'order.quantity', value: 3 }, { row: 2 }, {}, {}, {}],
+      },
+    });
+  });
+
+  it('lists at most fifty of the rows that lost', async () => {
+    const answer = await service.call('POST', '/api/v1/solve/postal-tariff?explain=true', {
+      zone: '99',
+      service: 'returns',
+      weight: 50,
+    });
+    expect(answer.body).toMatchObject({
+      price: 27.65,
+      $explain: { matched: [9_999], not_listed: 9_949 },
+    });
+  });
+
+  it('answers a formula that cannot be computed with its place', async () => {
+    const answer = await service.call('POST', '/api/v1/solve/order-quote', {
+      customer: { country: 'DE' },
+      order: { quantity: 'three', unit_price: 10 },
+    });
+    expect(answer).toMatchObject({
+      status: 422,
+      body: { code: 'evaluation_failed', error: expect.stringMatching(/goods/) },
+    });
+  });
+
+  it('refuses a formula that cannot be read, with a mark under the place', async () => {
+    const answer = await service.call('POST', '/api/v1/admin/rules/import', {
+      rule: {
+        requestSchema: [{ key: 'a', type: 'number' }],
+        responseSchema: [{ key: 'b', type: 'function' }],
+        conditions: [{ response: { b: { value: 'a + * 2' } } }],
+      },
+    });
+    expect(answer).toMatchObject({
+      status: 422,
+      body: {
+        code: 'rule_invalid',
+        problems: [{ row: 0, column: 'b', formula: { position: 4, caret: 'a + * 2\n    ^' } }],
+      },
+    });
   });
 });
 

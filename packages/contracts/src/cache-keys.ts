@@ -11,4 +11,6 @@ export const cacheKeys = {
   numberedVersion: (ruleId: string, number: number): string => `version:${ruleId}:${number}`,
   /** The immutable table of a published version. */
   definition: (versionId: string): string => `definition:${versionId}`,
+  /** Counts the changes of the values of a workspace. One entry for all, so that a change of many values makes one entry stale. */
+  valueRevision: (workspaceId: string): string => `values:${workspaceId}`,
 } as const;

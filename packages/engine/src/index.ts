@@ -5,8 +5,10 @@ export { type ArgumentType } from './operators/argument';
 export { operatorCatalogue, operatorNames } from './operators/operator-catalogue';
 export { EXAMPLE_NOW, type OperatorArgument, type OperatorEntry } from './operators/operator-entry';
 export { accumulatorNames } from './read/read-groups';
+export { collectReferences, functionsCalledIn, type TableReferences } from './references/collect-references';
+export { checkFunctionText } from './references/function-values';
 export { bindValueReferences, type Binding } from './references/bind-value-references';
-export { type FunctionText, type StoredValue, type ValueSource } from './references/value-source';
+export { type FunctionText, type StoredValue, type ValueLookUp, type ValueSource } from './references/value-source';
 export {
   type EvaluateOptions,
   type ExplainMode,

@@ -30,3 +30,11 @@ export {
 export { type RuleDraft, type RuleRecord, type RuleSummary } from './rules/rule-record';
 export { unpublishRule, type UnpublishRuleOutcome } from './rules/unpublish-rule';
 export { type RuleChanges, updateRule, type UpdateConditions, type UpdateRuleOutcome } from './rules/update-rule';
+export { type BoundValue, findBoundValues, findValues, type ValueNames, type ValuePurpose } from './values/find-values';
+export { findValueUses, type RuleUse, type UsingRule } from './values/find-value-uses';
+export { deleteValue, type DeleteValueOutcome } from './values/delete-value';
+export { listValues, type ValueFilters, type ValueList } from './values/list-values';
+export { findValueRevision, type LoadedValues, loadValues } from './values/load-values';
+export { type SavedValue, saveValues, type SaveValuesOptions, type SaveValuesOutcome } from './values/save-values';
+export { updateValue, type UpdateValueOutcome, type ValueChanges } from './values/update-value';
+export { type ValueRecord } from './values/value-record';

@@ -26,6 +26,8 @@ const TABLES = [
   'user_group_members',
   'user_groups',
   'users',
+  'value_revisions',
+  'workspace_values',
   'workspaces',
 ];
 
@@ -88,11 +90,9 @@ describe('migrate', () => {
   });
 
   it('goes on when a lock of the library was left over', async () => {
-    await migrate({ url: empty.url });
-    await asOwner(empty.url, 'update schema_migrations_lock set is_locked = 1');
-    await asOwner(empty.url, `delete from schema_migrations where name = '${ALL.at(-1)}'`);
-    await asOwner(empty.url, 'drop table rule_versions, rules, rule_ids cascade; drop function refuse_change');
-    expect(await migrate({ url: empty.url })).toEqual({ applied: [ALL.at(-1)] });
+    await asOwner(empty.url, 'create table schema_migrations_lock (index serial primary key, is_locked integer)');
+    await asOwner(empty.url, 'insert into schema_migrations_lock (is_locked) values (1)');
+    expect(await migrate({ url: empty.url })).toEqual({ applied: ALL });
   });
 
   it('leaves alone what only a newer release knows', async () => {

@@ -3,21 +3,27 @@ import {
   type ApiKeyRecord,
   createApiKey,
   deleteRule,
+  deleteValue,
   findNumberedVersion,
   findRule,
   findRulePointer,
+  findValues,
   insertRule,
   listApiKeys,
   listRules,
+  listValues,
+  loadValues,
   loadVersion,
   type NewRule,
   publishRule,
   recordKeyUse,
   resolveVersion,
   revokeApiKey,
+  saveValues,
   type Transaction,
   unpublishRule,
   updateRule,
+  updateValue,
   type WorkspaceAccess,
 } from '../src';
 import { asOwner } from './as-owner';
@@ -31,6 +37,7 @@ describe('row security', () => {
   const open = newRule({ slug: 'without-groups' });
   const versionId = randomUUID();
   let key: ApiKeyRecord;
+  let valueId: string;
 
   beforeAll(async () => {
     workspace = await openTestWorkspace('row_security');
@@ -39,6 +46,10 @@ describe('row security', () => {
       await insertRule(transaction, rule);
       await publishRule(transaction, rule.id, { versionId });
       await insertRule(transaction, open);
+      const saved = await saveValues(transaction, [{ name: 'ours', type: 'number', content: 1 }], {
+        newUserGroups: ['sales', 'eu'],
+      });
+      if (saved.status === 'saved') valueId = saved.values[0]?.id ?? '';
       const outcome = await createApiKey(transaction, newApiKey({ userGroups: ['sales'] }));
       if (outcome.status === 'created') key = outcome.key;
     });
@@ -83,6 +94,11 @@ describe('row security', () => {
     ['loadVersion', (transaction) => loadVersion(transaction, versionId), undefined],
     ['listApiKeys', (transaction) => listApiKeys(transaction, { limit: 9 }), { keys: [], nextCursor: null }],
     ['revokeApiKey', (transaction) => revokeApiKey(transaction, key.id), undefined],
+    ['findValues', (transaction) => findValues(transaction, { ids: [valueId], names: ['ours'] }), []],
+    ['listValues', (transaction) => listValues(transaction, { withArchived: true }), { values: [], nextCursor: null }],
+    ['loadValues', async (transaction) => (await loadValues(transaction, [valueId])).values, []],
+    ['updateValue', (transaction) => updateValue(transaction, valueId, { name: 'theirs' }), { status: 'not_found' }],
+    ['deleteValue', (transaction) => deleteValue(transaction, valueId), { status: 'not_found' }],
     ['recordKeyUse', (transaction) => recordKeyUse(transaction, key.id), undefined],
   ];
 
@@ -92,6 +108,8 @@ describe('row security', () => {
       asOwner(workspace.url, 'select * from rules order by id'),
       asOwner(workspace.url, 'select * from rule_versions order by id'),
       asOwner(workspace.url, 'select * from api_keys order by id'),
+      asOwner(workspace.url, 'select * from workspace_values order by id'),
+      asOwner(workspace.url, 'select * from value_revisions order by workspace_id'),
     ]).then((rows) => JSON.parse(JSON.stringify(rows)) as unknown);
 
   describe.each<[string, () => WorkspaceAccess]>([

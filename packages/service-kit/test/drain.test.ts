@@ -64,3 +64,30 @@ it('closes idle connections after a moment, and cuts what is not done in time', 
   await service.server.stop(200);
   expect(await hanging).toMatch(/hang up|ECONNRESET/);
 });
+
+it('may be stopped by many at once', async () => {
+  await Promise.all([service.server.stop(1_000), service.server.stop(0), service.server.stop(1_000)]);
+  await expect(send(service.url, 'GET', '/health')).rejects.toThrow(/ECONNREFUSED/);
+});
+
+it('ends an idle connection without a word once the moment is over', async () => {
+  await viaAgent('GET', '/health');
+  const [socket] = Object.values(agent.freeSockets).flat();
+  const closed = new Promise<void>((resolve) => socket?.once('close', () => resolve()));
+  await service.server.stop(20_000);
+  await closed;
+  expect(socket?.destroyed).toBe(true);
+});
+
+it('answers what is in flight on many connections, each with a request to close', async () => {
+  const many = new Agent({ keepAlive: true });
+  agent.destroy();
+  agent = many;
+  const inFlight = Array.from({ length: 20 }, () => viaAgent('POST', importRule.path, '{"rule":{}}'));
+  // The twenty and the one that asks.
+  while (!/^http_requests_in_flight\S* 21$/m.test((await send(service.url, 'GET', '/metrics')).text));
+  const stopped = service.server.stop(20_000);
+  release();
+  for (const answer of await Promise.all(inFlight)) expect(answer).toEqual({ status: 200, connection: 'close' });
+  await stopped;
+});

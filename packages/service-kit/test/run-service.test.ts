@@ -12,7 +12,10 @@ afterEach(() => void child?.kill('SIGKILL'));
 
 interface Ended {
   readonly code: number | null;
+  /** Both streams. */
   readonly output: string;
+  /** Standard error alone. */
+  readonly errors: string;
 }
 
 interface Run {
@@ -27,7 +30,9 @@ const run = (environment: Record<string, string>): Run => {
   });
   child = started;
   let output = '';
-  const ended = new Promise<Ended>((resolve) => started.once('close', (code) => resolve({ code, output })));
+  let errors = '';
+  const ended = new Promise<Ended>((resolve) => started.once('close', (code) => resolve({ code, output, errors })));
+  started.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));
   for (const stream of [started.stdout, started.stderr]) {
     stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
   }
@@ -59,10 +64,10 @@ const list = (base: string, agent?: Agent): Promise<number | string> =>
   });
 
 it('ends with 78 and every fault where the configuration cannot be used', async () => {
-  const { code, output } = await run({ PORT: 'abc', LOG_LEVEL: 'loud', HTTP_BODY_LIMIT_BYTES: '1' }).ended;
+  const { code, errors } = await run({ PORT: 'abc', LOG_LEVEL: 'loud', HTTP_BODY_LIMIT_BYTES: '1' }).ended;
   expect(code).toBe(78);
-  expect(output).toMatch(/PORT[^]*HTTP_BODY_LIMIT_BYTES/);
-  expect(output).toContain('LOG_LEVEL');
+  expect(errors).toMatch(/^The configuration has 3 faults:\n/);
+  for (const name of ['LOG_LEVEL', 'PORT', 'HTTP_BODY_LIMIT_BYTES']) expect(errors).toContain(`\n  - ${name}=`);
 });
 
 it('ends with 1 and the sentence, but no stack, where it refuses to start', async () => {
@@ -70,6 +75,31 @@ it('ends with 1 and the sentence, but no stack, where it refuses to start', asyn
   expect(code).toBe(1);
   expect(output).toContain('It is a bad day.');
   expect(output).not.toContain('tiny-service.ts');
+});
+
+it('ends with 1 and a sentence that names PORT where the port is in use', async () => {
+  const first = run({});
+  const { port } = new URL(await urlOf(first));
+  const holder = child;
+  try {
+    const { code, output } = await run({ PORT: port }).ended;
+    expect(code).toBe(1);
+    expect(output).toContain(`Port ${port} on 127.0.0.1 is in use; set PORT to another one.`);
+    expect(output).not.toContain('"stack"');
+  } finally {
+    holder?.kill('SIGKILL');
+    await first.ended;
+  }
+});
+
+it('ends with 0 and no fatal line where it is stopped while it starts', async () => {
+  const process = run({ NEVER_STARTS: '1' });
+  await process.printed(/STARTING/);
+  child?.kill('SIGTERM');
+  const { code, output } = await process.ended;
+  expect(code).toBe(0);
+  expect(output).toContain('The start was cut short.');
+  expect(output).not.toMatch(/"level":"(?:fatal|error)"/);
 });
 
 it('ends with 1 and the stack after a rejection that nobody handled', async () => {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { listRules } from '@decision/contracts';
-import { bindOperation, createServiceServer, httpSettings, runService, StartRefusal } from '../src/index';
+import { bindOperation, createServiceServer, httpSettings, runService, StartRefusal, type Stopper } from '../src/index';
 
 /** A whole service, run as a process of its own by `run-service.test.ts`. It says what the test waits for in lines of its own. */
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
@@ -12,10 +12,22 @@ const identity = {
   userGroups: undefined,
 };
 
+/** Rejects once it is stopped, as a connection does that is closed while somebody waits for it. */
+const untilStopped = (stopper: Stopper): Promise<never> =>
+  new Promise((_resolve, reject) => {
+    const open = setInterval(() => undefined, 1_000);
+    stopper.add('start', () => {
+      clearInterval(open);
+      reject(new TypeError('It was closed.'));
+    });
+    say('STARTING');
+  });
+
 runService({
   name: 'objects-api',
   settings: httpSettings(0),
   start: async ({ config, logger, metrics, stopper }) => {
+    if (process.env['NEVER_STARTS']) await untilStopped(stopper);
     if (process.env['REFUSE']) throw new StartRefusal('It is a bad day.');
     const workMs = Number(process.env['WORK_MS'] ?? NaN);
     const server = createServiceServer({

@@ -2,6 +2,7 @@ import { createBroker, createRequester } from '@decision/broker';
 import { openCache } from '@decision/cache';
 import { findApiKey, findNumberedVersion, findRulePointer, openDatabase, requireDatabase } from '@decision/persistence';
 import { createAuthenticator, createEventCounter, runService } from '@decision/service-kit';
+import { openAdmission } from './open-admission';
 import { createGateway } from './app';
 import { settings } from './config';
 import { createKeyDirectory } from './key-directory';
@@ -44,7 +45,8 @@ runService({
       logger,
       metrics,
       authenticator: createAuthenticator({ findKey: (selector) => keys.find(selector), now: Date.now }),
-      solve: createSolve(directory, requester, config.rpcTimeoutMs),
+      admission: openAdmission(config, metrics),
+      openSolve: createSolve(directory, requester, config.rpcTimeoutMs),
       cacheStatus: () => cache.status(),
       requesterStatus: () => requester?.status(),
     });

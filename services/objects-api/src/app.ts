@@ -10,7 +10,9 @@ import { type ObjectsApiConfig } from './config';
 import { type KeyContext } from './keys/api-keys';
 import { type HealthSource, readHealth } from './routes/health';
 import { keyRoutes } from './routes/keys';
+import { operatorRoutes } from './routes/operators';
 import { ruleRoutes } from './routes/rules';
+import { valueRoutes } from './routes/values';
 import { type ImportContext } from './rules/import-rule';
 
 /** The part of the configuration that the HTTP side needs. */
@@ -30,7 +32,12 @@ export interface AppContext extends ImportContext, KeyContext {
 
 /** The HTTP side of this service. */
 export const createObjectsApi = (context: AppContext): ServiceServer => {
-  const operations: readonly BoundOperation[] = [...ruleRoutes(context), ...keyRoutes(context)];
+  const operations: readonly BoundOperation[] = [
+    ...ruleRoutes(context),
+    ...operatorRoutes(),
+    ...valueRoutes(context),
+    ...keyRoutes(context),
+  ];
   return createServiceServer({
     ...context.config,
     name: 'objects-api',

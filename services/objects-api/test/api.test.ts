@@ -1,102 +1,17 @@
-import { randomBytes, randomUUID } from 'node:crypto';
-import { type InvalidationKind } from '@decision/contracts';
-import { testStack } from '@decision/local-stack';
-import {
-  createApiKey,
-  createDatabase,
-  type Database,
-  dropDatabase,
-  ensureWorkspace,
-  findApiKey,
-  migrate,
-  openDatabase,
-} from '@decision/persistence';
-import {
-  createAuthenticator,
-  createLogger,
-  createMetrics,
-  generateApiKey,
-  type ServiceServer,
-} from '@decision/service-kit';
-import { createObjectsApi } from '../src/app';
+import { randomUUID } from 'node:crypto';
+import { type Answer, type ObjectsApiUnderTest, startObjectsApi } from './objects-api-under-test';
 
-let server: ServiceServer;
-let database: Database;
-let baseUrl: string;
-let databaseName: string;
+let api: ObjectsApiUnderTest;
 let admin: string;
-let announced: [InvalidationKind, readonly string[]][];
-
-const makeKey = async (workspaceId: string, role: string, userGroups: string[] = []): Promise<string> => {
-  const { apiKey, selector, secretHash } = generateApiKey(randomBytes);
-  await database.inWorkspace({ workspaceId, userGroups: undefined }, (transaction) =>
-    createApiKey(transaction, { selector, secretHash, name: role, role, userGroups, expiresAt: null }),
-  );
-  return apiKey;
-};
-
-const makeWorkspace = async (slug: string): Promise<string> =>
-  (await ensureWorkspace(databaseUrl(), { slug, name: slug })).id;
-const databaseUrl = (): string => testStack().databaseUrl.replace(/\/[^/]*$/, `/${databaseName}`);
 
 beforeAll(async () => {
-  const stack = testStack();
-  databaseName = stack.uniqueName('objects');
-  const url = await createDatabase(stack.databaseUrl, databaseName);
-  await migrate({ url });
-  database = openDatabase({ url, applicationName: 'objects-api-test' });
-  announced = [];
-  const logger = createLogger({ service: 'objects-api', level: 'silent' });
-  server = createObjectsApi({
-    config: {
-      host: '127.0.0.1',
-      port: 0,
-      bodyLimitBytes: 1_000_000,
-      requestTimeoutMs: 10_000,
-      keepAliveMs: 5_000,
-      logRequests: false,
-    },
-    logger,
-    metrics: createMetrics('objects-api'),
-    database,
-    announce: (kind, _workspace, keys) => Promise.resolve(void announced.push([kind, keys])),
-    newId: randomUUID,
-    randomBytes,
-    now: Date.now,
-    authenticator: createAuthenticator({ findKey: (selector) => findApiKey(database, selector), now: Date.now }),
-    health: {
-      pingDatabase: () => database.ping(),
-      cacheStatus: () => ({
-        enabled: false,
-        connected: false,
-        channel: { enabled: false, ready: false, name: 'service:cache:invalidate' },
-      }),
-    },
-  });
-  baseUrl = (await server.listen()).url;
-  admin = await makeKey(await makeWorkspace('first'), 'admin');
+  api = await startObjectsApi();
+  admin = await api.makeKey(await api.makeWorkspace('first'), 'admin');
 });
+afterAll(() => api.stop());
 
-afterAll(async () => {
-  await server.stop(1_000);
-  await database.close();
-  await dropDatabase(testStack().databaseUrl, databaseName);
-});
-
-interface Answer {
-  readonly status: number;
-  readonly body: Record<string, unknown> & { readonly [index: number]: Record<string, unknown> };
-}
-
-const call = async (key: string, method: string, path: string, body?: unknown): Promise<Answer> => {
-  const response = await fetch(`${baseUrl}/api/v1/admin${path}`, {
-    method,
-    headers: { 'x-api-key': key, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  return { status: response.status, body: (await response.json()) as Answer['body'] };
-};
-
+const call = (key: string, method: string, path: string, body?: unknown): Promise<Answer> =>
+  api.call(key, method, `/admin${path}`, body);
 const importRule = (rule: object, key = admin): Promise<Answer> => call(key, 'POST', '/rules/import', { rule });
 const fields = {
   requestSchema: [{ key: 'a', type: 'number' }],
@@ -126,7 +41,7 @@ describe('importing a rule', () => {
 
   it('numbers versions as they are published, keeps them through unpublishing, and announces the slug each time', async () => {
     const id = randomUUID();
-    announced = [];
+    api.announced.length = 0;
     expect((await importRule({ id, slug: 'numbered', ...fields, _publish: true })).body).toMatchObject({
       version: 1,
       published: true,
@@ -135,15 +50,17 @@ describe('importing a rule', () => {
     expect((await importRule({ id, _publish: true })).body).toMatchObject({ version: 2 });
     expect((await importRule({ id, _unpublish: true })).body).toMatchObject({ version: null, published: false });
     expect((await importRule({ id, _publish: true })).body).toMatchObject({ version: 3 });
-    expect(announced).toEqual(Array.from({ length: 4 }, () => ['rule', [expect.stringMatching(/^rule:.*:numbered$/)]]));
+    expect(api.announced).toEqual(
+      Array.from({ length: 4 }, () => ['rule', [expect.stringMatching(/^rule:.*:numbered$/)]]),
+    );
   });
 
   it('announces both slugs when a rule is renamed', async () => {
     const id = randomUUID();
     await importRule({ id, slug: 'before' });
-    announced = [];
+    api.announced.length = 0;
     await importRule({ id, slug: 'after' });
-    expect(announced[0]?.[1]).toEqual([expect.stringMatching(/:before$/), expect.stringMatching(/:after$/)]);
+    expect(api.announced[0]?.[1]).toEqual([expect.stringMatching(/:before$/), expect.stringMatching(/:after$/)]);
   });
 
   it('round-trips its export', async () => {
@@ -257,10 +174,10 @@ describe('keys', () => {
     const secret = String(created.body['api_key']).split('_')[2] ?? '';
     const listed = await call(admin, 'GET', '/keys');
     expect(JSON.stringify(listed.body)).not.toContain(secret);
-    announced = [];
+    api.announced.length = 0;
     expect(await call(admin, 'DELETE', `/keys/${String(created.body['id'])}`)).toMatchObject({ status: 200 });
     expect(await call(admin, 'DELETE', `/keys/${String(created.body['id'])}`)).toMatchObject({ status: 200 });
-    expect(announced[0]).toEqual(['api-key', [`key:${String(created.body['selector'])}`]]);
+    expect(api.announced[0]).toEqual(['api-key', [`key:${String(created.body['selector'])}`]]);
     expect(await call(String(created.body['api_key']), 'GET', '/rules/list')).toMatchObject({
       status: 401,
       body: { code: 'invalid_api_key' },
@@ -286,9 +203,9 @@ describe('keys', () => {
 
 describe('who may do what', () => {
   it('lets no role do more than its entitlements', async () => {
-    const workspace = await makeWorkspace('roles');
+    const workspace = await api.makeWorkspace('roles');
     const allowed = async (role: string) => {
-      const key = await makeKey(workspace, role);
+      const key = await api.makeKey(workspace, role);
       const statuses = [
         await call(key, 'GET', '/rules/list'),
         await importRule({ name: role }, key),
@@ -304,7 +221,7 @@ describe('who may do what', () => {
 
   it('keeps workspaces apart: what one has does not exist for the other', async () => {
     const mine = await importRule({ slug: 'private', name: 'Private' });
-    const stranger = await makeKey(await makeWorkspace('second'), 'admin');
+    const stranger = await api.makeKey(await api.makeWorkspace('second'), 'admin');
     const id = String(mine.body['id']);
     expect(await call(stranger, 'GET', `/rules/export?id=${id}`)).toMatchObject({ status: 404 });
     expect(await call(stranger, 'DELETE', '/rules/delete', { id })).toMatchObject({ status: 404 });
@@ -315,11 +232,11 @@ describe('who may do what', () => {
   });
 
   it('keeps a restricted key to the rules of its groups, which its own rules get', async () => {
-    const workspace = await makeWorkspace('groups');
+    const workspace = await api.makeWorkspace('groups');
     const [north, south, all] = [
-      await makeKey(workspace, 'developer', ['north']),
-      await makeKey(workspace, 'developer', ['south']),
-      await makeKey(workspace, 'admin'),
+      await api.makeKey(workspace, 'developer', ['north']),
+      await api.makeKey(workspace, 'developer', ['south']),
+      await api.makeKey(workspace, 'admin'),
     ];
     const rule = await importRule({ name: 'Northern' }, north);
     const id = String(rule.body['id']);
@@ -331,6 +248,6 @@ describe('who may do what', () => {
 });
 
 it('answers health with what it can reach', async () => {
-  const response = await fetch(`${baseUrl}/api/health`);
+  const response = await fetch(`${api.baseUrl}/api/health`);
   expect(await response.json()).toMatchObject({ status: 'ok', database: true, redis: false });
 });

@@ -2,12 +2,21 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { createBroker, createResponder } from '@decision/broker';
 import { openCache } from '@decision/cache';
-import { loadVersion, openDatabase, requireDatabase } from '@decision/persistence';
+import {
+  findValueRevision,
+  loadValues,
+  loadVersion,
+  openDatabase,
+  requireDatabase,
+  type WorkspaceAccess,
+} from '@decision/persistence';
 import { createEventCounter, runService, StartRefusal } from '@decision/service-kit';
 import { createWorkerServer } from './app';
 import { settings } from './config';
-import { evaluatePayload } from './evaluate';
+import { createHandler } from './handle';
+import { openDecisionLog } from './open-decision-log';
 import { createRuleLibrary } from './rule-library';
+import { createValueDirectory } from './value-directory';
 
 runService({
   name: 'solve-worker',
@@ -29,12 +38,26 @@ runService({
       createEventCounter(metrics, 'cache'),
     );
     stopper.add('cache', () => cache.close());
+    const everything = (workspaceId: string): WorkspaceAccess => ({ workspaceId, userGroups: undefined });
+    const values = createValueDirectory(
+      cache,
+      {
+        findRevision: (workspaceId) => database.inWorkspace(everything(workspaceId), findValueRevision),
+        load: (workspaceId, ids) =>
+          database.inWorkspace(everything(workspaceId), (transaction) => loadValues(transaction, ids)),
+      },
+      {
+        onStale: (error) =>
+          logger.warn({ err: error }, 'Values could not be read again; rules go on with those they have.'),
+      },
+    );
     const library = createRuleLibrary(
       cache,
-      (workspaceId, versionId) =>
-        database.inWorkspace({ workspaceId, userGroups: undefined }, (transaction) =>
-          loadVersion(transaction, versionId),
-        ),
+      {
+        values,
+        loadTable: (workspaceId, versionId) =>
+          database.inWorkspace(everything(workspaceId), (transaction) => loadVersion(transaction, versionId)),
+      },
       { maxRows: config.maxCompiledRows },
     );
 
@@ -43,14 +66,17 @@ runService({
       logger,
     );
     stopper.add('broker', () => broker.close());
+    const workerId = `${hostname()}-${randomUUID().slice(0, 8)}`;
+    const decisions = config.decisionLogs
+      ? openDecisionLog({ broker, workerId, bufferBytes: config.decisionLogBufferBytes, logger, metrics, stopper })
+      : undefined;
     const responder = createResponder(broker, {
       group: 'workers',
-      workerId: `${hostname()}-${randomUUID().slice(0, 8)}`,
+      workerId,
       sessionTimeoutMs: config.sessionTimeoutMs,
       heartbeatIntervalMs: config.heartbeatIntervalMs,
       partitionConcurrency: config.partitionConcurrency,
-      handle: async (envelope, payload) =>
-        evaluatePayload(await library.get(envelope.workspaceId, envelope.versionId), payload, envelope),
+      handle: createHandler(library, decisions),
       onEvent: createEventCounter(metrics, 'responder'),
     });
     const server = createWorkerServer({

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { type Cache, openCache } from '@decision/cache';
 import { type RuleTable } from '@decision/contracts';
-import { createRuleLibrary } from './rule-library';
+import { createRuleLibrary, type LoadTable } from './rule-library';
+import { createValueDirectory } from './value-directory';
 
 const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 const workspace = randomUUID();
@@ -20,15 +21,20 @@ beforeEach(() => {
 });
 afterEach(() => cache.close());
 
-const libraryOf = (rows: number, maxRows: number) =>
-  createRuleLibrary(
+const libraryWith = (loadTable: LoadTable, maxRows: number) => {
+  const none = { findRevision: () => Promise.resolve(0), load: () => Promise.resolve({ revision: 0, values: [] }) };
+  return createRuleLibrary(
     cache,
-    (_workspace, versionId) => {
-      loads.push(versionId);
-      return Promise.resolve(versionId === 'gone' ? undefined : table(rows));
-    },
+    { loadTable, values: createValueDirectory(cache, none, { onStale: () => undefined }) },
     { maxRows },
   );
+};
+
+const libraryOf = (rows: number, maxRows: number) =>
+  libraryWith((_workspace, versionId) => {
+    loads.push(versionId);
+    return Promise.resolve(versionId === 'gone' ? undefined : table(rows));
+  }, maxRows);
 
 it('loads and compiles a version once, however many ask at the same time', async () => {
   const library = libraryOf(3, 1_000);
@@ -49,10 +55,9 @@ it('says that a version was deleted, and does not remember a failure', async () 
   const library = libraryOf(1, 100);
   await expect(library.get(workspace, 'gone')).rejects.toMatchObject({ code: 'version_not_found' });
   let failing = true;
-  const unsteady = createRuleLibrary(
-    cache,
+  const unsteady = libraryWith(
     () => (failing ? Promise.reject(new TypeError('away')) : Promise.resolve(table(1))),
-    { maxRows: 100 },
+    100,
   );
   await expect(unsteady.get(workspace, 'x')).rejects.toThrow('away');
   failing = false;

@@ -1,7 +1,15 @@
 import { keyOperations } from './key-operations';
 import { type Operation } from './operation';
+import { listOperators } from './operator-operations';
 import { ruleOperations } from './rule-operations';
 import { solveOperations } from './solve-operations';
+import { valueOperations } from './value-operations';
 
 /** Every call of the API, in the order of the document. */
-export const operations: readonly Operation[] = [...solveOperations, ...ruleOperations, ...keyOperations];
+export const operations: readonly Operation[] = [
+  ...solveOperations,
+  ...ruleOperations,
+  listOperators,
+  ...valueOperations,
+  ...keyOperations,
+];

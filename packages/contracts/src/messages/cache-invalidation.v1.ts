@@ -5,7 +5,7 @@ import { compileValidator } from '../validator';
 export const INVALIDATION_CHANNEL = 'service:cache:invalidate';
 
 /** What changed. */
-export const invalidationKinds = ['rule', 'flow', 'api-key', 'release'] as const;
+export const invalidationKinds = ['rule', 'flow', 'api-key', 'release', 'value'] as const;
 export type InvalidationKind = (typeof invalidationKinds)[number];
 
 /**

@@ -91,6 +91,12 @@ export const RuleSettings = Type.Object(
   {
     testing: Type.Optional(Type.Union([Type.String(), Type.Null()])),
     strictInput: Type.Optional(Type.Boolean({ default: false })),
+    /** Noted on import, so that renaming a function value breaks no formula. */
+    functions: Type.Optional(
+      Type.Record(Type.String(), Type.String(), {
+        description: 'Ids of the function values that formulas call, by name.',
+      }),
+    ),
   },
   { $id: 'RuleSettings', description: 'Settings of a whole rule.' },
 );

@@ -21,7 +21,7 @@ export const buildBitmaps = (
   fields: readonly IndexedField[],
   start: number,
 ): BitmapNode => {
-  const builder = new BitmapBuilder(table, clauses);
+  const builder = new BitmapBuilder(table, clauses, fields);
   const columns = fields.map((field) => builder.addColumn(field));
   return {
     kind: NodeKind.bitmap,
@@ -50,9 +50,11 @@ class BitmapBuilder {
   constructor(
     private readonly table: ClauseTable,
     private readonly clauses: readonly number[],
+    fields: readonly IndexedField[],
   ) {
     this.words = Math.ceil(clauses.length / 32);
-    this.exact = Uint8Array.from(clauses, (clause) => Number(!this.hasTest(clause)));
+    const indexed = new Set(fields.map(({ field }) => field));
+    this.exact = Uint8Array.from(clauses, (clause) => Number(!this.hasUndecided(clause, indexed)));
   }
 
   bits(): Int32Array {
@@ -72,11 +74,11 @@ class BitmapBuilder {
       : { ...column, cuts: undefined, ...this.addKeys(cells, blank) };
   }
 
-  /** Whether a clause has a cell that no bitmap decides. */
-  private hasTest(clause: number): boolean {
-    const { starts, kinds } = this.table;
+  /** Whether a clause has a cell that no bitmap decides: a test, or one of a field without bitmaps. */
+  private hasUndecided(clause: number, indexed: ReadonlySet<number>): boolean {
+    const { starts, kinds, fields } = this.table;
     for (let cell = starts[clause] ?? 0; cell < (starts[clause + 1] ?? 0); cell += 1)
-      if ((kinds[cell] ?? 0) >= CellKind.test) return true;
+      if ((kinds[cell] ?? 0) >= CellKind.test || !indexed.has(fields[cell] ?? 0)) return true;
     return false;
   }
 
@@ -184,7 +186,8 @@ class BitmapBuilder {
   private boundsOf(cell: number): readonly number[] {
     const { kinds, lows, highs, operands } = this.table;
     if (kinds[cell] === CellKind.among) {
-      return [...(operands[cell] as SetOperand)].flatMap((point) => [Number(point), nextAbove(Number(point))]); // a set of numbers
+      const points = operands[cell] as SetOperand; // as its kind says
+      return sampleOfSet(points).flatMap((point) => [Number(point), nextAbove(Number(point))]); // a set of numbers
     }
     if (kinds[cell] !== CellKind.within && kinds[cell] !== CellKind.outside) return [];
     return [lows[cell] ?? 0, nextAbove(highs[cell] ?? 0)].filter(Number.isFinite);
@@ -195,7 +198,7 @@ class BitmapBuilder {
     const { kinds, lows, highs, operands } = this.table;
     const [low, high] = [lows[cell] ?? 0, highs[cell] ?? 0];
     const isExact = this.boundsOf(cell).every((bound) => cuts[segmentOf(cuts, bound) - 1] === bound);
-    if (!isExact) this.exact[position] = 0;
+    if (!isExact || isSampled(kinds[cell], operands[cell])) this.exact[position] = 0;
     switch (kinds[cell]) {
       case CellKind.absent:
         return [];
@@ -204,10 +207,7 @@ class BitmapBuilder {
       case CellKind.outside:
         return outsideSegments(cuts, low, high);
       case CellKind.among:
-        return [...(operands[cell] as SetOperand)].map((point) => {
-          const segment = segmentOf(cuts, Number(point)); // a set of numbers
-          return [segment, segment];
-        });
+        return segmentsOfSet(cuts, operands[cell] as SetOperand); // as its kind says
       default:
         return [[0, cuts.length]];
     }
@@ -237,6 +237,29 @@ const chooseCuts = (bounds: readonly number[]): Float64Array => {
     { length: MAX_BITMAPS },
     (_, index) => sorted[Math.floor((index * sorted.length) / MAX_BITMAPS)] ?? 0,
   );
+};
+
+/** Members of a set that become bounds: of large sets a few, evenly spread over the order in which they are written. */
+const sampleOfSet = (set: SetOperand): readonly unknown[] => {
+  if (set.size <= MAX_BITMAPS) return [...set];
+  const step = Math.ceil(set.size / MAX_BITMAPS);
+  const sample: unknown[] = [];
+  let index = 0;
+  for (const member of set) {
+    if (index % step === 0) sample.push(member);
+    index += 1;
+  }
+  return sample;
+};
+
+const isSampled = (kind: number | undefined, operand: unknown): boolean =>
+  kind === CellKind.among && (operand as SetOperand).size > MAX_BITMAPS; // as its kind says
+
+/** The segments in which the members of a set of numbers lie, each once. */
+const segmentsOfSet = (cuts: Float64Array, set: SetOperand): readonly (readonly [number, number])[] => {
+  const segments = new Set<number>();
+  for (const point of set) segments.add(segmentOf(cuts, Number(point)));
+  return [...segments].map((segment) => [segment, segment]);
 };
 
 /** All segments but those that lie wholly between two points. */

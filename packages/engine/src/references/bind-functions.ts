@@ -1,38 +1,28 @@
 import { type RuleTable } from '@decision/contracts';
-import { formulaReferences, parseFormula } from '@decision/expressions';
+import { functionsCalledIn } from './collect-references';
 import { functionIdsOf, withFunctionIds } from './function-bindings';
-import { type StoredValue } from './value-source';
+import { functionTextOf } from './function-values';
+import { formulasOf } from './table-formulas';
+import { type ValueLookUp } from './value-source';
 
-/** Notes the ids of the function values that the formulas of a table call. Names that are bound already stay so; others are looked up. */
-export const bindFunctions = (table: RuleTable, lookUpByName: (name: string) => StoredValue | undefined): RuleTable => {
+/**
+ * Notes the ids of the function values that the formulas of a table call, and of those that these call in turn. Names that are bound already
+ * stay so; others are looked up.
+ */
+export const bindFunctions = (table: RuleTable, { byName, byId }: ValueLookUp): RuleTable => {
   const bound = functionIdsOf(table);
   const ids = new Map<string, string>();
-  for (const name of functionNamesIn(table)) {
-    const id = bound.get(name) ?? lookUpByName(name)?.id;
-    if (id !== undefined) ids.set(name, id);
+  const pending = [...formulasOf(table)];
+  for (let formula = pending.pop(); formula !== undefined; formula = pending.pop()) {
+    for (const name of functionsCalledIn(formula)) {
+      if (ids.has(name)) continue;
+      const boundId = bound.get(name);
+      const id = boundId ?? byName(name)?.id;
+      if (id === undefined) continue;
+      ids.set(name, id);
+      const text = functionTextOf(boundId === undefined ? byName(name) : byId(boundId));
+      if (typeof text === 'object') pending.push(text.formula);
+    }
   }
   return withFunctionIds(table, ids);
-};
-
-const functionNamesIn = (table: RuleTable): ReadonlySet<string> => {
-  const names = new Set<string>();
-  for (const text of formulasOf(table)) {
-    const parsing = parseFormula(text);
-    if (parsing.ok) for (const name of formulaReferences(parsing.formula).functions) names.add(name);
-  }
-  return names;
-};
-
-/** Every formula of a table, each once. */
-const formulasOf = ({ requestSchema, responseSchema, conditions, groups = {} }: RuleTable): ReadonlySet<string> => {
-  const texts = new Set<string>();
-  const add = (text: unknown): void => {
-    if (typeof text === 'string' && text !== '') texts.add(text);
-  };
-  for (const { defaultComputedValue } of [...requestSchema, ...responseSchema]) add(defaultComputedValue);
-  for (const { accumulators = {} } of Object.values(groups)) Object.values(accumulators).forEach(add);
-  const columns = responseSchema.filter(({ type }) => type === 'function').map(({ key }) => key);
-  for (const { response = {} } of columns.length > 0 ? conditions : [])
-    for (const key of columns) if (Object.hasOwn(response, key)) add(response[key]?.value);
-  return texts;
 };

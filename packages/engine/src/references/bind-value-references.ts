@@ -4,7 +4,7 @@ import { type RuleProblem } from '../rule-problem';
 import { isTooDeep } from '../values/json-depth';
 import { bindFunctions } from './bind-functions';
 import { holdsReference, mapReferences, referencedName } from './value-reference';
-import { type StoredValue } from './value-source';
+import { type ValueLookUp } from './value-source';
 
 /** A table whose references are by id, and the references for which there is no value. */
 export interface Binding {
@@ -12,30 +12,27 @@ export interface Binding {
   readonly problems: readonly RuleProblem[];
 }
 
-/** Finds a value by its name, among those that the writer may use. */
-export type LookUpByName = (name: string) => StoredValue | undefined;
-
 /**
  * Turns references as they are written (`{"$ref": name}`) into references as they are stored (`{"$rb": "globalValue", id, name}`), in arguments,
  * outputs and defaults, and notes the ids of the function values that formulas call in `settings.functions`. A name that is bound already
  * stays bound to the same value, so that renaming a value changes no rule. The table that is given is not changed. References to unknown
  * values stay as they are and are reported, at most 100; unknown function values are left to `checkRule`, which knows their place.
  */
-export const bindValueReferences = (table: RuleTable, lookUpByName: LookUpByName): Binding => {
-  const binder = new Binder(lookUpByName);
+export const bindValueReferences = (table: RuleTable, lookUp: ValueLookUp): Binding => {
+  const binder = new Binder(lookUp);
   const bound: RuleTable = {
     ...table,
     requestSchema: binder.bindFields(table.requestSchema, 'requestSchema'),
     responseSchema: binder.bindFields(table.responseSchema, 'responseSchema'),
     conditions: table.conditions.map((row, index) => binder.bindRow(row, index)),
   };
-  return { table: bindFunctions(bound, lookUpByName), problems: binder.problems.problems };
+  return { table: bindFunctions(bound, lookUp), problems: binder.problems.problems };
 };
 
 class Binder {
   readonly problems = new ProblemList();
 
-  constructor(private readonly lookUpByName: LookUpByName) {}
+  constructor(private readonly lookUp: ValueLookUp) {}
 
   bindFields(fields: readonly RuleField[], side: string): RuleField[] {
     return fields.map((field, index) => {
@@ -76,7 +73,7 @@ class Binder {
     return mapReferences(value, (reference) => {
       const name = referencedName(reference);
       if (name === undefined) return reference;
-      const stored = this.lookUpByName(name);
+      const stored = this.lookUp.byName(name);
       if (stored !== undefined) return { $rb: 'globalValue', id: stored.id, name: stored.name };
       this.problems.addFault('unknown_value', `refers to the value "${name}", which does not exist`, place);
       return reference;

@@ -22,3 +22,11 @@ export interface ValueSource {
   readonly revision: number | string;
   readonly get: (id: string) => StoredValue | undefined;
 }
+
+/** How values are found when a table is bound to them, among those that the writer may use. */
+export interface ValueLookUp {
+  /** Of values that may be referred to anew. */
+  readonly byName: (name: string) => StoredValue | undefined;
+  /** Of values to which the table is bound already. */
+  readonly byId: (id: string) => StoredValue | undefined;
+}

@@ -9,6 +9,8 @@ export interface NewRule extends RuleDraft {
   readonly slug: string;
   /** A restricted access must name groups of its own, at least one. */
   readonly userGroups: readonly string[];
+  /** Ids of the values that the draft refers to; default none. */
+  readonly valueIds?: readonly string[];
 }
 
 export type InsertRuleOutcome =
@@ -34,7 +36,7 @@ const CLAIM_ID = /* sql */ `
 
 /** Stores a new, unpublished rule. Throws `forbidden` where a restricted access names groups that it does not have, or none. */
 export const insertRule = async (transaction: Transaction, rule: NewRule): Promise<InsertRuleOutcome> => {
-  const { id, slug, userGroups, ...draft } = rule;
+  const { id, slug, userGroups, valueIds = [], ...draft } = rule;
   const { columns, bindings } = writeDraft(draft);
   const claimed = await query(transaction, CLAIM_ID, { id });
   if (claimed.length === 0) return { status: 'id_taken' };
@@ -42,12 +44,12 @@ export const insertRule = async (transaction: Transaction, rule: NewRule): Promi
     query<InsertedRow>(
       savepoint,
       /* sql */ `
-      insert into rules (id, slug, user_groups, created_at, updated_at, ${columns.map(({ column }) => column).join(', ')})
-      select cast(:id as uuid), :slug, cast(:user_groups as text[]), moment, moment,
+      insert into rules (id, slug, user_groups, value_ids, created_at, updated_at, ${columns.map(({ column }) => column).join(', ')})
+      select cast(:id as uuid), :slug, cast(:user_groups as text[]), cast(:value_ids as uuid[]), moment, moment,
         ${columns.map(({ expression }) => expression).join(', ')}
       from clock_timestamp() as moment
       returning created_at, updated_by`,
-      { ...bindings, id, slug, user_groups: userGroups },
+      { ...bindings, id, slug, user_groups: userGroups, value_ids: valueIds },
     ),
   );
   if (insertion.status === 'taken')
@@ -55,7 +57,7 @@ export const insertRule = async (transaction: Transaction, rule: NewRule): Promi
   return { status: 'inserted', rule: toRecord(rule, insertion.value[0] as InsertedRow) }; // an insert of one row answers one
 };
 
-const toRecord = (rule: NewRule, { created_at, updated_by }: InsertedRow): RuleRecord => ({
+const toRecord = ({ valueIds: _valueIds, ...rule }: NewRule, { created_at, updated_by }: InsertedRow): RuleRecord => ({
   ...rule,
   publishedVersion: null,
   publishedAt: null,

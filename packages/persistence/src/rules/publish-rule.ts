@@ -37,8 +37,8 @@ const PUBLISH = /* sql */ `
     update rules set published_version_id = cast(:version_id as uuid) from numbered where rules.id = numbered.id
     returning rules.*, numbered.last_number
   )
-  insert into rule_versions (id, rule_id, number, definition, details)
-  select cast(:version_id as uuid), id, last_number,
+  insert into rule_versions (id, rule_id, number, value_ids, definition, details)
+  select cast(:version_id as uuid), id, last_number, value_ids,
     json_build_object(
       'requestSchema', request_schema, 'responseSchema', response_schema, 'conditions', conditions,
       'groups', groups, 'settings', settings

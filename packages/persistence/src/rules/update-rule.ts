@@ -10,6 +10,8 @@ export interface RuleChanges extends Partial<RuleDraft> {
   readonly slug?: string;
   /** A restricted access can add only groups of its own and must keep one of them. */
   readonly userGroups?: readonly string[];
+  /** Ids of the values that the draft now refers to. */
+  readonly valueIds?: readonly string[];
 }
 
 export interface UpdateConditions {
@@ -69,6 +71,7 @@ const lockRule = async (
 const writeChanges = ({
   slug,
   userGroups,
+  valueIds,
   ...draft
 }: RuleChanges): { columns: readonly ColumnWrite[]; bindings: Bindings } => {
   const { columns, bindings } = writeDraft(draft);
@@ -77,7 +80,8 @@ const writeChanges = ({
       ...columns,
       ...(slug === undefined ? [] : [{ column: 'slug', expression: ':slug' }]),
       ...(userGroups === undefined ? [] : [{ column: 'user_groups', expression: 'cast(:user_groups as text[])' }]),
+      ...(valueIds === undefined ? [] : [{ column: 'value_ids', expression: 'cast(:value_ids as uuid[])' }]),
     ],
-    bindings: { ...bindings, slug: slug ?? null, user_groups: userGroups ?? null },
+    bindings: { ...bindings, slug: slug ?? null, user_groups: userGroups ?? null, value_ids: valueIds ?? null },
   };
 };

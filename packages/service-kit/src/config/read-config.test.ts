@@ -36,6 +36,28 @@ it('names every bad value at once, and shows no secret', () => {
   expect(read).not.toThrow(/hunter2/);
 });
 
+it('lists its faults in data too, one a setting, without secrets', () => {
+  let thrown: unknown;
+  try {
+    readConfig({ ...databaseSettings, ...shape }, { COUNT: 'x', PASSWORD: 'hunter2', DATABASE_URL: 'hunter2' });
+  } catch (error) {
+    thrown = error;
+  }
+  expect(thrown).toMatchObject({
+    name: 'ConfigError',
+    message: expect.stringMatching(/^The configuration has 3 faults:\n(  - .*\.\n?){3}$/),
+    faults: [{ env: 'DATABASE_URL' }, { env: 'COUNT' }, { env: 'PASSWORD' }],
+  });
+  expect(`${inspect(thrown, { depth: 9 })} ${JSON.stringify(thrown)}`).not.toContain('hunter2');
+});
+
+it('shows a bad value in part, on one line, and without the password of an address', () => {
+  const read = (value: string) => () => readConfig({ mode: shape.mode }, { MODE: value });
+  expect(read('x'.repeat(10_000))).toThrow(/^.{0,50}\n.{0,250}$/);
+  expect(read('a\nb')).toThrow('MODE="a\\nb" is none of these');
+  expect(read('https://me:hunter2@h/')).toThrow('https://[secret]@h/');
+});
+
 it('never shows a secret that was read', () => {
   const { password } = readConfig(shape, { PASSWORD: 'correct horse' });
   expect(password?.reveal()).toBe('correct horse');
@@ -53,6 +75,30 @@ it.each([
   const all = { ...httpSettings(1), ...databaseSettings, ...cacheSettings, ...brokerSettings };
   const environment = { DATABASE_URL: 'postgres://u:p@h/d', [name]: value };
   expect(() => readConfig(all, environment)).toThrow(new RegExp(`- ${name}`));
+});
+
+it('has defaults for all but the database', () => {
+  const all = { ...httpSettings(4000), ...databaseSettings, ...cacheSettings, ...brokerSettings };
+  const { databaseUrl, ...rest } = readConfig(all, { DATABASE_URL: 'postgresql://u:p@h/d' });
+  expect(databaseUrl.reveal()).toBe('postgresql://u:p@h/d');
+  expect(rest).toEqual({
+    host: '0.0.0.0',
+    port: 4000,
+    bodyLimitBytes: 6 * 1024 * 1024,
+    requestTimeoutMs: 60_000,
+    keepAliveMs: 75_000,
+    logRequests: false,
+    databasePoolMax: 10,
+    cacheUrl: undefined,
+    cacheKeyPrefix: 'decision:',
+    mqBrokers: [],
+    mqTopicPrefix: 'decision.',
+  });
+});
+
+it('reads brokers by name and by address', () => {
+  const { mqBrokers } = readConfig(brokerSettings, { MQ_BROKERS: 'kafka-0.kafka:9092, 10.0.0.1:9092,[::1]:9092' });
+  expect(mqBrokers).toEqual(['kafka-0.kafka:9092', '10.0.0.1:9092', '[::1]:9092']);
 });
 
 it('takes an empty topic prefix as one', () => {

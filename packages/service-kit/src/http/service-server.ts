@@ -1,20 +1,18 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { type AddressInfo } from 'node:net';
-import { type Duplex } from 'node:stream';
 import { type Operation, ServiceError } from '@decision/contracts';
 import { type Authenticator } from '../api-keys/authenticator';
-import { StartRefusal } from '../lifecycle/start-refusal';
 import { type Logger } from '../logging/logger';
 import { type Metrics } from '../metrics/metrics';
 import { type BoundOperation } from './bind-operation';
 import { checkPath } from './check-path';
+import { handleClientErrors } from './client-errors';
 import { createApp } from './create-app';
 import { createDrain, type Drain } from './drain';
 import { FailureLog } from './failure-log';
+import { listen } from './listen';
 import { beginRequest, type RequestContext } from './request-context';
 import { sendError } from './send-error';
 import { type Readiness, serviceRoutes } from './service-routes';
-import { refuseUnreadable } from './unreadable-request';
 
 /** Answers requests before the Express app sees them; false where the request is not its own. */
 export type HotRoute = (request: IncomingMessage, response: ServerResponse, context: RequestContext) => boolean;
@@ -44,7 +42,7 @@ export interface ServiceServerOptions {
 
 /** The HTTP side of a service. */
 export interface ServiceServer {
-  /** Resolves once it listens. Throws {@link StartRefusal} where the port is taken. */
+  /** Resolves once it listens. Throws `StartRefusal` where the address cannot be used. */
   listen(): Promise<{ readonly url: string; readonly port: number }>;
   /** Not ready any more, no new connections, requests in flight finish; past `drainMs` they are cut. Idempotent. */
   stop(drainMs: number): Promise<void>;
@@ -56,19 +54,10 @@ const TIMEOUT_CHECK_MS = 5_000;
 
 export const createServiceServer = (options: ServiceServerOptions): ServiceServer => {
   const contexts = new WeakMap<IncomingMessage, RequestContext>();
-  /** The newest response of each connection. */
-  const latest = new WeakMap<Duplex, ServerResponse>();
   const failures = new FailureLog();
-  const server = createServer({
-    keepAliveTimeout: options.keepAliveMs,
-    // A body has a deadline of its own, which answers better; this one is for what nobody reads.
-    requestTimeout: options.requestTimeoutMs + TIMEOUT_CHECK_MS,
-    headersTimeout: Math.min(HEADERS_TIMEOUT_MS, options.requestTimeoutMs),
-    connectionsCheckingInterval: Math.min(TIMEOUT_CHECK_MS, options.requestTimeoutMs / 2),
-    // Checked below, where the refusal has a body.
-    requireHostHeader: false,
-  });
+  const server = createHttpServer(options);
   const drain = createDrain(server);
+  const clientErrors = handleClientErrors(server, (status) => options.metrics.requests.refused(status));
   const app = createApp({
     operations: options.operations,
     routes: serviceRoutes({
@@ -80,13 +69,13 @@ export const createServiceServer = (options: ServiceServerOptions): ServiceServe
     bodyLimitBytes: options.bodyLimitBytes,
     requestTimeoutMs: options.requestTimeoutMs,
     hotOperations: options.hot?.operations ?? [],
-    contextOf: (request) => contexts.get(request) ?? beginUnknown(request, options, failures),
+    contextOf: (request) => contexts.get(request) ?? unknownRequest(),
   });
 
-  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+  const serve = (request: IncomingMessage, response: ServerResponse): void => {
     const context = beginRequest(request, response, { logger: options.logger, failures });
     contexts.set(request, context);
-    latest.set(request.socket, response);
+    clientErrors.track(response);
     drain.track(response);
     observe(request, response, context, options);
     try {
@@ -95,13 +84,23 @@ export const createServiceServer = (options: ServiceServerOptions): ServiceServe
     } catch (error) {
       sendError(response, error, context);
     }
-  });
-  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    if (error.code === 'ECONNRESET' || !socket.writable || isAnswering(latest.get(socket))) socket.destroy();
-    else options.metrics.requests.refused(refuseUnreadable(socket, error));
-  });
+  };
+  server.on('request', serve);
+  // An expectation that nobody knows is not met, and need not be; Node would refuse it in an answer of its own.
+  server.on('checkExpectation', serve);
   return { listen: () => listen(server, options), stop: (drainMs) => stop(server, drain, drainMs) };
 };
+
+const createHttpServer = ({ keepAliveMs, requestTimeoutMs }: ServiceServerOptions): Server =>
+  createServer({
+    keepAliveTimeout: keepAliveMs,
+    // A body has a deadline of its own, which answers better; this one is for what nobody reads.
+    requestTimeout: requestTimeoutMs + TIMEOUT_CHECK_MS,
+    headersTimeout: Math.min(HEADERS_TIMEOUT_MS, requestTimeoutMs),
+    connectionsCheckingInterval: Math.min(TIMEOUT_CHECK_MS, requestTimeoutMs / 2),
+    // Checked by `checkRequest`, whose refusal has a body.
+    requireHostHeader: false,
+  });
 
 /** What must hold before anybody looks at a request. Throws `invalid_url` and `invalid_request`. */
 const checkRequest = ({ url = '', headers, httpVersion }: IncomingMessage): void => {
@@ -111,17 +110,10 @@ const checkRequest = ({ url = '', headers, httpVersion }: IncomingMessage): void
   checkPath(url);
 };
 
-/** Whether part of an answer is on its way, so that nothing else may be written behind it. */
-const isAnswering = (response: ServerResponse | undefined): boolean =>
-  response !== undefined && response.headersSent && !response.writableFinished;
-
-/** A request that the server did not begin cannot reach the app; should one ever, it gets a context of its own. */
-const beginUnknown = (
-  request: IncomingMessage,
-  { logger }: ServiceServerOptions,
-  failures: FailureLog,
-): RequestContext =>
-  beginRequest(request, { setHeader: () => undefined } as unknown as ServerResponse, { logger, failures }); // only its ids are set
+/** Every request is given its context before the app sees it. */
+const unknownRequest = (): never => {
+  throw new ServiceError('internal_error', 'The app was given a request that the server did not begin.');
+};
 
 /** Counts and times a request, and logs it where that is asked for. */
 const observe = (
@@ -143,20 +135,6 @@ const observe = (
       );
   });
 };
-
-const listen = (server: Server, { host, port }: ServiceServerOptions): Promise<{ url: string; port: number }> =>
-  new Promise((resolve, reject) => {
-    server.once('error', (cause: NodeJS.ErrnoException) => {
-      const inUse = cause.code === 'EADDRINUSE';
-      reject(
-        inUse ? new StartRefusal(`Port ${port} on ${host} is in use; set PORT to another one.`, { cause }) : cause,
-      );
-    });
-    server.listen(port, host, () => {
-      const address = server.address() as AddressInfo; // a listening TCP server has one
-      resolve({ url: `http://${host.includes(':') ? `[${host}]` : host}:${address.port}`, port: address.port });
-    });
-  });
 
 const stop = async (server: Server, drain: Drain, drainMs: number): Promise<void> => {
   if (!server.listening && !drain.draining()) return;

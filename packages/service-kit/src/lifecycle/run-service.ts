@@ -36,13 +36,15 @@ export const runService = <S extends SettingsShape>({ name, settings, start }: S
   const config = readConfigOrExit(settings);
   const logger = createLogger({ service: name, level: config.logLevel });
   const stopper = createStopper();
-  const stop = stopOnce(logger, stopper, config.shutdownDrainMs);
+  const { stop, stopping } = createStop(logger, stopper, config.shutdownDrainMs);
   // `on`, not `once`: a signal without a listener ends the process at once, and a second one would cut what is being drained.
   process.on('SIGTERM', () => stop('SIGTERM', 0));
   process.on('SIGINT', () => stop('SIGINT', 0));
   process.on('uncaughtException', (error) => die(logger, error, 'An error that nobody caught.'));
   process.on('unhandledRejection', (error) => die(logger, error, 'A rejection that nobody handled.'));
   start({ config, logger, metrics: createMetrics(name), stopper }).catch((error: unknown) => {
+    // What is stopped while it starts may well fail to start.
+    if (stopping()) return logger.info({ err: error }, 'The start was cut short.');
     if (error instanceof StartRefusal || error instanceof ServiceError) logger.fatal(error.message);
     else logger.fatal({ err: error }, 'The service could not start.');
     stop('a failed start', 1);
@@ -52,7 +54,7 @@ export const runService = <S extends SettingsShape>({ name, settings, start }: S
 const readConfigOrExit = <S extends SettingsShape>(settings: S): Config<S> & Config<typeof processSettings> => {
   try {
     // Read together, so that all faults are told at once.
-    return readConfig({ ...processSettings, ...settings }, process.env); // both shapes were read
+    return readConfig({ ...processSettings, ...settings }, process.env);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     process.stderr.write(`${error.message}\n`);
@@ -66,9 +68,15 @@ const die = (logger: Logger, error: unknown, what: string): never => {
   process.exit(1);
 };
 
-const stopOnce = (logger: Logger, stopper: Stopper, drainMs: number): ((why: string, exitCode: number) => void) => {
+interface Stop {
+  /** Ends the process with this code once everything is stopped. What comes later than the first call is ignored. */
+  readonly stop: (why: string, exitCode: number) => void;
+  readonly stopping: () => boolean;
+}
+
+const createStop = (logger: Logger, stopper: Stopper, drainMs: number): Stop => {
   let stopping = false;
-  return (why, exitCode) => {
+  const stop = (why: string, exitCode: number): void => {
     if (stopping) return;
     stopping = true;
     logger.info({ why, drain_ms: drainMs }, 'Stopping.');
@@ -81,4 +89,5 @@ const stopOnce = (logger: Logger, stopper: Stopper, drainMs: number): ((why: str
       (error: unknown) => die(logger, error, 'Stopping failed.'),
     );
   };
+  return { stop, stopping: () => stopping };
 };

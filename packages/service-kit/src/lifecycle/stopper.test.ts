@@ -4,7 +4,7 @@ const never = (): Promise<never> => new Promise(() => undefined);
 
 it('stops the newest first, one after the other, and hands the drain time on', async () => {
   const seen: string[] = [];
-  const stopper = createStopper();
+  const stopper = createStopper(() => 0);
   for (const name of ['database', 'broker', 'http']) {
     stopper.add(name, async (drainMs) => {
       seen.push(`${name} begins ${drainMs}`);
@@ -14,6 +14,20 @@ it('stops the newest first, one after the other, and hands the drain time on', a
   }
   await stopper.stop(7);
   expect(seen).toEqual(['http', 'broker', 'database'].flatMap((name) => [`${name} begins 7`, `${name} ends`]));
+});
+
+it('gives each what is left of the drain time, down to none', async () => {
+  let now = 100;
+  const given: number[] = [];
+  const stopper = createStopper(() => now);
+  for (const tookMs of [1, 9_000.5, 2_000, 1_000]) {
+    stopper.add(`takes ${tookMs} ms`, (drainMs) => {
+      given.push(drainMs);
+      now += tookMs;
+    });
+  }
+  await stopper.stop(8_000);
+  expect(given).toEqual([8_000, 7_000, 5_000, 0]);
 });
 
 it('stops everything once, however often it is asked to', async () => {

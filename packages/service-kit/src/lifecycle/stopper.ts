@@ -1,6 +1,6 @@
 import { withDeadline } from './with-deadline';
 
-/** Stops one thing. `drainMs` is how long work in flight may still take. */
+/** Stops one thing. `drainMs` is how long work in flight may still take: what is left of the drain time of all. */
 export type Stop = (drainMs: number) => Promise<unknown> | void;
 
 /** Not everything could be stopped; `cause` holds the errors. */
@@ -11,13 +11,13 @@ export class StopError extends Error {
 /** Collects how to stop what was started. */
 export interface Stopper {
   /**
-   * Registers how to stop something that was just started. It gets the drain time and `deadlineMs` (default 5 s) beyond it. Once
-   * stopping has begun, what is added is stopped at once.
+   * Registers how to stop something that was just started. It gets what is left of the drain time and `deadlineMs` (default 5 s) beyond
+   * it. Once stopping has begun, what is added is stopped at once.
    */
   add(name: string, stop: Stop, deadlineMs?: number): void;
   /**
    * Stops everything, the newest first, one after the other. Idempotent: later calls wait for the first. A failure does not keep the
-   * rest from being stopped; rejects with {@link StopError} afterwards. `drainMs` is 0 where absent.
+   * rest from being stopped; rejects with {@link StopError} afterwards. `drainMs` is for all together, and 0 where absent.
    */
   stop(drainMs?: number): Promise<void>;
 }
@@ -30,15 +30,17 @@ interface Entry {
 
 const DEFAULT_DEADLINE_MS = 5_000;
 
-export const createStopper = (): Stopper => {
+/** `now` answers ms of a clock that never goes back. */
+export const createStopper = (now: () => number = () => performance.now()): Stopper => {
   const entries: Entry[] = [];
   let stopping: Promise<void> | undefined;
 
   const stopAll = async (drainMs: number): Promise<void> => {
     const failures: Error[] = [];
+    const drainedAt = now() + drainMs;
     // Entries may still be added while others are being stopped: the loop ends when none is left.
     for (let entry = entries.pop(); entry !== undefined; entry = entries.pop()) {
-      const failure = await stopOne(entry, drainMs);
+      const failure = await stopOne(entry, Math.max(0, Math.ceil(drainedAt - now())));
       if (failure) failures.push(failure);
     }
     if (failures.length > 0) {

@@ -1,4 +1,4 @@
-import { createLogger } from './logger';
+import { createLogger, type Logger } from './logger';
 
 const logged = (write: (logger: ReturnType<typeof createLogger>) => void): string => {
   let text = '';
@@ -44,4 +44,42 @@ it('survives what cannot be serialised', () => {
   circular['self'] = circular;
   const line = logged((logger) => logger.info(circular, 'x'));
   expect(JSON.parse(line)).toMatchObject({ name: 'loop', big: '10', bytes: '[12 bytes]' });
+});
+
+it.each<[string, (logger: Logger, secret: object) => void]>([
+  ['a child is bound to', (logger, secret) => logger.child(secret).info('x')],
+  ['a child of a child is bound to', (logger, secret) => logger.child({ a: 1 }).child({ deep: secret }).info('x')],
+  ['is put into a message', (logger, secret) => logger.info('x %j %o', secret, { deep: secret })],
+  ['is put into a message behind fields', (logger, secret) => logger.info({ a: 1 }, 'x %o', secret)],
+])('hides what %s', (_where, write) => {
+  const line = logged((logger) => write(logger, { token: 'hunter2' }));
+  expect(line).not.toContain('hunter2');
+  expect(line).toContain('[secret]');
+});
+
+it('keeps what harmless children are bound to, and hands it down', () => {
+  const line = logged((logger) =>
+    logger.child({ request_id: 'r' }).child({ trace_id: 't' }).info('%s of %d', 'one', 2),
+  );
+  expect(JSON.parse(line)).toMatchObject({ request_id: 'r', trace_id: 't', msg: 'one of 2' });
+});
+
+it('reduces an error that is logged by itself', () => {
+  const line = logged((logger) => logger.error(Object.assign(new Error('outer'), { query: 'hunter2' })));
+  expect(JSON.parse(line)).toMatchObject({ msg: 'outer', err: { type: 'Error', message: 'outer' } });
+  expect(line).not.toContain('hunter2');
+});
+
+it('survives a getter that throws', () => {
+  const fields = {
+    get odd(): string {
+      throw new TypeError('no');
+    },
+    kept: 1,
+  };
+  expect(JSON.parse(logged((logger) => logger.info(fields, 'x')))).toMatchObject({ odd: '[unreadable]', kept: 1 });
+});
+
+it('writes nothing below its level', () => {
+  expect(logged((logger) => logger.debug('x'))).toBe('');
 });

@@ -1,5 +1,5 @@
 import { type DestinationStream, type Logger as PinoLogger, pino, stdTimeFunctions } from 'pino';
-import { redact } from './redact';
+import { redact, redactValue } from './redact';
 import { scrubText } from './scrub-text';
 
 export type Logger = PinoLogger;
@@ -15,22 +15,44 @@ export interface LoggerOptions {
 
 /**
  * A logger of JSON lines: `time`, `level` as a word, `service`, `msg` and the fields given. Values of secret names are replaced at any
- * depth, errors are reduced to type, code, message, stack and cause, and keys and passwords inside text are taken out.
+ * depth, in fields, in what children are bound to and in what is put into messages; errors are reduced to type, code, message, stack and
+ * cause; keys and passwords inside text are taken out.
  */
 export const createLogger = ({ service, level, destination }: LoggerOptions): Logger =>
-  pino(
-    {
-      level,
-      base: { service },
-      timestamp: stdTimeFunctions.isoTime,
-      formatters: {
-        level: (label) => ({ level: label }),
-        bindings: redact,
-        log: redact,
+  redactChildren(
+    pino(
+      {
+        level,
+        base: { service },
+        timestamp: stdTimeFunctions.isoTime,
+        formatters: {
+          level: (label) => ({ level: label }),
+          log: redact,
+        },
+        // `redact` has described errors already.
+        serializers: { err: (described: unknown) => described },
+        hooks: {
+          logMethod(args, method) {
+            const [first, ...rest] = args;
+            method.call(this, first, ...rest.map((value: unknown) => redactValue(value) as string)); // text stays text
+          },
+          streamWrite: scrubText,
+        },
       },
-      // `redact` has described errors already.
-      serializers: { err: (described: unknown) => described },
-      hooks: { streamWrite: scrubText },
-    },
-    destination ?? pino.destination({ dest: 1, sync: true }),
+      destination ?? pino.destination({ dest: 1, sync: true }),
+    ),
   );
+
+/** Pino gives what a child is bound to to none of its formatters. Children inherit this method. */
+const redactChildren = (logger: Logger): Logger => {
+  // eslint-disable-next-line @typescript-eslint/unbound-method -- it is called below, on the logger that is asked for a child
+  const { child }: { readonly child: MakeChild } = logger;
+  const redacting: MakeChild = function (bindings, options) {
+    return child.call(this, redact(bindings), options);
+  };
+  logger.child = redacting as Logger['child']; // it answers what the method of pino answers
+  return logger;
+};
+
+/** Makes a child of the logger that it is called on. */
+type MakeChild = (this: Logger, bindings: object, options?: object) => unknown;

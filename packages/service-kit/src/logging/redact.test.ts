@@ -14,6 +14,9 @@ it.each([
   'refresh_token',
   'clientSecret',
   'private_key',
+  'password2',
+  'smtp_passwd',
+  'AWS_SECRET_ACCESS_KEY',
 ])('takes %s for the name of a secret', (name) => expect(isSecretName(name)).toBe(true));
 
 it.each(['key', 'keyId', 'tokens_used', 'slug', 'code', 'passwordless', 'secretary'])(
@@ -80,6 +83,7 @@ describe('text', () => {
     ['amqp://u:hid@den@h', 'amqp://[secret]@h'],
     ['at redis://:hidden@h:1 and kafka://u:hidden@k', 'at redis://[secret]@h:1 and kafka://[secret]@k'],
     [`dsk_0123456789ab_${'h'.repeat(43)}!`, 'dsk_0123456789ab_[secret]!'],
+    [`INITIAL_KEY_dsk_0123456789ab_${'h'.repeat(43)}`, 'INITIAL_KEY_dsk_0123456789ab_[secret]'],
     ['Authorization: Bearer eyJh1.eyJz2.abc3', 'Authorization: Bearer [secret]'],
   ])('%s is scrubbed', (before, after) => expect(scrubText(before)).toBe(after));
 

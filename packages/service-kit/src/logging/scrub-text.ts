@@ -1,5 +1,5 @@
 const CREDENTIALS_IN_ADDRESS = /(\b[a-z][a-z0-9+.-]{0,20}:\/\/)[^\s/"'\\]{1,1000}@/gi;
-const API_KEY = /\bdsk_([0-9a-z]{12})_[A-Za-z0-9_-]{20,}/g;
+const API_KEY = /dsk_([0-9a-z]{12})_[A-Za-z0-9_-]{20,}/g;
 const BEARER = /\b(bearer|basic) +(?=[^\s"]{0,200}\d)[A-Za-z0-9._~+/=-]{8,}/gi;
 
 /** Takes secrets out of text that was written by somebody else: user and password in addresses, API keys, bearer tokens. */

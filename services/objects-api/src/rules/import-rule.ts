@@ -1,10 +1,11 @@
-import { cacheKeys, type RuleImport, type RuleTable, ServiceError } from '@decision/contracts';
-import { checkRule, type RuleProblem } from '@decision/engine';
+import { cacheKeys, type RuleImport, ServiceError } from '@decision/contracts';
+import { type RuleProblem } from '@decision/engine';
 import {
   type Database,
   findRule,
   insertRule,
   publishRule,
+  type RuleChanges,
   type RuleDraft,
   type RuleRecord,
   type Transaction,
@@ -13,6 +14,7 @@ import {
   type WorkspaceAccess,
 } from '@decision/persistence';
 import { type Announce } from '../announce';
+import { bindValues } from './bind-values';
 import { draftChanges, newDraft, slugOf } from './rule-draft';
 
 /** What importing needs from outside. */
@@ -36,10 +38,10 @@ export const importRule = async (
 ): Promise<RuleRecord> => {
   const { before, after } = await context.database.inWorkspace(access, async (transaction) => {
     const existing = imported.id === undefined ? undefined : await findRule(transaction, { id: imported.id });
-    requireExecutable({ ...(existing ?? newDraft({})), ...draftChanges(imported) });
+    const changes = await bindDraft(transaction, existing, draftChanges(imported));
     const saved = existing
-      ? await change(transaction, existing, imported)
-      : await create(transaction, context, access, imported);
+      ? await change(transaction, existing, { ...changes, ...slugChange(imported) })
+      : await create(transaction, context, access, { imported, draft: { ...newDraft({}), ...changes } });
     return { before: existing, after: await setPublication(transaction, context, saved, imported) };
   });
   const slugs = new Set([before?.slug, after.slug].filter((slug) => slug !== undefined));
@@ -51,8 +53,19 @@ export const importRule = async (
   return after;
 };
 
-const requireExecutable = (draft: RuleDraft): void => {
-  const problems = checkRule(tableOf(draft));
+/** The changes with their references by id. Throws `rule_invalid` where the draft could not be executed with them. */
+const bindDraft = async (
+  transaction: Transaction,
+  existing: RuleRecord | undefined,
+  changes: Partial<RuleDraft>,
+): Promise<RuleChanges> => {
+  const given = tableOf({ ...(existing ?? newDraft({})), ...changes });
+  const { table, valueIds, problems } = await bindValues(transaction, given, existing && tableOf(existing));
+  requireNone(problems);
+  return table === given ? { ...changes, valueIds } : { ...changes, ...table, valueIds };
+};
+
+const requireNone = (problems: readonly RuleProblem[]): void => {
   if (problems.length === 0) return;
   const [first] = problems;
   const more = problems.length === 1 ? '' : ` (and ${problems.length - 1} more, see problems)`;
@@ -61,7 +74,7 @@ const requireExecutable = (draft: RuleDraft): void => {
 
 const describe = (problem: RuleProblem | undefined): string => problem?.message ?? 'it has a fault';
 
-const tableOf = ({ requestSchema, responseSchema, conditions, groups, settings }: RuleDraft): RuleTable => ({
+const tableOf = ({ requestSchema, responseSchema, conditions, groups, settings }: RuleDraft) => ({
   requestSchema,
   responseSchema,
   conditions,
@@ -69,14 +82,15 @@ const tableOf = ({ requestSchema, responseSchema, conditions, groups, settings }
   settings,
 });
 
-const change = async (transaction: Transaction, existing: RuleRecord, imported: RuleImport): Promise<RuleRecord> => {
-  const changes = { ...draftChanges(imported), ...(imported.slug === undefined ? {} : { slug: imported.slug }) };
+const slugChange = ({ slug }: RuleImport): RuleChanges => (slug === undefined ? {} : { slug });
+
+const change = async (transaction: Transaction, existing: RuleRecord, changes: RuleChanges): Promise<RuleRecord> => {
   const outcome = await updateRule(transaction, existing.id, changes);
   switch (outcome.status) {
     case 'updated':
       return outcome.rule;
     case 'slug_taken':
-      throw slugTaken(imported.slug ?? existing.slug);
+      throw slugTaken(changes.slug ?? existing.slug);
     case 'not_found':
     case 'stale':
       throw new ServiceError('rule_not_found', `The rule ${existing.id} was deleted while it was being changed.`);
@@ -87,9 +101,8 @@ const create = async (
   transaction: Transaction,
   context: ImportContext,
   access: WorkspaceAccess,
-  imported: RuleImport,
+  { imported, draft }: { readonly imported: RuleImport; readonly draft: RuleDraft & RuleChanges },
 ): Promise<RuleRecord> => {
-  const draft = newDraft(imported);
   const id = imported.id ?? context.newId();
   for (const slug of slugCandidates(imported.slug, draft.name)) {
     const outcome = await insertRule(transaction, { ...draft, id, slug, userGroups: access.userGroups ?? [] });

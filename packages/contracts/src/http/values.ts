@@ -1,0 +1,152 @@
+import { type Static, Type } from '@sinclair/typebox';
+
+const nullableText = Type.Union([Type.String(), Type.Null()]);
+const jsonObject = Type.Record(Type.String(), Type.Unknown());
+const userGroups = Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { maxItems: 100 });
+
+/** What a value can be. Objects are not: they are written as several values with dotted names. */
+export const valueTypes = ['string', 'number', 'boolean', 'list', 'function'] as const;
+export type ValueType = (typeof valueTypes)[number];
+
+/** Names have dots between their parts, like `limits.credit`. */
+export const VALUE_NAME_MAX_LENGTH = 512;
+
+/** What a function value holds: its formula sees its parameters and nothing else. */
+export const FunctionContent = Type.Object(
+  {
+    parameters: Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { maxItems: 50 }),
+    formula: Type.String({ minLength: 1, maxLength: 100_000 }),
+  },
+  {
+    $id: 'FunctionContent',
+    additionalProperties: false,
+    description: 'A formula over named parameters; on write it stands under the one key `$function`.',
+  },
+);
+export type FunctionContent = Static<typeof FunctionContent>;
+
+/** A rule that uses a value, in its draft or in a published version. */
+export const RuleUsage = Type.Object(
+  {
+    id: Type.String({ format: 'uuid' }),
+    name: Type.String(),
+    description: nullableText,
+    slug: Type.String(),
+    published: Type.Boolean(),
+    updated_at: Type.String({ format: 'date-time' }),
+  },
+  { $id: 'RuleUsage', description: 'A rule that refers to a value.' },
+);
+export type RuleUsage = Static<typeof RuleUsage>;
+
+export const ListedValue = Type.Object(
+  {
+    id: Type.String({ format: 'uuid' }),
+    name: Type.String(),
+    type: Type.Unsafe<ValueType>({ type: 'string', enum: [...valueTypes] }),
+    value: Type.Unknown({ description: 'For a function its parameters and formula.' }),
+    user_groups: Type.Array(Type.String()),
+    metadata: jsonObject,
+    archived_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
+    created_at: Type.String({ format: 'date-time' }),
+    updated_at: Type.String({ format: 'date-time' }),
+    usages: Type.Optional(Type.Array(RuleUsage)),
+  },
+  { $id: 'ListedValue', description: 'A value of the workspace, to which rules refer.' },
+);
+export type ListedValue = Static<typeof ListedValue>;
+
+export const ListValuesQuery = Type.Object(
+  {
+    name: Type.Optional(Type.String({ description: 'Exact name.' })),
+    prefix: Type.Optional(Type.String({ description: 'Beginning of the name.', maxLength: VALUE_NAME_MAX_LENGTH })),
+    type: Type.Optional(Type.Unsafe<ValueType>({ type: 'string', enum: [...valueTypes] })),
+    user_group: Type.Optional(Type.String()),
+    include: Type.Optional(
+      Type.String({
+        pattern: '^(usage|archived)(,(usage|archived))?$',
+        description: '`usage` adds the rules that use each value, `archived` shows archived values too.',
+      }),
+    ),
+    resolve: Type.Optional(
+      Type.Unsafe<'true' | 'false'>({
+        type: 'string',
+        enum: ['true', 'false'],
+        description: 'Accepted for compatibility: values hold no references, so they are always resolved.',
+      }),
+    ),
+    limit: Type.Optional(
+      Type.String({ pattern: '^[0-9]+$', description: '1 to 1000, default 100. Switches to the paged form.' }),
+    ),
+    cursor: Type.Optional(
+      Type.String({ maxLength: 500, description: 'Where the previous page ended. Switches to the paged form.' }),
+    ),
+  },
+  { $id: 'ListValuesQuery', additionalProperties: false, description: 'Filters of the list of values.' },
+);
+export type ListValuesQuery = Static<typeof ListValuesQuery>;
+
+export const ValuePage = Type.Object(
+  { data: Type.Array(ListedValue), next_cursor: nullableText },
+  { $id: 'ValuePage', description: 'One page of values; `next_cursor` is null on the last.' },
+);
+
+export const ListValuesAnswer = Type.Union([Type.Array(ListedValue), ValuePage], {
+  $id: 'ListValuesAnswer',
+  description: 'All values, or one page of them.',
+});
+export type ListValuesAnswer = Static<typeof ListValuesAnswer>;
+
+export const WriteValuesRequest = Type.Object(
+  {
+    values: Type.Record(Type.String(), Type.Unknown(), {
+      description: 'Values by name. Nested objects become dotted names; `{"$function": {...}}` is a function.',
+    }),
+    user_groups: Type.Optional(userGroups),
+    metadata_by_name: Type.Optional(Type.Record(Type.String(), jsonObject)),
+  },
+  { $id: 'WriteValuesRequest', additionalProperties: false, description: 'Values to create or change.' },
+);
+export type WriteValuesRequest = Static<typeof WriteValuesRequest>;
+
+export const WrittenValuesSummary = Type.Object(
+  { created: Type.Integer(), updated: Type.Integer(), processed: Type.Integer() },
+  { $id: 'WrittenValuesSummary', description: 'Counts, where more than 1,000 values were written.' },
+);
+
+/** Up to so many written values are answered one by one; of more only the counts. */
+export const MAX_ANSWERED_VALUES = 1_000;
+
+export const WriteValuesAnswer = Type.Union([Type.Array(ListedValue), WrittenValuesSummary], {
+  $id: 'WriteValuesAnswer',
+  description: 'The written values as they now are, or their counts.',
+});
+export type WriteValuesAnswer = Static<typeof WriteValuesAnswer>;
+
+export const UpdateValueRequest = Type.Object(
+  {
+    name: Type.Optional(Type.String({ minLength: 1, maxLength: VALUE_NAME_MAX_LENGTH })),
+    value: Type.Optional(Type.Unknown()),
+    user_groups: Type.Optional(userGroups),
+    metadata: Type.Optional(jsonObject),
+    archived: Type.Optional(
+      Type.Boolean({ description: 'Archived values are not offered for new references; rules that use them go on.' }),
+    ),
+  },
+  { $id: 'UpdateValueRequest', additionalProperties: false, description: 'What changes of a value.' },
+);
+export type UpdateValueRequest = Static<typeof UpdateValueRequest>;
+
+export const DeleteValueQuery = Type.Object(
+  { id: Type.String({ format: 'uuid' }) },
+  { $id: 'DeleteValueQuery', additionalProperties: false, description: 'Which value to delete.' },
+);
+
+export const DeletedValue = Type.Object(
+  {
+    message: Type.String(),
+    updated_list_values: Type.Array(Type.Object({ id: Type.String(), name: Type.String() })),
+  },
+  { $id: 'DeletedValue', description: 'What was deleted.' },
+);
+export type DeletedValue = Static<typeof DeletedValue>;

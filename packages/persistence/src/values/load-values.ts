@@ -1,0 +1,33 @@
+import { query, type Transaction } from '../connection/query';
+import { isUuid } from '../connection/uuid';
+import { type BoundValue } from './find-values';
+
+/** Values as they were at a revision. */
+export interface LoadedValues {
+  /** Larger with each change of the workspace's values; 0 before the first. */
+  readonly revision: number;
+  readonly values: readonly BoundValue[];
+}
+
+const REVISION = /* sql */ `select revision from value_revisions`;
+
+/** One statement, so that values and revision are of the same moment. */
+const LOAD = /* sql */ `
+  select coalesce((select revision from value_revisions), 0) as revision,
+    coalesce(
+      (select json_agg(json_build_object('id', id, 'name', name, 'type', type, 'content', content))
+       from workspace_values where id = any (cast(:ids as uuid[]))),
+      '[]'
+    ) as loaded`;
+
+/** How often the values of the workspace have changed. */
+export const findValueRevision = async (transaction: Transaction): Promise<number> =>
+  Number((await query<{ revision: string }>(transaction, REVISION))[0]?.revision ?? 0);
+
+/** The values of these ids that are visible, archived ones too, with the revision at which they were read. */
+export const loadValues = async (transaction: Transaction, ids: Iterable<string>): Promise<LoadedValues> => {
+  const [row] = await query<{ revision: string; loaded: BoundValue[] }>(transaction, LOAD, {
+    ids: [...ids].filter(isUuid),
+  });
+  return { revision: Number(row?.revision ?? 0), values: row?.loaded ?? [] };
+};

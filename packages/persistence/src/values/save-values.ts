@@ -1,0 +1,93 @@
+import { type ValueType } from '@decision/contracts';
+import { type Bindings, query, type Transaction } from '../connection/query';
+import { writeUnlessTaken } from '../connection/unique-violation';
+import { toValueRecord, valueColumns, type ValueRecord, type ValueRow } from './value-record';
+
+/** A value as it is to be. */
+export interface SavedValue {
+  readonly name: string;
+  readonly type: ValueType;
+  readonly content: unknown;
+  /** Absent: stays as it is, or empty for a new value. */
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined;
+}
+
+export interface SaveValuesOptions {
+  /** Groups of new values. A restricted access must name groups of its own, at least one. */
+  readonly newUserGroups: readonly string[];
+  /** Groups that values which exist get; undefined: they keep theirs. */
+  readonly userGroups?: readonly string[] | undefined;
+}
+
+export type SaveValuesOutcome =
+  | {
+      readonly status: 'saved';
+      readonly created: number;
+      readonly updated: number;
+      readonly values: readonly ValueRecord[];
+    }
+  /** A value that is not visible has one of the names. */
+  | { readonly status: 'name_taken' };
+
+/** As JSON text in arrays: a document around them could not hold U+0000, which their contents may. */
+const GIVEN = /* sql */ `
+  (select name, type, cast(content as json), cast(nullif(metadata, '') as json)
+   from unnest(cast(:names as text[]), cast(:types as text[]), cast(:contents as text[]), cast(:metadata as text[]))
+     as given (name, type, content, metadata)) as given (name, type, content, metadata)`;
+
+const writeGiven = (values: readonly SavedValue[]): Bindings => ({
+  names: values.map(({ name }) => name),
+  types: values.map(({ type }) => type),
+  contents: values.map(({ content }) => JSON.stringify(content)),
+  metadata: values.map(({ metadata }) => (metadata === undefined ? '' : JSON.stringify(metadata))),
+});
+
+/** In the order of names, so that two writers of the same values wait for each other instead of meeting head on. */
+const LOCK = /* sql */ `
+  select name from workspace_values where name = any (cast(:names as text[])) order by name for update`;
+
+const UPDATE = /* sql */ `
+  update workspace_values
+  set type = given.type, content = given.content, metadata = coalesce(given.metadata, workspace_values.metadata),
+    user_groups = coalesce(cast(:user_groups as text[]), user_groups), archived_at = null,
+    updated_at = greatest(clock_timestamp(), updated_at + interval '1 millisecond'), updated_by = app_actor()
+  from ${GIVEN}
+  where workspace_values.name = given.name
+  returning ${valueColumns}`;
+
+const INSERT = /* sql */ `
+  insert into workspace_values (name, type, content, metadata, user_groups, created_at, updated_at)
+  select name, type, content, coalesce(metadata, '{}'), cast(:user_groups as text[]), moment, moment
+  from ${GIVEN}, clock_timestamp() as moment
+  order by name
+  returning ${valueColumns}`;
+
+/** Creates the values whose names are new and changes the others, all or none; archived ones become active again. */
+export const saveValues = async (
+  transaction: Transaction,
+  values: readonly SavedValue[],
+  { newUserGroups, userGroups }: SaveValuesOptions,
+): Promise<SaveValuesOutcome> => {
+  const locked = await query<{ name: string }>(transaction, LOCK, { names: values.map(({ name }) => name) });
+  const known = new Set(locked.map(({ name }) => name));
+  const [changing, making] = [
+    values.filter(({ name }) => known.has(name)),
+    values.filter(({ name }) => !known.has(name)).sort((a, b) => (a.name < b.name ? -1 : 1)),
+  ];
+  const inserting = await writeUnlessTaken(transaction, (savepoint) =>
+    making.length === 0
+      ? Promise.resolve([])
+      : query<ValueRow>(savepoint, INSERT, { ...writeGiven(making), user_groups: newUserGroups }),
+  );
+  if (inserting.status === 'taken') return { status: 'name_taken' };
+  const updated =
+    changing.length === 0
+      ? []
+      : await query<ValueRow>(transaction, UPDATE, { ...writeGiven(changing), user_groups: userGroups ?? null });
+  return {
+    status: 'saved',
+    created: inserting.value.length,
+    updated: updated.length,
+    values: [...inserting.value, ...updated].map(toValueRecord),
+  };
+};

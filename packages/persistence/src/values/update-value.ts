@@ -1,0 +1,55 @@
+import { type ValueType } from '@decision/contracts';
+import { query, type Transaction } from '../connection/query';
+import { writeUnlessTaken } from '../connection/unique-violation';
+import { isUuid } from '../connection/uuid';
+import { toValueRecord, valueColumns, type ValueRecord, type ValueRow } from './value-record';
+
+/** What changes; absent parts stay as they are. */
+export interface ValueChanges {
+  readonly name?: string | undefined;
+  /** Type and content change together. */
+  readonly content?: { readonly type: ValueType; readonly value: unknown } | undefined;
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined;
+  readonly userGroups?: readonly string[] | undefined;
+  readonly archived?: boolean | undefined;
+}
+
+export type UpdateValueOutcome =
+  | { readonly status: 'updated'; readonly value: ValueRecord }
+  | { readonly status: 'not_found' }
+  /** Another value of the workspace has the name; it need not be visible. */
+  | { readonly status: 'name_taken' };
+
+const UPDATE = /* sql */ `
+  update workspace_values
+  set name = coalesce(:name, name), type = coalesce(:type, type), content = coalesce(cast(:content as json), content),
+    metadata = coalesce(cast(:metadata as json), metadata), user_groups = coalesce(cast(:user_groups as text[]), user_groups),
+    archived_at = case cast(:archived as boolean)
+      when true then coalesce(archived_at, clock_timestamp()) when false then null else archived_at
+    end,
+    updated_at = greatest(clock_timestamp(), updated_at + interval '1 millisecond'), updated_by = app_actor()
+  where id = cast(:id as uuid)
+  returning ${valueColumns}`;
+
+/** Changes one value. Throws `forbidden` where a restricted access names groups that it does not have, or none. */
+export const updateValue = async (
+  transaction: Transaction,
+  id: string,
+  { name, content, metadata, userGroups, archived }: ValueChanges,
+): Promise<UpdateValueOutcome> => {
+  if (!isUuid(id)) return { status: 'not_found' };
+  const writing = await writeUnlessTaken(transaction, (savepoint) =>
+    query<ValueRow>(savepoint, UPDATE, {
+      id,
+      name: name ?? null,
+      type: content?.type ?? null,
+      content: content === undefined ? null : JSON.stringify(content.value),
+      metadata: metadata === undefined ? null : JSON.stringify(metadata),
+      user_groups: userGroups ?? null,
+      archived: archived ?? null,
+    }),
+  );
+  if (writing.status === 'taken') return { status: 'name_taken' };
+  const [row] = writing.value;
+  return row ? { status: 'updated', value: toValueRecord(row) } : { status: 'not_found' };
+};

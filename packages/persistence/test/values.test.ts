@@ -1,0 +1,201 @@
+import { randomUUID } from 'node:crypto';
+import {
+  deleteValue,
+  findBoundValues,
+  findValueRevision,
+  findValues,
+  findValueUses,
+  insertRule,
+  listValues,
+  loadValues,
+  publishRule,
+  saveValues,
+  type SavedValue,
+  type Transaction,
+  updateRule,
+  updateValue,
+  type ValueRecord,
+  type WorkspaceAccess,
+} from '../src';
+import { newRule, UNKNOWN_ID } from './rule-fixtures';
+import { openTestWorkspace, type TestWorkspace } from './test-workspace';
+
+describe('values', () => {
+  let workspace: TestWorkspace;
+  beforeEach(async () => {
+    workspace = await openTestWorkspace('values');
+  });
+  afterEach(() => workspace.close());
+
+  const as = <T>(access: WorkspaceAccess, work: (transaction: Transaction) => Promise<T>): Promise<T> =>
+    workspace.database.inWorkspace(access, work);
+  const inWorkspace = <T>(work: (transaction: Transaction) => Promise<T>): Promise<T> => as(workspace.access, work);
+
+  const save = async (
+    values: readonly SavedValue[],
+    userGroups: readonly string[] = [],
+  ): Promise<readonly ValueRecord[]> => {
+    const outcome = await inWorkspace((transaction) => saveValues(transaction, values, { newUserGroups: userGroups }));
+    if (outcome.status !== 'saved') throw new Error(`The values were not saved: ${outcome.status}`);
+    return outcome.values;
+  };
+  const number = (name: string, content: number): SavedValue => ({ name, type: 'number', content });
+  const saveOne = async (value: SavedValue, userGroups: readonly string[] = []): Promise<ValueRecord> => {
+    const [saved] = await save([value], userGroups);
+    if (saved === undefined) throw new Error('Nothing was saved.');
+    return saved;
+  };
+  const revision = (): Promise<number> => inWorkspace(findValueRevision);
+
+  it('are made and changed by name, and keep their identity', async () => {
+    const first = await saveOne({ name: 'a.b', type: 'list', content: ['x\u0000', 1], metadata: { from: 'import' } });
+    expect(first).toMatchObject({ name: 'a.b', type: 'list', content: ['x\u0000', 1], archivedAt: null });
+    const outcome = await inWorkspace((transaction) =>
+      saveValues(transaction, [number('a.b', 2), number('new', 3)], { newUserGroups: [] }),
+    );
+    expect(outcome).toMatchObject({ status: 'saved', created: 1, updated: 1 });
+    const [again] = await inWorkspace((transaction) => findValues(transaction, { names: ['a.b'] }));
+    expect(again).toMatchObject({ id: first.id, type: 'number', content: 2, metadata: { from: 'import' } });
+    expect(Date.parse(again?.updatedAt ?? '')).toBeGreaterThan(Date.parse(first.updatedAt));
+  });
+
+  it('are counted: each change makes the revision of their workspace larger, and of no other', async () => {
+    const stranger = await workspace.addWorkspace('stranger');
+    const seen = [await revision()];
+    const { id } = await saveOne(number('a', 1));
+    seen.push(await revision());
+    await save([number('a', 2)]);
+    seen.push(await revision());
+    await inWorkspace((transaction) => updateValue(transaction, id, { name: 'b' }));
+    seen.push(await revision());
+    await inWorkspace((transaction) => deleteValue(transaction, id));
+    seen.push(await revision());
+    expect(seen).toEqual([...new Set(seen)].sort((a, b) => a - b));
+    expect(seen[0]).toBe(0);
+    expect(await as(stranger, findValueRevision)).toBe(0);
+  });
+
+  it('are loaded with the revision of the same moment, archived ones too', async () => {
+    const { id } = await saveOne(number('a', 1));
+    await inWorkspace((transaction) => updateValue(transaction, id, { archived: true }));
+    const loaded = await inWorkspace((transaction) => loadValues(transaction, [id, UNKNOWN_ID, 'no uuid']));
+    expect(loaded).toEqual({ revision: await revision(), values: [{ id, name: 'a', type: 'number', content: 1 }] });
+    expect(await inWorkspace((transaction) => loadValues(transaction, []))).toMatchObject({ values: [] });
+  });
+
+  it('are archived, listed only where asked for, and revived with their identity', async () => {
+    const { id } = await saveOne(number('a', 1));
+    const archived = await inWorkspace((transaction) => updateValue(transaction, id, { archived: true }));
+    expect(archived).toMatchObject({ status: 'updated', value: { archivedAt: expect.any(String) } });
+    const names = async (withArchived: boolean): Promise<string[]> =>
+      (await inWorkspace((transaction) => listValues(transaction, { withArchived }))).values.map(({ name }) => name);
+    expect(await names(false)).toEqual([]);
+    expect(await names(true)).toEqual(['a']);
+    expect(await saveOne(number('a', 5))).toMatchObject({ id, content: 5, archivedAt: null });
+  });
+
+  it('are listed by name, beginning, type and group, in pages', async () => {
+    await save([number('limit.a', 1), number('limit.b', 2), { name: 'limit_', type: 'string', content: '%' }]);
+    await saveOne(number('mine', 1), ['sales']);
+    const list = async (filters: Parameters<typeof listValues>[1]): Promise<string[]> =>
+      (await inWorkspace((transaction) => listValues(transaction, filters))).values.map(({ name }) => name).sort();
+    expect(await list({ prefix: 'limit.' })).toEqual(['limit.a', 'limit.b']);
+    expect(await list({ prefix: 'limi%' })).toEqual([]);
+    expect(await list({ name: 'limit_' })).toEqual(['limit_']);
+    expect(await list({ type: 'string' })).toEqual(['limit_']);
+    expect(await list({ userGroup: 'sales' })).toEqual(['mine']);
+    const seen: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await inWorkspace((transaction) => listValues(transaction, {}, { limit: 3, cursor }));
+      seen.push(...page.values.map(({ name }) => name));
+      cursor = page.nextCursor ?? undefined;
+    } while (cursor !== undefined);
+    expect(seen.sort()).toEqual(['limit.a', 'limit.b', 'limit_', 'mine']);
+  });
+
+  it('cannot be renamed to a name that another has', async () => {
+    const { id } = await saveOne(number('a', 1));
+    await saveOne(number('b', 1));
+    const renaming = inWorkspace((transaction) => updateValue(transaction, id, { name: 'b' }));
+    expect(await renaming).toEqual({ status: 'name_taken' });
+    expect(await inWorkspace((transaction) => updateValue(transaction, UNKNOWN_ID, {}))).toEqual({
+      status: 'not_found',
+    });
+  });
+
+  it('of ten thousand names are written at once, and again', async () => {
+    const values = Array.from({ length: 10_000 }, (_, index) => number(`member.${index}`, index));
+    expect(await save(values)).toHaveLength(10_000);
+    expect(await save(values)).toHaveLength(10_000);
+    expect((await inWorkspace((transaction) => listValues(transaction, {}))).values).toHaveLength(10_000);
+  });
+
+  it('written by many at once do not get in each other’s way', async () => {
+    const names = Array.from({ length: 20 }, (_, index) => `n${index}`);
+    const writers = Array.from({ length: 8 }, (_, writer) =>
+      inWorkspace((transaction) =>
+        saveValues(
+          transaction,
+          (writer % 2 ? names : [...names].reverse()).map((name) => number(name, writer)),
+          {
+            newUserGroups: [],
+          },
+        ),
+      ),
+    );
+    const outcomes = await Promise.all(writers);
+    // Two that make the same names at once: one of them finds them taken.
+    expect(outcomes.filter(({ status }) => status === 'saved').length).toBeGreaterThan(0);
+    expect(await save(names.map((name) => number(name, 9)))).toHaveLength(20);
+  });
+
+  describe('that rules use', () => {
+    const useIn = async (valueIds: readonly string[], userGroups: readonly string[] = []): Promise<string> => {
+      const rule = newRule({ valueIds, userGroups });
+      await inWorkspace((transaction) => insertRule(transaction, rule));
+      return rule.id;
+    };
+    const usesOf = (id: string, access = workspace.access): Promise<readonly { ruleId: string }[]> =>
+      as(access, (transaction) => findValueUses(transaction, [id]));
+    const remove = (id: string): Promise<unknown> => inWorkspace((transaction) => deleteValue(transaction, id));
+
+    it('cannot be deleted until no draft and no version uses them', async () => {
+      const { id } = await saveOne(number('a', 1));
+      const ruleId = await useIn([id]);
+      expect(await remove(id)).toMatchObject({ status: 'in_use', name: 'a', uses: [{ ruleId }] });
+      await inWorkspace((transaction) => publishRule(transaction, ruleId, { versionId: randomUUID() }));
+      await inWorkspace((transaction) => updateRule(transaction, ruleId, { valueIds: [] }));
+      expect(await usesOf(id)).toMatchObject([{ ruleId, rule: { published: true } }]);
+      expect(await remove(id)).toMatchObject({ status: 'in_use' });
+      const { id: other } = await saveOne(number('b', 1));
+      expect(await remove(other)).toEqual({ status: 'deleted', name: 'b' });
+      expect(await remove(other)).toEqual({ status: 'not_found' });
+    });
+
+    it('are in use by hidden rules too, of which no more is said', async () => {
+      const { id } = await saveOne(number('a', 1), ['sales', 'ops']);
+      const ruleId = await useIn([id], ['ops']);
+      expect(await usesOf(id, workspace.restrictedTo('sales'))).toEqual([{ valueId: id, ruleId, rule: undefined }]);
+    });
+
+    it('are found by whoever may change the rule, without regard to groups, and not by another workspace', async () => {
+      const { id } = await saveOne(number('a', 1), ['ops']);
+      const bound = (access: WorkspaceAccess): Promise<unknown> =>
+        as(access, (transaction) => findBoundValues(transaction, [id]));
+      expect(await bound(workspace.restrictedTo('sales'))).toEqual([{ id, name: 'a', type: 'number', content: 1 }]);
+      expect(await bound(await workspace.addWorkspace('stranger'))).toEqual([]);
+    });
+
+    it('are not deleted while a rule that refers to them is being written', async () => {
+      const { id } = await saveOne(number('a', 1));
+      let deletion: Promise<unknown> | undefined;
+      await inWorkspace(async (transaction) => {
+        await findValues(transaction, { ids: [id] });
+        deletion = remove(id);
+        await insertRule(transaction, newRule({ valueIds: [id] }));
+      });
+      expect(await deletion).toMatchObject({ status: 'in_use' });
+    });
+  });
+});

@@ -1,0 +1,152 @@
+import { listRules } from '@decision/contracts';
+import { bindOperation, sendError } from '../src/index';
+import { openRaw } from './raw-connection';
+import { send, startTestService, type TestService } from './test-service';
+
+let service: TestService | undefined;
+const start = async (...options: Parameters<typeof startTestService>): Promise<TestService> =>
+  (service = await startTestService(...options));
+
+afterEach(() => service?.server.stop(0));
+
+it('takes a request with an expectation that nobody knows as one without', async () => {
+  const { url } = await start();
+  const { status, headers } = await send(url, 'GET', '/health', { expect: 'the-unexpected' });
+  expect(status).toBe(200);
+  expect(headers['x-request-id']).toBeDefined();
+});
+
+it('asks for the body of a client that waits to be asked', async () => {
+  const { port } = await start();
+  const connection = await openRaw(port);
+  connection.send(
+    'POST /api/v1/admin/rules/import HTTP/1.1\r\nhost: x\r\nx-api-key: admin\r\nexpect: 100-continue\r\ncontent-length: 11\r\n\r\n',
+  );
+  await connection.received(/^HTTP\/1\.1 100 Continue\r\n\r\n/);
+  connection.send('{"rule":{}}');
+  expect(await connection.received(/\{\}$/)).toMatch(/\r\n\r\nHTTP\/1\.1 200 /);
+  connection.socket.destroy();
+  await connection.closed;
+});
+
+it('closes a connection that asks for a tunnel', async () => {
+  const { url, port } = await start();
+  const connection = await openRaw(port);
+  connection.send('CONNECT inside:22 HTTP/1.1\r\nhost: inside:22\r\n\r\n');
+  expect(await connection.closed).toBe('');
+  expect(await send(url, 'GET', '/health')).toMatchObject({ status: 200 });
+});
+
+it('goes on in HTTP where a client asks for another protocol', async () => {
+  const { url } = await start();
+  const answer = await send(url, 'GET', '/health', { connection: 'upgrade', upgrade: 'websocket' });
+  expect(answer).toMatchObject({ status: 200, body: { status: 'ok' } });
+});
+
+it('answers HEAD of an operation as GET, without a body', async () => {
+  const { url } = await start();
+  const path = '/api/v1/admin/rules/list';
+  const { headers } = await send(url, 'GET', path);
+  const head = await send(url, 'HEAD', path);
+  expect(head).toMatchObject({ status: 200, text: '' });
+  expect(head.headers['content-length']).toBe(headers['content-length']);
+  expect(await send(url, 'HEAD', path, { 'x-api-key': 'bad' })).toMatchObject({ status: 401, text: '' });
+});
+
+it('takes two keys in one request for none that is valid', async () => {
+  const seen: (string | undefined)[] = [];
+  const { url, port } = await start({
+    authenticator: {
+      authenticate: (key) => {
+        seen.push(key);
+        return Promise.reject(new TypeError('not asked for'));
+      },
+    },
+  });
+  const connection = await openRaw(port);
+  connection.send('GET /api/v1/admin/rules/list HTTP/1.1\r\nhost: x\r\nx-api-key: a\r\nx-api-key: b\r\n\r\n');
+  await connection.received(/\}$/);
+  connection.socket.destroy();
+  expect(seen).toEqual(['a, b']);
+  expect(await send(url, 'GET', '/health')).toMatchObject({ status: 200 });
+});
+
+it('cuts an answer that fails half way, so that no client takes the part for the whole', async () => {
+  const { port, lines } = await start({
+    hot: {
+      operations: [],
+      route: (request, response, context) => {
+        if (request.url !== '/half') return false;
+        response.writeHead(200, { 'content-length': 100 });
+        response.write('half', () => sendError(response, new TypeError('It broke.'), context));
+        return true;
+      },
+    },
+  });
+  const connection = await openRaw(port);
+  connection.send('GET /half HTTP/1.1\r\nhost: x\r\n\r\n');
+  expect(await connection.closed).toMatch(/\r\n\r\nhalf$/);
+  expect(lines.filter((line) => line.includes('It broke.'))).toHaveLength(1);
+});
+
+it('answers 500 where a hot route throws at once', async () => {
+  const { url } = await start({
+    hot: {
+      operations: [],
+      route: () => {
+        throw new TypeError('secret');
+      },
+    },
+  });
+  const answer = await send(url, 'GET', '/any');
+  expect(answer).toMatchObject({ status: 500, body: { code: 'internal_error' } });
+  expect(answer.text).not.toContain('secret');
+});
+
+it.each<[string, () => Promise<object>]>([
+  ['rejects', () => Promise.reject(new TypeError('secret'))],
+  [
+    'throws',
+    () => {
+      throw new TypeError('secret');
+    },
+  ],
+])('answers 500 where the health %s, and stays up', async (_how, health) => {
+  const { url } = await start({ health });
+  const answer = await send(url, 'GET', '/health');
+  expect(answer).toMatchObject({ status: 500, body: { code: 'internal_error' } });
+  expect(answer.text).not.toContain('secret');
+  expect(await send(url, 'GET', '/ready')).toMatchObject({ status: 200 });
+});
+
+it('answers 500 for an operation with an entitlement where nobody can check keys', async () => {
+  const { url } = await start({
+    authenticator: undefined as never, // as a service would that forgot it
+    operations: [bindOperation(listRules, () => Promise.resolve([]))],
+  });
+  expect(await send(url, 'GET', listRules.path)).toMatchObject({ status: 500, body: { code: 'internal_error' } });
+});
+
+it('logs each request in one line where that is asked for, by template and without its query', async () => {
+  const { url, lines } = await start({ logRequests: true });
+  const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
+  await send(url, 'DELETE', '/api/v1/admin/keys/hidden?hidden=1', { 'x-request-id': 'r-1', traceparent });
+  await service?.server.stop(1_000);
+  expect(lines).toHaveLength(1);
+  expect(JSON.parse(lines[0] ?? '')).toMatchObject({
+    level: 'info',
+    request_id: 'r-1',
+    trace_id: 'a'.repeat(32),
+    method: 'DELETE',
+    route: '/api/v1/admin/keys/{id}',
+    status: 200,
+    duration_ms: expect.any(Number),
+  });
+  expect(lines[0]).not.toContain('hidden');
+});
+
+it('logs nothing of requests that go well where it is not', async () => {
+  const { url, lines } = await start();
+  await send(url, 'GET', '/health');
+  expect(lines).toEqual([]);
+});

@@ -1,0 +1,110 @@
+import { type RuleTable } from '@decision/contracts';
+import {
+  bindValueReferences,
+  checkRule,
+  collectReferences,
+  functionsCalledIn,
+  MAX_PROBLEMS,
+  type RuleProblem,
+  type StoredValue,
+  type ValueSource,
+} from '@decision/engine';
+import {
+  type BoundValue,
+  findBoundValues,
+  findValues,
+  type Transaction,
+  type ValueRecord,
+} from '@decision/persistence';
+
+/** A table whose references are by id, which values these are, and everything that keeps it from being executed. */
+export interface BoundTable {
+  readonly table: RuleTable;
+  readonly valueIds: readonly string[];
+  readonly problems: readonly RuleProblem[];
+}
+
+/** Functions that call functions that call functions: so many levels are followed. */
+const MAX_CALL_DEPTH = 20;
+
+/**
+ * Binds what a table refers to by name to the values that the caller may see, and checks the whole. What the stored table refers to already
+ * stays bound, also where the caller may not see it, where it was renamed or archived.
+ */
+export const bindValues = async (
+  transaction: Transaction,
+  given: RuleTable,
+  stored: RuleTable | undefined,
+): Promise<BoundTable> => {
+  const table = keepFunctions(given, stored);
+  const references = collectReferences(table);
+  if (references.ids.size + references.names.size === 0) {
+    return { table: given, valueIds: [], problems: checkRule(given) };
+  }
+  const visible = await findReferenced(transaction, references.ids, references.names);
+  const hidden = await findHidden(transaction, stored, visible);
+  const active = new Map(
+    visible.filter(({ archivedAt }) => archivedAt === null).map((value) => [value.name, toStored(value)]),
+  );
+  const values = sourceOf([...visible, ...hidden]);
+  const binding = bindValueReferences(table, { byName: (name) => active.get(name), byId: values.get });
+  const problems = [...binding.problems, ...checkBound(binding.table, values)];
+  return {
+    table: binding.table,
+    valueIds: [...collectReferences(binding.table).ids],
+    problems: problems.slice(0, MAX_PROBLEMS),
+  };
+};
+
+/** Names that formulas are bound to are kept where a client sends settings without them. */
+const keepFunctions = (given: RuleTable, stored: RuleTable | undefined): RuleTable => {
+  const kept = stored?.settings?.functions;
+  if (kept === undefined) return given;
+  return { ...given, settings: { ...given.settings, functions: { ...kept, ...given.settings?.functions } } };
+};
+
+/** The values of these ids and names, and the functions that functions among them call. */
+const findReferenced = async (
+  transaction: Transaction,
+  ids: Iterable<string>,
+  names: Iterable<string>,
+): Promise<readonly ValueRecord[]> => {
+  const found = new Map<string, ValueRecord>();
+  const asked = new Set(names);
+  let latest = await findValues(transaction, { ids, names: asked });
+  for (let depth = 0; depth < MAX_CALL_DEPTH && latest.length > 0; depth += 1) {
+    for (const value of latest) found.set(value.id, value);
+    const called = latest.flatMap(calledBy).filter((name) => !asked.has(name));
+    for (const name of called) asked.add(name);
+    latest = await findValues(transaction, { names: called });
+  }
+  return [...found.values()];
+};
+
+const calledBy = ({ type, content }: ValueRecord): readonly string[] =>
+  type === 'function' ? functionsCalledIn((content as { formula: string }).formula) : []; // what a function value holds
+
+/** What the stored table refers to and the caller does not see. */
+const findHidden = (
+  transaction: Transaction,
+  stored: RuleTable | undefined,
+  visible: readonly ValueRecord[],
+): Promise<readonly BoundValue[]> => {
+  const seen = new Set(visible.map(({ id }) => id));
+  const bound = stored === undefined ? [] : [...collectReferences(stored).ids];
+  return findBoundValues(
+    transaction,
+    bound.filter((id) => !seen.has(id)),
+  );
+};
+
+const toStored = ({ id, name, type, content }: BoundValue): StoredValue => ({ id, name, type, value: content });
+
+const sourceOf = (values: readonly BoundValue[]): ValueSource => {
+  const byId = new Map(values.map((value) => [value.id, toStored(value)]));
+  return { revision: 0, get: (id) => byId.get(id) };
+};
+
+/** A reference that found no value is told once, by the binding. */
+const checkBound = (table: RuleTable, values: ValueSource): readonly RuleProblem[] =>
+  checkRule(table, { values }).filter(({ code }) => code !== 'unbound_value');

@@ -1,0 +1,96 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { type InvalidationKind } from '@decision/contracts';
+import { testStack } from '@decision/local-stack';
+import {
+  createApiKey,
+  createDatabase,
+  type Database,
+  dropDatabase,
+  ensureWorkspace,
+  findApiKey,
+  migrate,
+  openDatabase,
+} from '@decision/persistence';
+import { createAuthenticator, createLogger, createMetrics, generateApiKey } from '@decision/service-kit';
+import { createObjectsApi } from '../src/app';
+
+export interface Answer {
+  readonly status: number;
+  readonly body: Record<string, unknown> & { readonly [index: number]: Record<string, unknown> };
+}
+
+/** The service over HTTP, with a database of its own. */
+export interface ObjectsApiUnderTest {
+  readonly baseUrl: string;
+  readonly database: Database;
+  /** What was announced, in order: kinds and cache keys. A test may empty it. */
+  readonly announced: [InvalidationKind, readonly string[]][];
+  /** Calls a path under /api/v1 with a key. */
+  call(key: string, method: string, path: string, body?: unknown): Promise<Answer>;
+  /** Makes a workspace, or finds it, and answers its id. */
+  makeWorkspace(slug: string): Promise<string>;
+  makeKey(workspaceId: string, role: string, userGroups?: string[]): Promise<string>;
+  stop(): Promise<void>;
+}
+
+export const startObjectsApi = async (): Promise<ObjectsApiUnderTest> => {
+  const stack = testStack();
+  const databaseName = stack.uniqueName('objects');
+  const url = await createDatabase(stack.databaseUrl, databaseName);
+  await migrate({ url });
+  const database = openDatabase({ url, applicationName: 'objects-api-test' });
+  const announced: [InvalidationKind, readonly string[]][] = [];
+  const server = createObjectsApi({
+    config: {
+      host: '127.0.0.1',
+      port: 0,
+      bodyLimitBytes: 1_000_000,
+      requestTimeoutMs: 10_000,
+      keepAliveMs: 5_000,
+      logRequests: false,
+    },
+    logger: createLogger({ service: 'objects-api', level: 'silent' }),
+    metrics: createMetrics('objects-api'),
+    database,
+    announce: (kind, _workspace, keys) => Promise.resolve(void announced.push([kind, keys])),
+    newId: randomUUID,
+    randomBytes,
+    now: Date.now,
+    authenticator: createAuthenticator({ findKey: (selector) => findApiKey(database, selector), now: Date.now }),
+    health: {
+      pingDatabase: () => database.ping(),
+      cacheStatus: () => ({
+        enabled: false,
+        connected: false,
+        channel: { enabled: false, ready: false, name: 'service:cache:invalidate' },
+      }),
+    },
+  });
+  const { url: baseUrl } = await server.listen();
+  return {
+    baseUrl,
+    database,
+    announced,
+    call: async (key, method, path, body) => {
+      const response = await fetch(`${baseUrl}/api/v1${path}`, {
+        method,
+        headers: { 'x-api-key': key, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      return { status: response.status, body: (await response.json()) as Answer['body'] };
+    },
+    makeWorkspace: async (slug) => (await ensureWorkspace(url, { slug, name: slug })).id,
+    makeKey: async (workspaceId, role, userGroups = []) => {
+      const { apiKey, selector, secretHash } = generateApiKey(randomBytes);
+      await database.inWorkspace({ workspaceId, userGroups: undefined }, (transaction) =>
+        createApiKey(transaction, { selector, secretHash, name: role, role, userGroups, expiresAt: null }),
+      );
+      return apiKey;
+    },
+    stop: async () => {
+      await server.stop(1_000);
+      await database.close();
+      await dropDatabase(stack.databaseUrl, databaseName);
+    },
+  };
+};
