@@ -11,12 +11,21 @@ export interface TlsSettings {
   readonly rejectUnauthorized?: boolean;
 }
 
-/** How a client names itself to the broker. */
-export interface SaslSettings {
-  readonly mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512';
-  readonly username: string;
-  readonly password: string;
-}
+/** Gives the token to prove identity with now; called for each connection, so it keeps tokens until they are near their end. */
+export type TokenSource = () => Promise<string>;
+
+/** How a client proves who it is to the broker. */
+export type SaslSettings =
+  | {
+      readonly mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512';
+      readonly username: string;
+      readonly password: string;
+    }
+  | {
+      /** Both send a bearer token; they differ in where it comes from. */
+      readonly mechanism: 'oauthbearer' | 'aws-iam';
+      readonly token: TokenSource;
+    };
 
 /** Where the broker is and how names are made on it. */
 export interface BrokerSettings {

@@ -1,7 +1,7 @@
-import { createBroker, createRequester } from '@decision/broker';
+import { brokerSecurity, createBroker, createRequester } from '@decision/broker';
 import { openCache } from '@decision/cache';
 import { findApiKey, findNumberedVersion, findRulePointer, openDatabase, requireDatabase } from '@decision/persistence';
-import { createAuthenticator, createEventCounter, runService } from '@decision/service-kit';
+import { createAuthenticator, createEventCounter, runService, StartRefusal } from '@decision/service-kit';
 import { openAdmission } from './open-admission';
 import { createGateway } from './app';
 import { settings } from './config';
@@ -55,8 +55,15 @@ runService({
     logger.info({ url }, 'Listening.');
 
     function openRequester() {
+      const security = brokerSecurity(config);
+      if (!security.ok) throw new StartRefusal(security.faults.join(' '));
       const broker = createBroker(
-        { brokers: config.mqBrokers, clientId: 'hps-gateway', topicPrefix: config.mqTopicPrefix },
+        {
+          brokers: config.mqBrokers,
+          clientId: 'hps-gateway',
+          topicPrefix: config.mqTopicPrefix,
+          ...security.settings,
+        },
         logger,
       );
       stopper.add('broker', () => broker.close());

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { createBroker, createResponder } from '@decision/broker';
+import { brokerSecurity, createBroker, createResponder } from '@decision/broker';
 import { openCache } from '@decision/cache';
 import {
   findValueRevision,
@@ -61,8 +61,15 @@ runService({
       { maxRows: config.maxCompiledRows },
     );
 
+    const security = brokerSecurity(config);
+    if (!security.ok) throw new StartRefusal(security.faults.join(' '));
     const broker = createBroker(
-      { brokers: config.mqBrokers, clientId: 'solve-worker', topicPrefix: config.mqTopicPrefix },
+      {
+        brokers: config.mqBrokers,
+        clientId: 'solve-worker',
+        topicPrefix: config.mqTopicPrefix,
+        ...security.settings,
+      },
       logger,
     );
     stopper.add('broker', () => broker.close());

@@ -34,7 +34,7 @@ const logLines =
     log.debug({ namespace, label, broker, groupId }, message);
   };
 
-/** The library's configuration for our settings. Its SASL type is a union by mechanism, of which ours are three with like fields. */
+/** The library's configuration for our settings. */
 export const kafkaConfig = (settings: BrokerSettings, log: BrokerLog, sockets: SocketTracker): KafkaConfig => ({
   brokers: [...settings.brokers],
   clientId: settings.clientId,
@@ -45,8 +45,15 @@ export const kafkaConfig = (settings: BrokerSettings, log: BrokerLog, sockets: S
   logCreator: logLines(log),
   socketFactory: (args) => sockets.open(args),
   ...(settings.tls === undefined ? {} : { ssl: tlsOptions(settings.tls) }),
-  ...(settings.sasl === undefined ? {} : { sasl: settings.sasl as SASLOptions }),
+  ...(settings.sasl === undefined ? {} : { sasl: saslOptions(settings.sasl) }),
 });
+
+const saslOptions = (sasl: NonNullable<BrokerSettings['sasl']>): SASLOptions => {
+  if ('token' in sasl)
+    return { mechanism: 'oauthbearer', oauthBearerProvider: async () => ({ value: await sasl.token() }) };
+  // A union of types by mechanism, of which these are three with like fields.
+  return { mechanism: sasl.mechanism, username: sasl.username, password: sasl.password };
+};
 
 const tlsOptions = (tls: NonNullable<BrokerSettings['tls']>): NonNullable<KafkaConfig['ssl']> => ({
   rejectUnauthorized: tls.rejectUnauthorized ?? true,
