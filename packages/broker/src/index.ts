@@ -15,6 +15,7 @@ export type { Responder, ResponderEvent, ResponderOptions, ResponderStatus } fro
 export type { BrokerLog, BrokerSettings, SaslSettings, TlsSettings, TokenSource } from './settings';
 export type { EnsuredTopics, EnsureTopicsOptions, PartitionPlan } from './topics/topic-admin';
 export type { TopicExpectation, TopicProblem } from './topics/topic-check';
+export type { TopicWatch } from './topics/topic-watch';
 export {
   brokerSecurity,
   type BrokerSecurity,

@@ -67,6 +67,7 @@ runService({
         logger,
       );
       stopper.add('broker', () => broker.close());
+      broker.watchTopics([{ topic: 'solution' }, { topic: 'solutionResponse', partitions: config.maxWorkers }]);
       const opened = createRequester(broker, {
         group: 'gatewayReplies',
         expectedPartitions: config.maxWorkers,

@@ -73,6 +73,11 @@ runService({
       logger,
     );
     stopper.add('broker', () => broker.close());
+    broker.watchTopics([
+      { topic: 'solution' },
+      { topic: 'solutionResponse' },
+      ...(config.decisionLogs ? [{ topic: 'logs' } as const] : []),
+    ]);
     const workerId = `${hostname()}-${randomUUID().slice(0, 8)}`;
     const decisions = config.decisionLogs
       ? openDecisionLog({ broker, workerId, bufferBytes: config.decisionLogBufferBytes, logger, metrics, stopper })
