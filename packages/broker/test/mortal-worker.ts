@@ -2,7 +2,7 @@ import { createBroker, createResponder } from '../src';
 
 /**
  * A worker in a process of its own, that the test kills. It prints `ready` when it owns partitions and `handling` when it has
- * a request. Arguments: address, topic prefix, and when it dies: `before` it has answered, or `after`.
+ * a request. Arguments: address, topic prefix, and when it dies: `before` it has answered, `after`, or by itself `of poison`.
  */
 const main = async ([address = '', topicPrefix = '', when = '']: readonly string[]): Promise<void> => {
   const say = (word: string): void => void process.stdout.write(`${word}\n`);
@@ -16,6 +16,7 @@ const main = async ([address = '', topicPrefix = '', when = '']: readonly string
     heartbeatIntervalMs: 500,
     handle: (_envelope, payload) => {
       say('handling');
+      if (when === 'of poison' && payload.toString() === 'poison') process.kill(process.pid, 'SIGKILL');
       return when === 'before' ? new Promise(ignore) : payload;
     },
     onEvent: ({ type }) => {

@@ -3,17 +3,27 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Broker } from '../src';
-import { createTestTopics, envelope, startRequester, startResponder, testBroker, waitUntil } from './harness';
+import {
+  createTestTopics,
+  envelope,
+  errorCodeOf,
+  startRequester,
+  startResponder,
+  testBroker,
+  waitUntil,
+} from './harness';
 
 jest.setTimeout(180_000);
 
 /** A worker process and what it has said so far. */
 interface MortalWorker {
   readonly said: string[];
+  /** Resolves when it is gone. */
+  readonly died: Promise<unknown>;
   kill(): Promise<void>;
 }
 
-const startMortal = async ({ settings }: Broker, when: 'before' | 'after'): Promise<MortalWorker> => {
+const startMortal = async ({ settings }: Broker, when: 'before' | 'after' | 'of poison'): Promise<MortalWorker> => {
   const child: ChildProcess = spawn(
     process.execPath,
     [
@@ -27,15 +37,16 @@ const startMortal = async ({ settings }: Broker, when: 'before' | 'after'): Prom
     ],
     { stdio: ['ignore', 'pipe', 'inherit'] },
   );
+  const died = once(child, 'exit');
   const said: string[] = [];
   child.stdout?.on('data', (chunk: Buffer) => said.push(...chunk.toString().split('\n').filter(Boolean)));
   await waitUntil('the worker process is ready', () => said.includes('ready'));
   return {
     said,
+    died,
     kill: async () => {
-      const gone = once(child, 'exit');
       child.kill('SIGKILL');
-      await gone;
+      await died;
     },
   };
 };
@@ -68,5 +79,23 @@ describe('a worker that is killed', () => {
     await waitUntil('it is answered again', () => successor.count('answered') === 1);
     await waitUntil('the second answer has been seen', () => requester.count('reply_unknown') === 1);
     expect((await requester.request(envelope(), Buffer.from('next'))).toString()).toBe('next');
+  });
+
+  it('by a request that kills whoever takes it: it dies with its deadline, and the others are answered', async () => {
+    const requester = await startRequester(broker);
+    const first = await startMortal(broker, 'of poison');
+    const poisoned = errorCodeOf(requester.request(envelope(25_000), Buffer.from('poison')));
+    await first.died;
+    const next = await startMortal(broker, 'of poison');
+    await next.died;
+    expect(await poisoned).toBe('deadline_exceeded');
+    const survivor = await startResponder(broker, {
+      handle: (_head, payload) => {
+        if (payload.toString() === 'poison') throw new RangeError('The poison was taken again.');
+        return payload;
+      },
+    });
+    await waitUntil('it is dropped', () => survivor.count('request_expired') === 1);
+    expect((await requester.request(envelope(), Buffer.from('wholesome'))).toString()).toBe('wholesome');
   });
 });

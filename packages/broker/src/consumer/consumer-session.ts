@@ -1,4 +1,11 @@
-import { type Cluster, type Consumer, KafkaJSProtocolError, type KafkaMessage, type RequestEvent } from 'kafkajs';
+import {
+  type Cluster,
+  type Consumer,
+  type ConsumerConfig,
+  KafkaJSProtocolError,
+  type KafkaMessage,
+  type RequestEvent,
+} from 'kafkajs';
 import { fixedLimits } from '@decision/contracts';
 import { stickyAssigner } from '../assigner/sticky-assigner';
 import type { Claim } from '../assigner/member-claim';
@@ -93,6 +100,24 @@ export const rejoinError = (): Error =>
     retriable: false,
   } as unknown as Error);
 
+/** The library's configuration of a session, but for its assigner. */
+export const consumerConfig = (
+  options: Pick<ConsumerSessionOptions, 'groupId' | 'sessionTimeoutMs' | 'heartbeatIntervalMs' | 'rebalanceTimeoutMs'>,
+): ConsumerConfig => ({
+  groupId: options.groupId,
+  sessionTimeout: options.sessionTimeoutMs,
+  heartbeatInterval: options.heartbeatIntervalMs,
+  rebalanceTimeout: options.rebalanceTimeoutMs,
+  metadataMaxAge: fixedLimits.metadataRefreshMs,
+  allowAutoTopicCreation: false,
+  minBytes: 1,
+  maxBytes: FETCH_BYTES,
+  maxBytesPerPartition: FETCH_BYTES_PER_PARTITION,
+  maxWaitTimeInMs: FETCH_WAIT_MS,
+  readUncommitted: true,
+  retry: { retries: 5, initialRetryTime: 50, maxRetryTime: 1_000, restartOnFailure: () => Promise.resolve(false) },
+});
+
 /** Makes a session that has not begun. */
 export const createConsumerSession = (options: ConsumerSessionOptions): ConsumerSession => {
   const { settings, log, groupId, topic, hooks } = options;
@@ -101,28 +126,13 @@ export const createConsumerSession = (options: ConsumerSessionOptions): Consumer
   let member: string | undefined;
   let over = false;
 
-  const consumer = kafka.consumer({
-    groupId,
-    partitionAssigners: [
-      stickyAssigner({
-        claim: () => hooks.claim(),
-        cluster: (view) => {
-          cluster = view;
-        },
-      }),
-    ],
-    sessionTimeout: options.sessionTimeoutMs,
-    heartbeatInterval: options.heartbeatIntervalMs,
-    rebalanceTimeout: options.rebalanceTimeoutMs,
-    metadataMaxAge: fixedLimits.metadataRefreshMs,
-    allowAutoTopicCreation: false,
-    minBytes: 1,
-    maxBytes: FETCH_BYTES,
-    maxBytesPerPartition: FETCH_BYTES_PER_PARTITION,
-    maxWaitTimeInMs: FETCH_WAIT_MS,
-    readUncommitted: true,
-    retry: { retries: 5, initialRetryTime: 50, maxRetryTime: 1_000, restartOnFailure: () => Promise.resolve(false) },
+  const assigner = stickyAssigner({
+    claim: () => hooks.claim(),
+    cluster: (view) => {
+      cluster = view;
+    },
   });
+  const consumer = kafka.consumer({ ...consumerConfig(options), partitionAssigners: [assigner] });
 
   const discard = (): void => {
     over = true;

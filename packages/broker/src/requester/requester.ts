@@ -6,7 +6,6 @@ import {
   decodeSolutionFailure,
   decodeSolutionResponse,
   encodeSolutionRequest,
-  fixedLimits,
   headerText,
   type ReceivedHeaders,
   ServiceError,
@@ -27,6 +26,7 @@ import type { BrokerLog, BrokerSettings } from '../settings';
 import { tooFewPartitions } from '../topics/topic-check';
 import { type PendingRequest, PendingRequests } from './pending-requests';
 import { ReplyPartitions } from './reply-partitions';
+import { replyTiming } from './reply-timing';
 
 /** What a requester tells about itself, for metrics. */
 export type RequesterEvent =
@@ -200,8 +200,7 @@ class BrokerRequester implements Requester {
       topic: this.topic,
       self: this.self,
       begin: 'end',
-      sessionTimeoutMs: options.sessionTimeoutMs ?? fixedLimits.replySessionTimeoutMs,
-      heartbeatIntervalMs: options.heartbeatIntervalMs ?? fixedLimits.replyHeartbeatIntervalMs,
+      ...replyTiming(options),
       goneAfterMs: UNAVAILABLE_AFTER_MS,
       retry: options.retry ?? {},
       hooks: {
