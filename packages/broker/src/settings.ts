@@ -33,6 +33,11 @@ export interface BrokerSettings {
   readonly brokers: readonly string[];
   /** Name of this process in the broker's logs and quotas. */
   readonly clientId: string;
+  /**
+   * The place that this process holds, where no two live processes can hold the same, for instance the address that it listens
+   * on. Whoever starts in the place of a process that died takes it out of its groups, so that nobody waits for it.
+   */
+  readonly place?: string;
   /** Put in front of every topic and consumer group; may be empty. */
   readonly topicPrefix: string;
   /** Absent: no TLS. */
@@ -48,3 +53,7 @@ export interface BrokerLog {
   warn(fields: object, message: string): void;
   error(fields: object, message: string): void;
 }
+
+/** The name by which the broker knows this process. */
+export const clientName = ({ clientId, place }: Pick<BrokerSettings, 'clientId' | 'place'>): string =>
+  place === undefined ? clientId : `${clientId}@${place}`;

@@ -2,11 +2,12 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { Broker } from '../src';
+import { type Broker, createBroker } from '../src';
 import {
   createTestTopics,
   envelope,
   errorCodeOf,
+  silentLog,
   startRequester,
   startResponder,
   testBroker,
@@ -23,7 +24,10 @@ interface MortalWorker {
   kill(): Promise<void>;
 }
 
-const startMortal = async ({ settings }: Broker, when: 'before' | 'after' | 'of poison'): Promise<MortalWorker> => {
+const startMortal = async (
+  { settings }: Broker,
+  when: 'before' | 'after' | 'of poison' | 'in its place',
+): Promise<MortalWorker> => {
   const child: ChildProcess = spawn(
     process.execPath,
     [
@@ -97,5 +101,24 @@ describe('a worker that is killed', () => {
     });
     await waitUntil('it is dropped', () => survivor.count('request_expired') === 1);
     expect((await requester.request(envelope(), Buffer.from('wholesome'))).toString()).toBe('wholesome');
+  });
+
+  it('and started again in its place: nobody waits for it to be missed', async () => {
+    const patient = { sessionTimeoutMs: 180_000, heartbeatIntervalMs: 120_000 };
+    const survivor = await startResponder(broker, patient);
+    const mortal = await startMortal(broker, 'in its place');
+    await waitUntil('they share', () => survivor.status().partitions === 8);
+    await mortal.kill();
+    // Without a place the group would wait for the dead member for two minutes, and stand still meanwhile.
+    const again = createBroker({ ...broker.settings, clientId: 'mortal', place: 'rack-1' }, silentLog);
+    broker.adopt({ stop: () => again.close() });
+    const successor = await startResponder(again, patient);
+    await waitUntil(
+      'they share again',
+      () => survivor.status().partitions === 8 && successor.status().partitions === 8,
+    );
+    const requester = await startRequester(broker);
+    const answers = Array.from({ length: 32 }, () => requester.request(envelope(), Buffer.from('on we go')));
+    expect((await Promise.all(answers)).map(String)).toEqual(new Array(32).fill('on we go'));
   });
 });

@@ -1,4 +1,4 @@
-import { brokerSecurity, createBroker, createRequester } from '@decision/broker';
+import { brokerPlace, brokerSecurity, createBroker, createRequester } from '@decision/broker';
 import { openCache } from '@decision/cache';
 import { findApiKey, findNumberedVersion, findRulePointer, openDatabase, requireDatabase } from '@decision/persistence';
 import { createAuthenticator, createEventCounter, runService, StartRefusal } from '@decision/service-kit';
@@ -39,7 +39,6 @@ runService({
 
     const requester = config.mqBrokers.length === 0 ? undefined : openRequester();
     if (requester === undefined) logger.warn('MQ_BROKERS names no broker: every solve is answered 503.');
-    await requester?.start();
     const server = createGateway({
       config,
       logger,
@@ -52,6 +51,8 @@ runService({
     });
     stopper.add('http', (drainMs) => server.stop(drainMs));
     const { url } = await server.listen();
+    // Joining comes after listening: whoever listens here is the only one, and takes over from who died here.
+    await requester?.start();
     logger.info({ url }, 'Listening.');
 
     function openRequester() {
@@ -61,6 +62,7 @@ runService({
         {
           brokers: config.mqBrokers,
           clientId: 'hps-gateway',
+          ...brokerPlace(config),
           topicPrefix: config.mqTopicPrefix,
           ...security.settings,
         },

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { brokerSecurity, createBroker, createResponder } from '@decision/broker';
+import { brokerPlace, brokerSecurity, createBroker, createResponder } from '@decision/broker';
 import { openCache } from '@decision/cache';
 import {
   findValueRevision,
@@ -67,6 +67,7 @@ runService({
       {
         brokers: config.mqBrokers,
         clientId: 'solve-worker',
+        ...brokerPlace(config),
         topicPrefix: config.mqTopicPrefix,
         ...security.settings,
       },

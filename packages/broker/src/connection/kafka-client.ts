@@ -1,5 +1,5 @@
 import { Kafka, type KafkaConfig, type logCreator, logLevel, type RetryOptions, type SASLOptions } from 'kafkajs';
-import type { BrokerLog, BrokerSettings } from '../settings';
+import { type BrokerLog, type BrokerSettings, clientName } from '../settings';
 import { registerSnappy } from '../codec/snappy-codec';
 import { createSocketTracker, type SocketTracker } from './socket-tracker';
 import { quietenIdleConnections } from './idle-timer';
@@ -37,7 +37,7 @@ const logLines =
 /** The library's configuration for our settings. */
 export const kafkaConfig = (settings: BrokerSettings, log: BrokerLog, sockets: SocketTracker): KafkaConfig => ({
   brokers: [...settings.brokers],
-  clientId: settings.clientId,
+  clientId: clientName(settings),
   connectionTimeout: CONNECTION_TIMEOUT_MS,
   requestTimeout: REQUEST_TIMEOUT_MS,
   retry: connectRetry(settings),

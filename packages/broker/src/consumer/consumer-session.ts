@@ -11,7 +11,8 @@ import { stickyAssigner } from '../assigner/sticky-assigner';
 import type { Claim } from '../assigner/member-claim';
 import { settledWithin } from '../connection/deadline';
 import { createKafkaClient } from '../connection/kafka-client';
-import type { BrokerLog, BrokerSettings } from '../settings';
+import { type BrokerLog, type BrokerSettings, clientName } from '../settings';
+import { leaveFor, leaveForPredecessors } from './departed-members';
 
 const MIB = 1024 * 1024;
 
@@ -83,11 +84,6 @@ export interface ConsumerSession {
   stop(): Promise<void>;
   /** Closes without a word to anyone. */
   discard(): void;
-}
-
-/** What the library's broker can do though its types do not say so. */
-interface Coordinator {
-  leaveGroup(request: { groupId: string; memberId: string }): Promise<unknown>;
 }
 
 /** Thrown inside a delivery to make this member join its group again at once. */
@@ -166,16 +162,18 @@ export const createConsumerSession = (options: ConsumerSessionOptions): Consumer
     return cluster;
   };
 
-  const leaveAs = async (memberId: string): Promise<void> => {
-    const coordinator: unknown = await requireCluster().findGroupCoordinator({ groupId });
-    await (coordinator as Coordinator).leaveGroup({ groupId, memberId }); // every version of the library's broker has it
+  /** The group need not wait for those whom this session follows. */
+  const leaveForThoseBefore = async (): Promise<void> => {
+    const { formerMemberId } = options;
+    if (formerMemberId !== undefined) await leaveFor(requireCluster(), groupId, formerMemberId);
+    else if (settings.place !== undefined) await leaveForPredecessors(requireCluster(), groupId, clientName(settings));
   };
 
   return {
     run: async () => {
       await consumer.connect();
       await consumer.subscribe({ topic, fromBeginning: options.fromBeginning });
-      if (options.formerMemberId !== undefined) await leaveAs(options.formerMemberId).catch(() => undefined);
+      await leaveForThoseBefore().catch(() => undefined); // they will be missed in time
       sockets.onDrained(() => {
         end(new Error('the connection was closed'));
       });
