@@ -143,6 +143,30 @@ it(
 );
 
 it(
+  'of which one is killed and comes back: those that stay lose no request',
+  async () => {
+    const stayer = ownGateway();
+    const load = putLoadOn(stayer.url);
+    const mortal = await start();
+    await becomesReady(mortal);
+    await share([stayer.url, mortal.url]);
+    const before = mortal.pid();
+    process.kill(before ?? 0, 'SIGKILL');
+    await becomes('it has been started again', () =>
+      Promise.resolve(mortal.pid() !== undefined && mortal.pid() !== before),
+    );
+    await becomesReady(mortal);
+    await share([stayer.url, mortal.url]);
+    const answered = load.answered();
+    await becomes('the other goes on', () => Promise.resolve(load.answered() > answered + 50));
+    await load.stop();
+    expect(load.faults).toEqual([]);
+    await mortal.stop(STOP_MS);
+  },
+  90 * SECONDS,
+);
+
+it(
   'that expect more partitions than there are do not become ready, and say both numbers to whoever asks and in the log',
   async () => {
     const gateway = await start({ MAX_WORKERS: '64' });
