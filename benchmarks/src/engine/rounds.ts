@@ -42,7 +42,9 @@ export const measureInRounds = (
 };
 
 /** Processor time and not that of the clock, which also counts what others do on a shared machine. */
-const timePerItem = ({ run, items }: Subject, milliseconds: number): number => {
+const timePerItem = (subject: Subject, milliseconds: number): number => {
+  settle(subject, milliseconds);
+  const { run, items } = subject;
   const start = processorTime();
   let elapsed = 0;
   let calls = 0;
@@ -52,6 +54,13 @@ const timePerItem = ({ run, items }: Subject, milliseconds: number): number => {
     elapsed = processorTime() - start;
   }
   return elapsed / (calls * items);
+};
+
+/** Runs the subject until what the one before left in the caches is replaced. */
+const settle = ({ run }: Subject, milliseconds: number): void => {
+  const until = processorTime() + milliseconds / 2;
+  do run();
+  while (processorTime() < until);
 };
 
 const processorTime = (): number => {

@@ -1,7 +1,7 @@
 import { measureValue } from '@decision/expressions';
 import { type CompiledRule } from '../compile/compiled-rule';
 import { readOwn } from '../fields/field-path';
-import { cellHolds, CellKind } from '../match/clause-table';
+import { cellHolds, CellKind, fieldOf, kindOf } from '../match/clause-table';
 import { isOfType } from '../match/frame';
 import { type Request } from '../outputs/formula-scope';
 import { type ExplainMode, type LosingRow, type RuleExplanation } from '../rule-outcome';
@@ -89,7 +89,7 @@ const whyLost = (rule: CompiledRule, place: number, request: Request): LosingRow
   const first = firstClauses[place] ?? 0;
   for (let cell = table.starts[first] ?? 0; cell < (table.starts[first + 1] ?? 0); cell += 1) {
     if (cellHolds(table, cell, rule.frame)) continue;
-    if (table.kinds[cell] === CellKind.schedule) return { row, because: 'schedule' };
+    if (kindOf(table, cell) === CellKind.schedule) return { row, because: 'schedule' };
     return describeCell(rule, row, cell, { request, isOr: rule.orRows[place] === 1 });
   }
   return { row, because: 'cell' };
@@ -102,7 +102,7 @@ const describeCell = (
   { request, isOr }: { readonly request: Request; readonly isOr: boolean },
 ): LosingRow => {
   const { origins, table } = rule.clauses;
-  const input = rule.inputs[table.fields[cell] ?? 0];
+  const input = rule.inputs[fieldOf(table, cell)];
   const base = {
     row,
     column: input?.reader.key ?? '',

@@ -1,5 +1,5 @@
 import { type FieldType } from '@decision/contracts';
-import { CellKind, type ClauseTable } from '../match/clause-table';
+import { CellKind, cellOfField, type ClauseTable, highOf, kindOf, lowOf } from '../match/clause-table';
 import { isPointType } from '../match/frame';
 import { buildBitmaps } from './bitmap-builder';
 import { describeColumns, keysOfCell, sampleOf } from './column-statistics';
@@ -162,7 +162,7 @@ class IndexBuilder {
     const children = new Map<Key, number[]>();
     const rest: number[] = [];
     for (const clause of clauses) {
-      const cell = this.cellOf(clause, field);
+      const cell = cellOfField(this.table, clause, field);
       const keys = cell === undefined ? undefined : keysOf(cell);
       if (keys === undefined) rest.push(clause);
       else for (const key of keys) append(children, key, clause);
@@ -170,21 +170,12 @@ class IndexBuilder {
     return { children, rest };
   }
 
-  private cellOf(clause: number, field: number): number | undefined {
-    const { starts, fields, kinds } = this.table;
-    for (let cell = starts[clause] ?? 0; cell < (starts[clause + 1] ?? 0); cell += 1) {
-      if (fields[cell] === field && kinds[cell] !== CellKind.schedule) return cell;
-    }
-    return undefined;
-  }
-
   /** The segments that a cell touches, where they are few. */
   private segmentsOfCell(cell: number, cuts: Float64Array): readonly number[] | undefined {
-    const { kinds, lows, highs } = this.table;
-    if (kinds[cell] !== CellKind.within)
+    if (kindOf(this.table, cell) !== CellKind.within)
       return keysOfCell(this.table, cell)?.map((point) => segmentOf(cuts, Number(point)));
-    const from = segmentOf(cuts, lows[cell] ?? 0);
-    const count = segmentOf(cuts, highs[cell] ?? 0) - from + 1;
+    const from = segmentOf(cuts, lowOf(this.table, cell));
+    const count = segmentOf(cuts, highOf(this.table, cell)) - from + 1;
     return count <= MAX_SEGMENTS_OF_RANGE ? Array.from({ length: count }, (_, index) => from + index) : undefined;
   }
 }

@@ -1,4 +1,4 @@
-import { CellKind, type ClauseTable, type SetOperand } from '../match/clause-table';
+import { CellKind, type ClauseTable, fieldOf, highOf, kindOf, lowOf, type SetOperand } from '../match/clause-table';
 
 /** Clauses that are looked at to judge a column; enough to tell 10 values from 1,000. */
 const SAMPLE = 1_024;
@@ -40,8 +40,8 @@ export const describeColumns = (table: ClauseTable, sample: readonly number[]): 
   const cellsByField = new Map<number, number[]>();
   for (const clause of sample) {
     for (let cell = table.starts[clause] ?? 0; cell < (table.starts[clause + 1] ?? 0); cell += 1) {
-      if (table.kinds[cell] === CellKind.schedule) continue;
-      const field = table.fields[cell] ?? 0;
+      if (kindOf(table, cell) === CellKind.schedule) continue;
+      const field = fieldOf(table, cell);
       const known = cellsByField.get(field);
       if (known === undefined) cellsByField.set(field, [cell]);
       else known.push(cell);
@@ -68,8 +68,8 @@ const describeColumn = (
       keyed += 1;
       keyUses += found.length;
       for (const key of found) keys.add(key);
-    } else if (table.kinds[cell] === CellKind.within) {
-      ranges.push([table.lows[cell] ?? 0, table.highs[cell] ?? 0]);
+    } else if (kindOf(table, cell) === CellKind.within) {
+      ranges.push([lowOf(table, cell), highOf(table, cell)]);
     }
   }
   const bounds = Float64Array.from(ranges.flat()).sort();
@@ -93,12 +93,12 @@ const describeColumn = (
 
 /** The values that a cell asks for, where they are few; undefined where it asks for something else. */
 export const keysOfCell = (table: ClauseTable, cell: number): readonly unknown[] | undefined => {
-  const { kinds, lows, highs, operands } = table;
-  switch (kinds[cell]) {
+  const { operands } = table;
+  switch (kindOf(table, cell)) {
     case CellKind.is:
       return [operands[cell]];
     case CellKind.within:
-      return lows[cell] === highs[cell] ? [lows[cell]] : undefined;
+      return lowOf(table, cell) === highOf(table, cell) ? [lowOf(table, cell)] : undefined;
     case CellKind.among: {
       const values = operands[cell] as SetOperand; // as its kind says
       return values.size <= MAX_KEYS_OF_CELL ? [...values] : undefined;
@@ -110,9 +110,9 @@ export const keysOfCell = (table: ClauseTable, cell: number): readonly unknown[]
 
 /** Of a cell that does not ask for a few values. */
 const selectivityOf = (table: ClauseTable, cell: number, bounds: Float64Array): number => {
-  switch (table.kinds[cell]) {
+  switch (kindOf(table, cell)) {
     case CellKind.within:
-      return (rankOf(bounds, table.highs[cell] ?? 0) - rankOf(bounds, table.lows[cell] ?? 0) + 1) / (bounds.length + 1);
+      return (rankOf(bounds, highOf(table, cell)) - rankOf(bounds, lowOf(table, cell)) + 1) / (bounds.length + 1);
     case CellKind.absent:
       return SELECTIVITY.absent;
     case CellKind.outside:

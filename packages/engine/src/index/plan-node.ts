@@ -10,7 +10,7 @@ export type NodePlan =
   | { readonly kind: 'segments'; readonly field: number; readonly cuts: Float64Array };
 
 /** Estimated costs in nanoseconds; only their proportions matter. */
-const COST = { clause: 8, lookup: 20, word: 2.5, split: 25 } as const;
+const COST = { clause: 8, lookup: 50, word: 2.5, split: 25 } as const;
 /** What comes in may match less than the estimate says; searches are planned for so many times the clauses. */
 const CAUTION = 3;
 /** A split must save so much of the cost of searching all at once. */
