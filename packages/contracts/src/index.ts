@@ -19,6 +19,8 @@ export * from './http/operation';
 export * from './http/rules';
 export * from './http/keys';
 export * from './http/values';
+export * from './http/releases';
+export * from './http/release-operations';
 export * from './http/value-operations';
 export * from './http/operator-operations';
 export * from './http/rule-operations';

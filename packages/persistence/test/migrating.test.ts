@@ -19,6 +19,9 @@ import { newApiKey } from './rule-fixtures';
 const ALL = allMigrations.map(({ name }) => name);
 const TABLES = [
   'api_keys',
+  'environments',
+  'release_approvals',
+  'releases',
   'roles',
   'rule_ids',
   'rule_versions',

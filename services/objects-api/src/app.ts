@@ -11,6 +11,7 @@ import { type KeyContext } from './keys/api-keys';
 import { type HealthSource, readHealth } from './routes/health';
 import { keyRoutes } from './routes/keys';
 import { operatorRoutes } from './routes/operators';
+import { releaseRoutes } from './routes/releases';
 import { ruleRoutes } from './routes/rules';
 import { valueRoutes } from './routes/values';
 import { type ImportContext } from './rules/import-rule';
@@ -35,6 +36,7 @@ export const createObjectsApi = (context: AppContext): ServiceServer => {
   const operations: readonly BoundOperation[] = [
     ...ruleRoutes(context),
     ...operatorRoutes(),
+    ...releaseRoutes(context),
     ...valueRoutes(context),
     ...keyRoutes(context),
   ];

@@ -1,6 +1,7 @@
 import { keyOperations } from './key-operations';
 import { type Operation } from './operation';
 import { listOperators } from './operator-operations';
+import { releaseOperations } from './release-operations';
 import { ruleOperations } from './rule-operations';
 import { solveOperations } from './solve-operations';
 import { valueOperations } from './value-operations';
@@ -10,6 +11,7 @@ export const operations: readonly Operation[] = [
   ...solveOperations,
   ...ruleOperations,
   listOperators,
+  ...releaseOperations,
   ...valueOperations,
   ...keyOperations,
 ];

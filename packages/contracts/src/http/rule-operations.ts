@@ -55,7 +55,8 @@ export const importRule = {
   summary: 'Create or change a rule, publish or unpublish it',
   description:
     'A known `id` makes a partial update, an unknown one creates the rule under that id, none makes id and slug. ' +
-    '`_publish: true` freezes the draft as the next version; `_unpublish: true` takes the rule out of service.',
+    '`_publish: true` freezes the draft as the next version; `_unpublish: true` takes the rule out of service, unless a ' +
+    'release of it waits or is live.',
   entitlement: 'rules.write',
   body: { schema: ImportRuleRequest, description: 'The rule.', example: importRuleExample },
   success: {
@@ -64,7 +65,7 @@ export const importRule = {
     schema: RuleDocument,
     example: ruleDocumentExample,
   },
-  errors: ['rule_invalid', 'slug_taken'],
+  errors: ['rule_invalid', 'slug_taken', 'rule_released'],
 } as const satisfies Operation;
 
 export const deleteRule = {
@@ -73,6 +74,7 @@ export const deleteRule = {
   method: 'delete',
   path: '/api/v1/admin/rules/delete',
   summary: 'Delete a rule with all its versions',
+  description: 'Refused while a release of the rule waits or is live.',
   entitlement: 'rules.write',
   body: { schema: DeleteRuleRequest, description: 'Which rule.', example: { id: ruleDocumentExample.id } },
   success: {
@@ -81,7 +83,7 @@ export const deleteRule = {
     schema: Message,
     example: { message: 'Rule "parcel-price" was deleted.' },
   },
-  errors: ['rule_not_found'],
+  errors: ['rule_not_found', 'rule_released'],
 } as const satisfies Operation;
 
 export const ruleOperations = [listRules, exportRule, importRule, deleteRule];

@@ -9,6 +9,7 @@ import {
 import { deleteRule as deleteStoredRule, findRule, listRules as listStoredRules } from '@decision/persistence';
 import { bindOperation, type BoundOperation } from '@decision/service-kit';
 import { accessOf } from '../access';
+import { ruleReleased } from '../releases/release-errors';
 import { type ImportContext, importRule } from '../rules/import-rule';
 import { toDocument, toListed } from '../rules/rule-answers';
 import { readPageQuery } from './page-query';
@@ -42,6 +43,7 @@ export const ruleRoutes = (context: ImportContext): readonly BoundOperation[] =>
     const access = accessOf(identity);
     const deleted = await context.database.inWorkspace(access, (transaction) => deleteStoredRule(transaction, body.id));
     if (deleted.status === 'not_found') throw ruleNotFound(body.id);
+    if (deleted.status === 'released') throw ruleReleased(deleted.slug, deleted.releases);
     await context.announce('rule', access.workspaceId, [cacheKeys.rulePointer(access.workspaceId, deleted.slug)]);
     return { message: `Rule "${deleted.slug}" was deleted.` };
   }),

@@ -14,6 +14,7 @@ import {
   type WorkspaceAccess,
 } from '@decision/persistence';
 import { type Announce } from '../announce';
+import { ruleReleased } from '../releases/release-errors';
 import { bindValues } from './bind-values';
 import { draftChanges, newDraft, slugOf } from './rule-draft';
 
@@ -29,7 +30,7 @@ const MAX_SLUG_ATTEMPTS = 50;
 
 /**
  * Creates or changes a rule, then publishes or unpublishes it as asked, in one transaction. Throws `rule_invalid` with every
- * problem, or `slug_taken`; then nothing has changed.
+ * problem, `slug_taken`, or `rule_released`; then nothing has changed.
  */
 export const importRule = async (
   context: ImportContext,
@@ -141,8 +142,10 @@ const setPublication = async (
   imported: RuleImport,
 ): Promise<RuleRecord> => {
   if (imported._unpublish !== true && imported._publish !== true) return rule;
-  if (imported._unpublish === true) await unpublishRule(transaction, rule.id);
-  else await publishRule(transaction, rule.id, { versionId: context.newId() });
+  if (imported._unpublish === true) {
+    const outcome = await unpublishRule(transaction, rule.id);
+    if (outcome.status === 'released') throw ruleReleased(outcome.slug, outcome.releases);
+  } else await publishRule(transaction, rule.id, { versionId: context.newId() });
   const changed = await findRule(transaction, { id: rule.id });
   if (changed !== undefined) return changed;
   throw new ServiceError('rule_not_found', `The rule ${rule.id} was deleted while it was being changed.`);
