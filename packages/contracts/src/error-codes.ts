@@ -32,10 +32,16 @@ export const errorCodes = {
   environment_not_found: entry(404, false, 'No environment has this name, or nothing of the rule is live in it.'),
   release_not_found: entry(404, false, 'No release of this id is visible to the key.'),
   key_not_found: entry(404, false, 'No API key of this id exists in the workspace.'),
+  test_not_found: entry(404, false, 'The rule has no test of this id.'),
   value_not_found: entry(404, false, 'No value of this id is visible to the key.'),
   method_not_allowed: entry(405, false, 'The path exists but not with this method; `Allow` lists those that do.'),
   slug_taken: entry(409, false, 'Another rule of the workspace already has this slug.'),
   rule_released: entry(409, false, 'Releases of the rule wait or are live; `releases` lists them.'),
+  tests_failed: entry(
+    409,
+    false,
+    'The rule is tested before it is published, and critical tests failed; `failed_tests` names them.',
+  ),
   release_conflict: entry(409, false, 'The release is not in a state that allows this; `state` says in which.'),
   release_pending: entry(
     409,
@@ -54,6 +60,7 @@ export const errorCodes = {
   unsupported_media_type: entry(415, false, 'The content type or encoding of the body is not accepted.'),
   input_not_object: entry(422, false, 'The input of a rule must be a JSON object.'),
   number_out_of_range: entry(422, false, 'A number cannot be held exactly in double precision.'),
+  too_many_tests: entry(422, false, 'The rule has as many tests as it may have, `limit`.'),
   rule_invalid: entry(
     422,
     false,
@@ -67,7 +74,7 @@ export const errorCodes = {
   database_unavailable: entry(503, true, 'The database cannot be reached.'),
   not_ready: entry(503, true, 'The service has started but is not ready to take work.'),
   shutting_down: entry(503, true, 'The service is stopping; another replica will answer.'),
-  deadline_exceeded: entry(504, true, 'No worker answered before the deadline of the request.'),
+  deadline_exceeded: entry(504, true, 'The work was not done before the deadline of the request.'),
 } as const satisfies Record<string, ErrorCodeEntry>;
 
 export type ErrorCode = keyof typeof errorCodes;

@@ -21,6 +21,8 @@ export * from './http/keys';
 export * from './http/values';
 export * from './http/releases';
 export * from './http/release-operations';
+export * from './http/rule-tests';
+export * from './http/rule-test-operations';
 export * from './http/value-operations';
 export * from './http/operator-operations';
 export * from './http/rule-operations';

@@ -29,6 +29,8 @@ export {
   type VersionSelector,
 } from './rules/resolve-version';
 export { type RuleDraft, type RuleRecord, type RuleSummary } from './rules/rule-record';
+export { deleteTestResult, findTestResults, saveTestResults, type TestResult } from './rule-tests/test-results';
+export { findTestSuite, findTestSuiteForChange, saveTestSuite, type TestSuite } from './rule-tests/test-suite';
 export { unpublishRule, type UnpublishRuleOutcome } from './rules/unpublish-rule';
 export { type RuleChanges, updateRule, type UpdateConditions, type UpdateRuleOutcome } from './rules/update-rule';
 export { type BoundValue, findBoundValues, findValues, type ValueNames, type ValuePurpose } from './values/find-values';

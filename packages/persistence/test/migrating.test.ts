@@ -24,6 +24,7 @@ const TABLES = [
   'releases',
   'roles',
   'rule_ids',
+  'rule_test_results',
   'rule_versions',
   'rules',
   'user_group_members',

@@ -6,6 +6,7 @@ import {
   deleteValue,
   findNumberedVersion,
   findRule,
+  deleteTestResult,
   endRelease,
   findOpenReleases,
   findPins,
@@ -13,6 +14,9 @@ import {
   findReleaseForChange,
   findRollback,
   findRulePointer,
+  findTestResults,
+  findTestSuite,
+  findTestSuiteForChange,
   findValues,
   goLive,
   insertRelease,
@@ -34,6 +38,8 @@ import {
   resolveVersion,
   revokeApiKey,
   saveEnvironment,
+  saveTestResults,
+  saveTestSuite,
   saveValues,
   type Transaction,
   unpublishRule,
@@ -63,6 +69,7 @@ describe('row security', () => {
     approvalScheme: 'any',
     directReleases: true,
   } as const;
+  const result = { testId: 'one', success: true, error: false, state: {}, executedAt: '2026-01-15T09:30:00.000Z' };
   const release = (id: string): NewRelease => ({
     id,
     ruleId: rule.id,
@@ -91,6 +98,7 @@ describe('row security', () => {
       const live = await insertRelease(transaction, release(liveId));
       if (live.status === 'inserted') await goLive(transaction, live.release);
       await insertRelease(transaction, release(pendingId));
+      await saveTestResults(transaction, rule.id, [result]);
     });
   });
   afterAll(() => workspace.close());
@@ -138,6 +146,16 @@ describe('row security', () => {
     ['loadValues', async (transaction) => (await loadValues(transaction, [valueId])).values, []],
     ['updateValue', (transaction) => updateValue(transaction, valueId, { name: 'theirs' }), { status: 'not_found' }],
     ['deleteValue', (transaction) => deleteValue(transaction, valueId), { status: 'not_found' }],
+    ['findTestSuite', (transaction) => findTestSuite(transaction, rule.slug), undefined],
+    ['findTestSuiteForChange', (transaction) => findTestSuiteForChange(transaction, { id: rule.id }), undefined],
+    ['saveTestSuite', (transaction) => saveTestSuite(transaction, { ruleId: rule.id, tests: [{}] }), undefined],
+    ['findTestResults', (transaction) => findTestResults(transaction, rule.id), new Map()],
+    [
+      'saveTestResults',
+      (transaction) => saveTestResults(transaction, rule.id, [{ ...result, success: false }]),
+      undefined,
+    ],
+    ['deleteTestResult', (transaction) => deleteTestResult(transaction, rule.id, 'one'), undefined],
     ['lockRule', (transaction) => lockRule(transaction, { id: rule.id }), undefined],
     ['lockRule by slug', (transaction) => lockRule(transaction, { slug: rule.slug }), undefined],
     ['findRelease', (transaction) => findRelease(transaction, liveId), undefined],
@@ -175,6 +193,7 @@ describe('row security', () => {
       asOwner(workspace.url, 'select * from value_revisions order by workspace_id'),
       asOwner(workspace.url, 'select * from environments order by id'),
       asOwner(workspace.url, 'select * from releases order by id'),
+      asOwner(workspace.url, 'select * from rule_test_results order by test_id'),
       asOwner(workspace.url, 'select * from release_approvals order by release_id'),
     ]).then((rows) => JSON.parse(JSON.stringify(rows)) as unknown);
 

@@ -3,6 +3,7 @@ import { type Operation } from './operation';
 import { listOperators } from './operator-operations';
 import { releaseOperations } from './release-operations';
 import { ruleOperations } from './rule-operations';
+import { ruleTestOperations } from './rule-test-operations';
 import { solveOperations } from './solve-operations';
 import { valueOperations } from './value-operations';
 
@@ -11,6 +12,7 @@ export const operations: readonly Operation[] = [
   ...solveOperations,
   ...ruleOperations,
   listOperators,
+  ...ruleTestOperations,
   ...releaseOperations,
   ...valueOperations,
   ...keyOperations,

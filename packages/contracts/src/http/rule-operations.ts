@@ -55,7 +55,7 @@ export const importRule = {
   summary: 'Create or change a rule, publish or unpublish it',
   description:
     'A known `id` makes a partial update, an unknown one creates the rule under that id, none makes id and slug. ' +
-    '`_publish: true` freezes the draft as the next version; `_unpublish: true` takes the rule out of service, unless a ' +
+    '`_publish: true` freezes the draft as the next version, where `settings.testing` is `continuous` only if no critical test fails; `_unpublish: true` takes the rule out of service, unless a ' +
     'release of it waits or is live.',
   entitlement: 'rules.write',
   body: { schema: ImportRuleRequest, description: 'The rule.', example: importRuleExample },
@@ -65,7 +65,7 @@ export const importRule = {
     schema: RuleDocument,
     example: ruleDocumentExample,
   },
-  errors: ['rule_invalid', 'slug_taken', 'rule_released'],
+  errors: ['rule_invalid', 'slug_taken', 'rule_released', 'tests_failed', 'deadline_exceeded'],
 } as const satisfies Operation;
 
 export const deleteRule = {

@@ -16,6 +16,8 @@ import {
 import { type Announce } from '../announce';
 import { ruleReleased } from '../releases/release-errors';
 import { bindValues } from './bind-values';
+import { withTestIds } from '../tests/read-tests';
+import { requireTested } from '../tests/test-draft';
 import { draftChanges, newDraft, slugOf } from './rule-draft';
 
 /** What importing needs from outside. */
@@ -23,6 +25,8 @@ export interface ImportContext {
   readonly database: Database;
   readonly announce: Announce;
   readonly newId: () => string;
+  /** Epoch ms. */
+  readonly now: () => number;
 }
 
 /** What a slug made of a name is given where others have it already: `-2` and so on, at most this often. */
@@ -30,7 +34,7 @@ const MAX_SLUG_ATTEMPTS = 50;
 
 /**
  * Creates or changes a rule, then publishes or unpublishes it as asked, in one transaction. Throws `rule_invalid` with every
- * problem, `slug_taken`, or `rule_released`; then nothing has changed.
+ * problem, `slug_taken`, `rule_released` or `tests_failed`; then nothing has changed.
  */
 export const importRule = async (
   context: ImportContext,
@@ -39,7 +43,7 @@ export const importRule = async (
 ): Promise<RuleRecord> => {
   const { before, after } = await context.database.inWorkspace(access, async (transaction) => {
     const existing = imported.id === undefined ? undefined : await findRule(transaction, { id: imported.id });
-    const changes = await bindDraft(transaction, existing, draftChanges(imported));
+    const changes = await bindDraft(transaction, existing, withIds(draftChanges(imported), context));
     const saved = existing
       ? await change(transaction, existing, { ...changes, ...slugChange(imported) })
       : await create(transaction, context, access, { imported, draft: { ...newDraft({}), ...changes } });
@@ -53,6 +57,10 @@ export const importRule = async (
   );
   return after;
 };
+
+/** Tests that come without an id are given one. */
+const withIds = (changes: Partial<RuleDraft>, { newId }: ImportContext): Partial<RuleDraft> =>
+  changes.testSuite === undefined ? changes : { ...changes, testSuite: withTestIds(changes.testSuite, newId) };
 
 /** The changes with their references by id. Throws `rule_invalid` where the draft could not be executed with them. */
 const bindDraft = async (
@@ -145,7 +153,10 @@ const setPublication = async (
   if (imported._unpublish === true) {
     const outcome = await unpublishRule(transaction, rule.id);
     if (outcome.status === 'released') throw ruleReleased(outcome.slug, outcome.releases);
-  } else await publishRule(transaction, rule.id, { versionId: context.newId() });
+  } else {
+    await requireTested(transaction, context, rule);
+    await publishRule(transaction, rule.id, { versionId: context.newId() });
+  }
   const changed = await findRule(transaction, { id: rule.id });
   if (changed !== undefined) return changed;
   throw new ServiceError('rule_not_found', `The rule ${rule.id} was deleted while it was being changed.`);
