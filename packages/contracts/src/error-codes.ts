@@ -36,6 +36,11 @@ export const errorCodes = {
   value_not_found: entry(404, false, 'No value of this id is visible to the key.'),
   method_not_allowed: entry(405, false, 'The path exists but not with this method; `Allow` lists those that do.'),
   slug_taken: entry(409, false, 'Another rule of the workspace already has this slug.'),
+  rule_stale: entry(
+    409,
+    false,
+    'The rule has changed since the caller saw it; `updated_at` says when. Read it again before changing it.',
+  ),
   rule_released: entry(409, false, 'Releases of the rule wait or are live; `releases` lists them.'),
   tests_failed: entry(
     409,

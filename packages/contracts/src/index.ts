@@ -22,6 +22,7 @@ export * from './http/values';
 export * from './http/releases';
 export * from './http/release-operations';
 export * from './http/rule-tests';
+export * from './http/rule-versions';
 export * from './http/rule-test-operations';
 export * from './http/value-operations';
 export * from './http/operator-operations';

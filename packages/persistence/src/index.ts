@@ -31,6 +31,22 @@ export {
 export { type RuleDraft, type RuleRecord, type RuleSummary } from './rules/rule-record';
 export { deleteTestResult, findTestResults, saveTestResults, type TestResult } from './rule-tests/test-results';
 export { findTestSuite, findTestSuiteForChange, saveTestSuite, type TestSuite } from './rule-tests/test-suite';
+export {
+  areSameVersions,
+  listVersions,
+  loadVersionDocument,
+  publishVersionAgain,
+  type VersionDetails,
+  type VersionDocument,
+  type VersionSummary,
+} from './rules/rule-versions';
+export {
+  finishAnnouncements,
+  oweAnnouncement,
+  type OwedAnnouncement,
+  type StoredAnnouncement,
+  takeAnnouncements,
+} from './announcements/announcements';
 export { unpublishRule, type UnpublishRuleOutcome } from './rules/unpublish-rule';
 export { type RuleChanges, updateRule, type UpdateConditions, type UpdateRuleOutcome } from './rules/update-rule';
 export { type BoundValue, findBoundValues, findValues, type ValueNames, type ValuePurpose } from './values/find-values';

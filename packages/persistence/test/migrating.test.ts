@@ -18,6 +18,7 @@ import { newApiKey } from './rule-fixtures';
 
 const ALL = allMigrations.map(({ name }) => name);
 const TABLES = [
+  'announcements',
   'api_keys',
   'environments',
   'release_approvals',

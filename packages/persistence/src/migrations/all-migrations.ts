@@ -4,10 +4,19 @@ import { rules } from './0003-rules';
 import { values } from './0004-values';
 import { releases } from './0006-releases';
 import { ruleTests } from './0007-rule-tests';
+import { announcements } from './0008-announcements';
 import { type Migration } from './migration';
 
 /** Every migration, in order. */
-export const allMigrations: readonly Migration[] = [workspaces, apiKeys, rules, values, releases, ruleTests];
+export const allMigrations: readonly Migration[] = [
+  workspaces,
+  apiKeys,
+  rules,
+  values,
+  releases,
+  ruleTests,
+  announcements,
+];
 
 /** Where the database remembers which were applied. */
 export const migrationTable = 'schema_migrations';

@@ -21,6 +21,8 @@ export interface OperationRequest<O extends Operation> {
   readonly params: Readonly<Record<string, string>>;
   readonly query: QueryOf<O>;
   readonly body: BodyOf<O>;
+  /** A header of the request, by its name in lower case. */
+  readonly header: (name: string) => string | undefined;
   readonly context: RequestContext;
 }
 
@@ -31,6 +33,7 @@ export interface RawRequest {
   /** The text behind the question mark. */
   readonly query: string;
   readonly context: RequestContext;
+  header(name: string): string | undefined;
   readBody(): Promise<Buffer>;
   /** Whether the request announces a body at all. */
   hasBody(): boolean;
@@ -59,7 +62,9 @@ export const bindOperation = <const O extends Operation>(
       const query = (readQuery?.(raw.query) ?? {}) as QueryOf<O>; // checked against the operation's own schema
       const left = operation.body?.optional === true && !raw.hasBody();
       const body = readJson?.(left ? NO_FIELDS : await raw.readBody()) as BodyOf<O>; // likewise
-      const result = await handler({ identity: requireIdentity(raw.identity), params, query, body, context });
+      const identity = requireIdentity(raw.identity);
+      const header = (name: string): string | undefined => raw.header(name);
+      const result = await handler({ identity, params, query, body, header, context });
       return result instanceof Answer ? result : new Answer<unknown>(result);
     },
   };

@@ -88,6 +88,7 @@ const answerOperation = async (
     params: request.params as Record<string, string>, // no path of ours has a repeated parameter
     query: queryText(request.url),
     context,
+    header: (name) => [request.headers[name]].flat()[0],
     hasBody: () => hasBody(request),
     readBody: () => {
       checkJsonContentType(request.headers['content-type']);

@@ -14,25 +14,23 @@ import {
 } from '@decision/persistence';
 import { type Approver, standsFor, waitingFor } from './approval';
 import { openRelease } from './open-release';
-import { announceMove, type ReleaseChange, type ReleaseContext } from './release-context';
+import { moveAndAnnounce, type ReleaseChange, type ReleaseContext } from './release-context';
 import { environmentNotFound, releaseConflict, releaseNotFound } from './release-errors';
 
 type Change = (transaction: Transaction, release: ReleaseRecord) => Promise<ReleaseChange>;
 
 /** Changes a release in one transaction, in which its rule is locked, and announces afterwards. Throws `release_not_found`. */
-const changeRelease = async (
+const changeRelease = (
   context: ReleaseContext,
   access: WorkspaceAccess,
   id: string,
   change: Change,
-): Promise<ReleaseRecord> => {
-  const changed = await context.database.inWorkspace(access, async (transaction) => {
+): Promise<ReleaseRecord> =>
+  moveAndAnnounce(context, access, async (transaction) => {
     const release = await findReleaseForChange(transaction, id);
     if (release === undefined) throw releaseNotFound(id);
     return change(transaction, release);
   });
-  return announceMove(context, access, changed);
-};
 
 const readAgain = async (transaction: Transaction, id: string): Promise<ReleaseRecord> => {
   const release = await findRelease(transaction, id);

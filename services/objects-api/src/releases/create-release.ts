@@ -11,18 +11,18 @@ import {
 } from '@decision/persistence';
 import { findEnvironment } from './environments';
 import { openRelease } from './open-release';
-import { announceMove, type ReleaseContext } from './release-context';
+import { moveAndAnnounce, type ReleaseContext } from './release-context';
 
 /**
  * Releases a published version into an environment. Throws `rule_not_found`, `rule_not_published`, `version_not_found`,
  * `environment_not_found`, `release_not_direct`, `release_pending` or `release_conflict`.
  */
-export const createRelease = async (
+export const createRelease = (
   context: ReleaseContext,
   access: WorkspaceAccess,
   request: CreateReleaseRequest,
-): Promise<ReleaseRecord> => {
-  const change = await context.database.inWorkspace(access, async (transaction) => {
+): Promise<ReleaseRecord> =>
+  moveAndAnnounce(context, access, async (transaction) => {
     const rule = await requireRule(transaction, request.rule);
     const environment = await findEnvironment(transaction, request.environment);
     await requireDirect(transaction, environment);
@@ -36,8 +36,6 @@ export const createRelease = async (
       note: request.note ?? null,
     });
   });
-  return announceMove(context, access, change);
-};
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 

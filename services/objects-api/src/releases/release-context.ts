@@ -1,11 +1,9 @@
 import { cacheKeys } from '@decision/contracts';
-import { type Database, type ReleaseRecord, type WorkspaceAccess } from '@decision/persistence';
-import { type Announce } from '../announce';
+import { type ReleaseRecord, type Transaction, type WorkspaceAccess } from '@decision/persistence';
+import { type AnnouncingContext, changeAndAnnounce } from '../announcing';
 
 /** What the calls on releases need from outside. */
-export interface ReleaseContext {
-  readonly database: Database;
-  readonly announce: Announce;
+export interface ReleaseContext extends AnnouncingContext {
   readonly newId: () => string;
 }
 
@@ -15,12 +13,14 @@ export interface ReleaseChange {
   readonly moved: boolean;
 }
 
-/** Tells every process of a moved pin, after the commit. */
-export const announceMove = async (
-  { announce }: ReleaseContext,
-  { workspaceId }: WorkspaceAccess,
-  { release, moved }: ReleaseChange,
-): Promise<ReleaseRecord> => {
-  if (moved) await announce('release', workspaceId, [cacheKeys.rulePointer(workspaceId, release.rule.slug)]);
-  return release;
-};
+/** Changes a release in one transaction; where a pin moves, every process is told after the commit. */
+export const moveAndAnnounce = async (
+  context: ReleaseContext,
+  access: WorkspaceAccess,
+  change: (transaction: Transaction) => Promise<ReleaseChange>,
+): Promise<ReleaseRecord> =>
+  changeAndAnnounce(context, access, async (transaction, owe) => {
+    const { release, moved } = await change(transaction);
+    if (moved) owe({ kind: 'release', keys: [cacheKeys.rulePointer(access.workspaceId, release.rule.slug)] });
+    return release;
+  });

@@ -11,6 +11,14 @@ export const environmentNotFound = (slug: string, known: readonly string[]): Ser
     { environment: slug, environments: known },
   );
 
+/** The environment may exist; the rule has nothing in it. */
+export const nothingLive = (slug: string, selector: string): ServiceError =>
+  new ServiceError(
+    'environment_not_found',
+    `Nothing of the rule "${slug}" is live in an environment "${selector}"; a version is "latest", a number or an environment's slug.`,
+    { slug, environment: selector },
+  );
+
 /** `sentence` says what cannot be done and what can. */
 export const releaseConflict = ({ id, state }: Pick<ReleaseRecord, 'id' | 'state'>, sentence: string): ServiceError =>
   new ServiceError('release_conflict', sentence, { release_id: id, state });

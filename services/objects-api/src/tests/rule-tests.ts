@@ -9,6 +9,7 @@ import {
   saveTestSuite,
   type WorkspaceAccess,
 } from '@decision/persistence';
+import { ruleNotFound } from '../rules/rule-errors';
 import { readTests } from './read-tests';
 import { toRun, toTest } from './test-answers';
 import { testDraft } from './test-draft';
@@ -28,7 +29,7 @@ export const MAX_TESTS = 10_000;
 export const listTests = ({ database }: TestContext, access: WorkspaceAccess, slug: string): Promise<RuleTest[]> =>
   database.inWorkspace(access, async (transaction) => {
     const suite = await findTestSuite(transaction, slug);
-    if (suite === undefined) throw ruleNotFound(slug);
+    if (suite === undefined) throw ruleNotFound({ slug });
     const results = await findTestResults(transaction, suite.ruleId);
     return readTests(suite.tests).map((test) => toTest(test, results.get(test.id)));
   });
@@ -42,7 +43,7 @@ export const createTest = (
 ): Promise<RuleTest> =>
   database.inWorkspace(access, async (transaction) => {
     const suite = await findTestSuiteForChange(transaction, { slug });
-    if (suite === undefined) throw ruleNotFound(slug);
+    if (suite === undefined) throw ruleNotFound({ slug });
     const known = readTests(suite.tests).find((test) => test.id === id);
     if (known !== undefined) return toTest(known, undefined);
     if (suite.tests.length >= MAX_TESTS)
@@ -63,7 +64,7 @@ export const deleteTest = (
 ): Promise<RuleTest> =>
   database.inWorkspace(access, async (transaction) => {
     const suite = await findTestSuiteForChange(transaction, { slug });
-    if (suite === undefined) throw ruleNotFound(slug);
+    if (suite === undefined) throw ruleNotFound({ slug });
     const at = readTests(suite.tests).findIndex((test) => test.id === id);
     const deleted = readTests(suite.tests)[at];
     if (deleted === undefined)
@@ -82,9 +83,6 @@ export const runTests = (
 ): Promise<RuleTestRun> =>
   database.inWorkspace(access, async (transaction) => {
     const rule = await findRule(transaction, { slug });
-    if (rule === undefined) throw ruleNotFound(slug);
+    if (rule === undefined) throw ruleNotFound({ slug });
     return toRun(slug, await testDraft(transaction, { now }, rule, criticalOnly));
   });
-
-const ruleNotFound = (slug: string): ServiceError =>
-  new ServiceError('rule_not_found', `No rule with the slug "${slug}" is visible to this key.`, { slug });
