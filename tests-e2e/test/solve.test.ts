@@ -96,7 +96,7 @@ describe('bad input', () => {
     ['{"weight": 1', 400, { code: 'invalid_json', position: 12, line: 1, column: 13 }],
     ['{"weight": 1}}', 400, { code: 'invalid_json', position: 13 }],
     ['', 400, { code: 'invalid_json', position: 0 }],
-    ['[1,2]', 422, { code: 'input_not_object' }],
+    ['[1,2', 400, { code: 'invalid_json', position: 4, index: 1 }],
     ['"text"', 422, { code: 'input_not_object' }],
     ['null', 422, { code: 'input_not_object' }],
     ['{"weight": 12345678901234567890}', 422, { code: 'number_out_of_range', position: 11 }],

@@ -6,7 +6,7 @@ export { FormulaFault, type FormulaProblem, type FormulaProblemCode, formulaProb
 export { parseIsoDate } from './dates/iso-date';
 export { formulaFunctions } from './functions/catalogue';
 export { exampleFields, exampleNow, type FunctionEntry, type FunctionGroup } from './functions/definition';
-export { defaultFormulaBudget, type FormulaBudget } from './run/budget';
+export { defaultFormulaBudget, FormulaAllowance, type FormulaAllowanceSize, type FormulaBudget } from './run/budget';
 export {
   type CompiledFormula,
   type FormulaEnvironment,
@@ -18,3 +18,5 @@ export { type FormulaOutcome, runFormula } from './run/run-formula';
 export { type FormulaNode } from './syntax/nodes';
 export { type FormulaParsing, parseFormula } from './syntax/parser';
 export { printFormula } from './syntax/printer';
+export { parsePattern, type Pattern } from './text/pattern';
+export { measureValue } from './values/measure';

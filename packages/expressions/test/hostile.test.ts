@@ -160,6 +160,35 @@ describe('F82: exploding strings', () => {
   });
 });
 
+describe('F81: looking at large values again and again', () => {
+  const wide = Object.fromEntries(Array.from({ length: 100_000 }, (_, index) => [`key ${index}`, index]));
+  const fields = {
+    text: '€😀'.repeat(300_000),
+    wide,
+    same: { ...wide },
+    none: {},
+    holder: { text: '€'.repeat(900_000) },
+  };
+
+  it.each([
+    'text.length > 0',
+    'length(text) > 0',
+    '(text).length > 0',
+    'text["length"] > 0',
+    'holder.text.length > 0',
+    'count([text], y => y.length > 0) > 0',
+    'sum([holder], "text.length") > 0',
+    'is_empty(wide)',
+    'none == wide',
+    'wide == none',
+    'wide == same',
+    'length(keys(wide)) > 0',
+    'length(values(wide)) > 0',
+  ])('%s pays for it', (condition) => {
+    expect(codeOf(run(`count(range(0, 20000), x => ${condition})`, fields))).toMatch(/^steps_exhausted$/);
+  });
+});
+
 describe('F85: small values that stand for enormous ones', () => {
   it('are not answered', () => {
     expect(codeOf(run('map(range(0, 10000), x => a)', { a: megabyte }))).toBe('text_too_long');

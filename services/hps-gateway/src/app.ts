@@ -8,10 +8,11 @@ import {
   type Metrics,
   type ServiceServer,
 } from '@decision/service-kit';
+import { type Admission } from './admission';
 import { type GatewayConfig } from './config';
 import { brokerReadiness, readHealth } from './routes/health';
 import { createSolveRoute } from './routes/solve';
-import { type Solve } from './solve';
+import { type OpenSolve } from './solve';
 
 /** What the routes work with. */
 export interface AppContext {
@@ -19,7 +20,8 @@ export interface AppContext {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly authenticator: Authenticator;
-  readonly solve: Solve;
+  readonly openSolve: OpenSolve;
+  readonly admission: Admission;
   readonly cacheStatus: () => CacheStatus;
   /** Undefined where no brokers are configured. */
   readonly requesterStatus: () => RequesterStatus | undefined;

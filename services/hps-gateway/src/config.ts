@@ -1,4 +1,4 @@
-import { limits } from '@decision/contracts';
+import { limits, optionalLimits } from '@decision/contracts';
 import {
   brokerSettings,
   type Config,
@@ -6,6 +6,8 @@ import {
   databaseSettings,
   httpSettings,
   limit,
+  optional,
+  wholeNumber,
 } from '@decision/service-kit';
 
 /** Everything that the environment may say to this service. */
@@ -14,6 +16,13 @@ export const settings = {
   ...databaseSettings,
   ...cacheSettings,
   ...brokerSettings,
+  itemMaxBytes: limit(limits.itemMaxBytes),
+  bulkMaxItems: optional(wholeNumber(optionalLimits.bulkMaxItems.env, optionalLimits.bulkMaxItems)),
+  largeBodyThresholdBytes: limit(limits.largeBodyThresholdBytes),
+  largeBodyMaxConcurrent: limit(limits.largeBodyMaxConcurrent),
+  admissionTargetMs: limit(limits.admissionTargetMs),
+  maxInFlightRequests: limit(limits.maxInFlightRequests),
+  maxInFlightBytes: limit(limits.maxInFlightBytes),
   rpcTimeoutMs: limit(limits.rpcTimeoutMs),
   maxWorkers: limit(limits.maxWorkers),
 };

@@ -1,42 +1,39 @@
 import { type Requester } from '@decision/broker';
-import { type ExplainMode, ServiceError } from '@decision/contracts';
+import { type ExplainMode, ServiceError, type SolutionKind } from '@decision/contracts';
 import { type RuleDirectory, type Viewer } from './rule-directory';
 
-/** One solve, as the gateway understands it. The payload is the request body as it arrived. */
+/** What is to be solved, for whom, and by when. */
 export interface SolveRequest {
-  readonly viewer: Viewer;
+  readonly viewer: Viewer & { readonly keyId: string };
   readonly slug: string;
   readonly selector: string;
   readonly explain: ExplainMode;
-  readonly payload: Buffer;
   /** Epoch ms of the request's arrival: the deadline counts from here, and it is the clock of the evaluation. */
   readonly receivedAt: number;
   readonly requestId: string;
   readonly traceparent: string | undefined;
 }
 
-/** Sends a request to a worker and answers the bytes of its result. Throws `ServiceError` for everything that can go wrong. */
-export type Solve = (request: SolveRequest) => Promise<Buffer>;
+/**
+ * Has a worker evaluate a payload and answers the bytes of its result: one input, or a chunk of many, whose first stands at `firstIndex`
+ * (default 0) of the request. Throws `ServiceError` for
+ * everything that can go wrong.
+ */
+export type Evaluate = (kind: SolutionKind, payload: Buffer, firstIndex?: number) => Promise<Buffer>;
+
+/** Finds the version that a request means. Throws `ServiceError` as the rule directory does, and `broker_unavailable`. */
+export type OpenSolve = (request: SolveRequest) => Promise<Evaluate>;
 
 /** `requester` is undefined where the operator has disabled the broker: then every request is answered `broker_unavailable`. */
 export const createSolve =
-  (directory: RuleDirectory, requester: Requester | undefined, rpcTimeoutMs: number): Solve =>
-  async (request) => {
+  (directory: RuleDirectory, requester: Requester | undefined, rpcTimeoutMs: number): OpenSolve =>
+  async ({ viewer, slug, selector, explain, receivedAt, requestId, traceparent }) => {
     if (requester === undefined)
       throw new ServiceError('broker_unavailable', 'The message broker is disabled; rules cannot be solved here.');
-    const versionId = await directory.resolve(request.viewer, request.slug, request.selector);
-    const { explain, receivedAt, requestId, traceparent, viewer } = request;
-    return requester.request(
-      {
-        kind: 'solve',
-        deadline: receivedAt + rpcTimeoutMs,
-        workspaceId: viewer.workspaceId,
-        versionId,
-        receivedAt,
-        explain,
-        requestId,
-        traceparent,
-      },
-      request.payload,
-    );
+    const versionId = await directory.resolve(viewer, slug, selector);
+    const shared = { workspaceId: viewer.workspaceId, versionId, receivedAt, explain, requestId, traceparent };
+    const deadline = receivedAt + rpcTimeoutMs;
+    const asked = { keyId: viewer.keyId, slug, selector };
+    return (kind, payload, firstIndex = 0) =>
+      requester.request({ ...shared, kind, deadline, origin: { ...asked, firstIndex } }, payload);
   };

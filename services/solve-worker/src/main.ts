@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { createBroker, createResponder } from '@decision/broker';
+import { brokerPlace, brokerSecurity, createBroker, createResponder } from '@decision/broker';
 import { openCache } from '@decision/cache';
 import {
   findValueRevision,
@@ -13,7 +13,8 @@ import {
 import { createEventCounter, runService, StartRefusal } from '@decision/service-kit';
 import { createWorkerServer } from './app';
 import { settings } from './config';
-import { evaluatePayload } from './evaluate';
+import { createHandler } from './handle';
+import { openDecisionLog } from './open-decision-log';
 import { createRuleLibrary } from './rule-library';
 import { createValueDirectory } from './value-directory';
 
@@ -60,19 +61,35 @@ runService({
       { maxRows: config.maxCompiledRows },
     );
 
+    const security = brokerSecurity(config);
+    if (!security.ok) throw new StartRefusal(security.faults.join(' '));
     const broker = createBroker(
-      { brokers: config.mqBrokers, clientId: 'solve-worker', topicPrefix: config.mqTopicPrefix },
+      {
+        brokers: config.mqBrokers,
+        clientId: 'solve-worker',
+        ...brokerPlace(config),
+        topicPrefix: config.mqTopicPrefix,
+        ...security.settings,
+      },
       logger,
     );
     stopper.add('broker', () => broker.close());
+    broker.watchTopics([
+      { topic: 'solution' },
+      { topic: 'solutionResponse' },
+      ...(config.decisionLogs ? [{ topic: 'logs' } as const] : []),
+    ]);
+    const workerId = `${hostname()}-${randomUUID().slice(0, 8)}`;
+    const decisions = config.decisionLogs
+      ? openDecisionLog({ broker, workerId, bufferBytes: config.decisionLogBufferBytes, logger, metrics, stopper })
+      : undefined;
     const responder = createResponder(broker, {
       group: 'workers',
-      workerId: `${hostname()}-${randomUUID().slice(0, 8)}`,
+      workerId,
       sessionTimeoutMs: config.sessionTimeoutMs,
       heartbeatIntervalMs: config.heartbeatIntervalMs,
       partitionConcurrency: config.partitionConcurrency,
-      handle: async (envelope, payload) =>
-        evaluatePayload(await library.get(envelope.workspaceId, envelope.versionId), payload, envelope),
+      handle: createHandler(library, decisions),
       onEvent: createEventCounter(metrics, 'responder'),
     });
     const server = createWorkerServer({

@@ -9,6 +9,8 @@ export interface IngressRoute {
 /** Where the ingress sends what: the first prefix that matches, so longer ones stand first. */
 export const ingressRoutes: readonly IngressRoute[] = [
   { prefix: '/api/v1/solve', service: 'hps-gateway' },
+  { prefix: '/api/v1/bulk-solve', service: 'hps-gateway' },
+  { prefix: '/api/v1/parallel-solve', service: 'hps-gateway' },
   { prefix: '/health', service: 'hps-gateway' },
   { prefix: '/ready', service: 'hps-gateway' },
   { prefix: '/api', service: 'objects-api' },

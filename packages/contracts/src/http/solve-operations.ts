@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox';
+import { fixedLimits } from '../limits';
 import { type Operation } from './operation';
 
 export const SolveInput = Type.Record(Type.String(), Type.Unknown(), {
@@ -9,6 +10,33 @@ export const SolveInput = Type.Record(Type.String(), Type.Unknown(), {
 export const SolveOutput = Type.Record(Type.String(), Type.Unknown(), {
   $id: 'SolveOutput',
   description: "The rule's outputs: the first matching row's, else the defaults, else an empty object.",
+});
+
+export const SolveInputs = Type.Array(SolveInput, { $id: 'SolveInputs', description: 'Inputs of one rule.' });
+
+export const FailedResult = Type.Object(
+  {
+    error: Type.String({ description: 'A sentence that a person can act on.' }),
+    code: Type.Optional(Type.String({ description: 'A stable code for programs.' })),
+  },
+  { $id: 'FailedResult', description: 'What stands in the place of a result that could not be made.' },
+);
+
+export const SolveResults = Type.Array(Type.Union([SolveOutput, FailedResult]), {
+  $id: 'SolveResults',
+  description: 'For each input, in order, its outputs or why it failed.',
+});
+
+/** One input, or a list of them. */
+export const SolveBody = Type.Union([SolveInput, SolveInputs], {
+  $id: 'SolveBody',
+  description: 'One input, or a list of inputs, which makes it a bulk request.',
+});
+
+/** What a {@link SolveBody} is answered with. */
+export const SolveAnswer = Type.Union([SolveOutput, SolveResults], {
+  $id: 'SolveAnswer',
+  description: 'The outputs of one input, or the results of a list.',
 });
 
 export const SolveQuery = Type.Object(
@@ -29,13 +57,19 @@ const shared = {
   method: 'post',
   entitlement: 'solve',
   query: SolveQuery,
-  body: { schema: SolveInput, description: "The rule's input.", example: { weight: 1.5 } },
-  success: { status: 200, description: "The rule's outputs.", schema: SolveOutput, example: { price: 4.9 } },
+  body: { schema: SolveBody, description: "The rule's input, or a list of inputs.", example: { weight: 1.5 } },
+  success: {
+    status: 200,
+    description: "The rule's outputs, or a list of them.",
+    schema: SolveAnswer,
+    example: { price: 4.9 },
+  },
   errors: [
     'rule_not_found',
     'rule_not_published',
     'version_not_found',
     'environment_not_found',
+    'too_many_items',
     'payload_too_large',
     'result_too_large',
     'unsupported_media_type',
@@ -65,4 +99,71 @@ export const solveRuleVersion = {
   summary: 'Solve one version of a rule',
 } as const satisfies Operation;
 
-export const solveOperations = [solveRule, solveRuleVersion];
+const bulk = {
+  ...shared,
+  description:
+    'Results come in the order of the inputs; one that fails is `{"error"}` in its slot. `application/x-ndjson` is accepted as body (one input a line) and as answer (`Accept`), which then streams. A request-level error about an input names its index.',
+  body: { schema: SolveInputs, description: 'The inputs.', example: [{ weight: 1.5 }, { weight: 40 }] },
+  success: {
+    status: 200,
+    description: 'The results, in the order of the inputs.',
+    schema: SolveResults,
+    example: [{ price: 4.9 }, { error: 'The input of a rule is a JSON object of its fields; this input is null.' }],
+  },
+} as const;
+
+export const bulkSolveRule = {
+  ...bulk,
+  id: 'bulkSolveRule',
+  path: '/api/v1/bulk-solve/{slug}',
+  pathParameters: [slug],
+  summary: 'Solve the latest published version of a rule for many inputs',
+} as const satisfies Operation;
+
+export const bulkSolveRuleVersion = {
+  ...bulk,
+  id: 'bulkSolveRuleVersion',
+  path: '/api/v1/bulk-solve/{slug}/{selector}',
+  pathParameters: [slug, selector],
+  summary: 'Solve one version of a rule for many inputs',
+} as const satisfies Operation;
+
+export const ParallelSolveRequest = Type.Record(
+  Type.String(),
+  Type.Object({
+    $rule: Type.Optional(Type.String({ description: '`slug` or `slug/selector` of a rule.' })),
+    $flow: Type.Optional(Type.String({ description: '`slug` or `slug/selector` of a flow.' })),
+  }),
+  {
+    $id: 'ParallelSolveRequest',
+    maxProperties: fixedLimits.parallelEntries,
+    description: 'Entries by name: what to solve, beside its input fields.',
+  },
+);
+
+export const ParallelSolveAnswer = Type.Record(Type.String(), Type.Record(Type.String(), Type.Unknown()), {
+  $id: 'ParallelSolveAnswer',
+  description: 'By the same names: the outputs, or `{"$error": {"message", "status", "code"}}`.',
+});
+
+export const parallelSolve = {
+  ...shared,
+  id: 'parallelSolve',
+  path: '/api/v1/parallel-solve',
+  pathParameters: [],
+  summary: 'Solve several rules at once, each with an input of its own',
+  description: 'One entry that fails does not touch the others.',
+  body: {
+    schema: ParallelSolveRequest,
+    description: 'The entries.',
+    example: { price: { $rule: 'parcel-price', weight: 1.5 }, old: { $rule: 'parcel-price/1', weight: 1.5 } },
+  },
+  success: {
+    status: 200,
+    description: 'The results.',
+    schema: ParallelSolveAnswer,
+    example: { price: { price: 4.9 }, old: { $error: { message: 'The rule has no version 1.', status: 404 } } },
+  },
+} as const satisfies Operation;
+
+export const solveOperations = [solveRule, solveRuleVersion, bulkSolveRule, bulkSolveRuleVersion, parallelSolve];

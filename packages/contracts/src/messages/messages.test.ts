@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { ServiceError } from '../service-error';
 import { checkCacheInvalidation } from './cache-invalidation.v1';
+import { chunkInputs, joinResults } from './solution-chunk.v1';
 import { EnvelopeError, type ReceivedHeaders } from './headers';
 import { decodeSolutionRequest, encodeSolutionRequest, type SolutionRequestEnvelope } from './solution-request.v1';
 import {
@@ -33,6 +34,9 @@ describe('the solution message', () => {
     request,
     { ...request, explain: 'brief' as const, traceparent: '00-ab-cd-01' },
     { ...request, explain: 'all' as const },
+    { ...request, kind: 'solve-list' as const },
+    { ...request, kind: 'solve-lines' as const },
+    { ...request, origin: { keyId: 'k', slug: 'préis', selector: 'latest', firstIndex: 7 } },
   ])('comes back as it was sent', (envelope) => {
     expect(decodeSolutionRequest(received(encodeSolutionRequest(envelope)))).toEqual(envelope);
   });
@@ -105,5 +109,23 @@ describe('the invalidation message', () => {
     'x',
   ])('is refused as %j', (damaged) => {
     expect(checkCacheInvalidation(damaged).ok).toBe(false);
+  });
+});
+
+describe('a chunk of inputs', () => {
+  it.each([
+    [[], []],
+    [['{}'], ['{}']],
+    [
+      ['{"a":1}', ' {"a": "é"} '],
+      ['{"a":1}', ' {"a": "é"} '],
+    ],
+  ])('is one input a line: %j', (inputs, read) => {
+    expect([...chunkInputs(Buffer.from(inputs.join('\n')))].map(String)).toEqual(read);
+  });
+
+  it('joins results as the kind asks', () => {
+    expect(joinResults('solve-list', ['{}', '{"a":1}']).toString()).toBe('{},\n{"a":1}');
+    expect(joinResults('solve-lines', ['{}', '{"a":1}']).toString()).toBe('{}\n{"a":1}');
   });
 });

@@ -11,8 +11,12 @@ import {
 export const explainModes = ['none', 'brief', 'all'] as const;
 export type ExplainMode = (typeof explainModes)[number];
 
-/** What a worker is asked to do with the payload. */
-export type SolutionKind = 'solve';
+/**
+ * What a worker is asked to do with the payload: `solve` one input, or a chunk of many (see `solution-chunk.v1`), whose results are
+ * answered as the inside of a JSON list (`solve-list`) or as lines (`solve-lines`).
+ */
+export const solutionKinds = ['solve', 'solve-list', 'solve-lines'] as const;
+export type SolutionKind = (typeof solutionKinds)[number];
 
 /**
  * The envelope of a message on `solution`, version 1. It travels in the message's headers; the value is the request body as
@@ -36,6 +40,17 @@ export interface SolutionRequestEnvelope {
   readonly explain: ExplainMode;
   readonly requestId: string;
   readonly traceparent: string | undefined;
+  /** What the decision log says of the request; without it, nothing is logged. */
+  readonly origin?: DecisionOrigin | undefined;
+}
+
+/** Who asked for what, in the words of the request. */
+export interface DecisionOrigin {
+  readonly keyId: string;
+  readonly slug: string;
+  readonly selector: string;
+  /** Index in the request of the first input of the payload. */
+  readonly firstIndex: number;
 }
 
 export const SOLUTION_REQUEST_VERSION = '1';
@@ -54,6 +69,14 @@ export const encodeSolutionRequest = (envelope: SolutionRequestEnvelope): Messag
   'request-id': envelope.requestId,
   ...(envelope.explain === 'none' ? {} : { explain: envelope.explain }),
   ...(envelope.traceparent === undefined ? {} : { traceparent: envelope.traceparent }),
+  ...(envelope.origin === undefined ? {} : encodeOrigin(envelope.origin)),
+});
+
+const encodeOrigin = ({ keyId, slug, selector, firstIndex }: DecisionOrigin): MessageHeaders => ({
+  'key-id': keyId,
+  slug,
+  selector,
+  'first-index': String(firstIndex),
 });
 
 /** Reads an envelope. Throws `EnvelopeError` naming the header that is missing or wrong. */
@@ -69,11 +92,20 @@ export const decodeSolutionRequest = (headers: ReceivedHeaders): SolutionRequest
   explain: readExplain(headers),
   requestId: requiredHeader(headers, 'request-id'),
   traceparent: headerText(headers, 'traceparent'),
+  origin: headers['key-id'] === undefined ? undefined : readOrigin(headers),
+});
+
+const readOrigin = (headers: ReceivedHeaders): DecisionOrigin => ({
+  keyId: requiredHeader(headers, 'key-id'),
+  slug: requiredHeader(headers, 'slug'),
+  selector: requiredHeader(headers, 'selector'),
+  firstIndex: requiredCount(headers, 'first-index'),
 });
 
 const readKind = (headers: ReceivedHeaders): SolutionKind => {
   const kind = requiredHeader(headers, 'kind');
-  if (kind === 'solve') return kind;
+  const known = solutionKinds.find((candidate) => candidate === kind);
+  if (known !== undefined) return known;
   throw new EnvelopeError('internal_error', `The message asks for "${kind}", which this worker does not know.`);
 };
 

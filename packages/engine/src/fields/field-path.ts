@@ -14,8 +14,10 @@ export interface FieldReader extends FieldPath {
 
 export const fieldPath = (key: string): FieldPath => ({ key, segments: key.split('.') });
 
+/** Written out, so that all readers have one shape: searches look at them for each field of each input. */
 export const fieldReader = (key: string): FieldReader => ({
-  ...fieldPath(key),
+  key,
+  segments: key.split('.'),
   isSafe: !(key in Object.prototype),
   isNested: key.includes('.'),
 });
@@ -36,15 +38,16 @@ export const readOwn = (input: Readonly<Record<string, unknown>>, { key, segment
 export const writeField = (output: Record<string, unknown>, { segments }: FieldPath, value: unknown): void => {
   let target = output;
   for (const segment of segments.slice(0, -1)) target = childOf(target, segment);
-  define(target, segments.at(-1) ?? '', value);
+  defineOwn(target, segments.at(-1) ?? '', value);
 };
 
 const childOf = (parent: Record<string, unknown>, segment: string): Record<string, unknown> => {
-  if (!Object.hasOwn(parent, segment)) define(parent, segment, {});
+  if (!Object.hasOwn(parent, segment)) defineOwn(parent, segment, {});
   return parent[segment] as Record<string, unknown>; // made by this function: keys that collide with values were refused
 };
 
-const define = (target: Record<string, unknown>, key: string, value: unknown): void => {
+/** Sets an own member, also one whose name means something to a prototype. */
+export const defineOwn = (target: Record<string, unknown>, key: string, value: unknown): void => {
   if (key === '__proto__')
     Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
   else target[key] = value;

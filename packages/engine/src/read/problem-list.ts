@@ -42,8 +42,27 @@ export class ProblemList {
 
 /** The place in words: "Row 3, column "a"". */
 export const sentenceStart = ({ row, column, path }: Place): string => {
-  if (row !== undefined) return column === undefined ? `Row ${row}` : `Row ${row}, column "${column}"`;
-  return column === undefined ? `The place ${path}` : `The field "${column}"`;
+  if (row !== undefined) return column === undefined ? `Row ${row}` : `Row ${row}, column "${shownName(column)}"`;
+  return column === undefined ? `The place ${shownName(path)}` : `The field "${shownName(column)}"`;
+};
+
+/** Names that a message offers at most, and characters of one that it shows. */
+const OFFERED_NAMES = 20;
+const SHOWN_LENGTH = 100;
+
+/** A name as it may stand in a message: hostile ones are megabytes. */
+export const shownName = (name: string): string =>
+  name.length > SHOWN_LENGTH ? `${name.slice(0, SHOWN_LENGTH)}...` : name;
+
+/** Names that are known, as a message offers them: the first 20. `count` is that of all. */
+export const offeredNames = (names: Iterable<string>, count: number): string => {
+  const offered: string[] = [];
+  for (const name of names) {
+    if (offered.length === OFFERED_NAMES) break;
+    offered.push(shownName(name));
+  }
+  if (offered.length === 0) return 'none';
+  return count > offered.length ? `${offered.join(', ')} and ${count - offered.length} more` : offered.join(', ');
 };
 
 /** A key as a part of a JSON pointer. */

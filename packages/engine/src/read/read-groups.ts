@@ -1,8 +1,9 @@
 import { type RuleGroup, type RuleTable } from '@decision/contracts';
 import { type CheckScope, type CompiledFormula } from '@decision/expressions';
+import { type PatternAllowance } from '../operators/pattern';
 import { readFormula } from './formula-reader';
 import { type PlannedGroup } from './planned-table';
-import { pointerPart, type ProblemList } from './problem-list';
+import { offeredNames, pointerPart, type ProblemList, shownName } from './problem-list';
 
 /** What formulas of accumulators see beside inputs: the values of their column in the rows that matched, and how many rows did. */
 export const ACCUMULATOR_VALUES = '$values';
@@ -27,6 +28,7 @@ export interface GroupContext {
   readonly outputs: ReadonlyMap<string, { readonly position: number }>;
   /** What formulas for an output see. */
   readonly scopeOf: (position: number) => CheckScope;
+  readonly patterns: PatternAllowance;
   readonly problems: ProblemList;
 }
 
@@ -39,11 +41,11 @@ export const readGroups = (table: RuleTable, context: GroupContext): ReadonlyMap
     const hasAccumulators = Object.keys(group.accumulators ?? {}).length > 0;
     const place = { path: `/groups/${pointerPart(id)}` };
     if (hasAccumulators && !used.has(id)) {
-      const message = `The group "${id}" has accumulators, but no row belongs to it; remove it, or name it in a row's settings.`;
+      const message = `The group "${shownName(id)}" has accumulators, but no row belongs to it; remove it, or name it in a row's settings.`;
       context.problems.add('group_without_rows', message, place);
     }
     if (hasAccumulators && group.hitPolicy !== 'compute') {
-      const message = `The group "${id}" has accumulators, but its hit policy is "${group.hitPolicy}"; only "compute" uses them.`;
+      const message = `The group "${shownName(id)}" has accumulators, but its hit policy is "${group.hitPolicy}"; only "compute" uses them.`;
       context.problems.add('misplaced_accumulators', message, { path: `${place.path}/accumulators` });
     }
   }
@@ -53,7 +55,7 @@ export const readGroups = (table: RuleTable, context: GroupContext): ReadonlyMap
 const readAccumulators = (
   id: string,
   { accumulators = {} }: RuleGroup,
-  { outputs, scopeOf, problems }: GroupContext,
+  { outputs, scopeOf, patterns, problems }: GroupContext,
 ): ReadonlyMap<number, CompiledFormula> => {
   const compiled = new Map<number, CompiledFormula>();
   const references = new Set([ACCUMULATOR_VALUES, ACCUMULATOR_ROWS]);
@@ -61,12 +63,13 @@ const readAccumulators = (
     const place = { path: `/groups/${pointerPart(id)}/accumulators/${pointerPart(key)}`, column: key };
     const output = outputs.get(key);
     if (output === undefined) {
-      const names = [...outputs.keys()].join(', ') || 'none';
-      const message = `The group "${id}" accumulates the output "${key}", which the rule does not have; it has: ${names}.`;
+      if (problems.isFull) break;
+      const names = offeredNames(outputs.keys(), outputs.size);
+      const message = `The group "${shownName(id)}" accumulates the output "${shownName(key)}", which the rule does not have; it has: ${names}.`;
       problems.add('unknown_field', message, place);
       continue;
     }
-    const reading = readFormula(NAMED.get(text) ?? text, { ...scopeOf(output.position), references });
+    const reading = readFormula(NAMED.get(text) ?? text, { ...scopeOf(output.position), references }, patterns);
     if (reading.ok) compiled.set(output.position, reading.formula);
     else for (const problem of reading.problems) problems.addFormulaProblem(withNames(problem), place);
   }

@@ -1,9 +1,9 @@
 import { type ResponseCell, type RuleField, type RuleRow } from '@decision/contracts';
-import { holdsReference, resolveReferences } from '../references/value-reference';
+import { holdsReference } from '../references/value-reference';
 import { isTooDeep, MAX_DEPTH } from '../values/json-depth';
 import { type FormulaReader } from './formula-reader';
 import { type PlannedCell, type PlannedOutput, type PlannedRow } from './planned-table';
-import { type Place, pointerPart, type ProblemList } from './problem-list';
+import { offeredNames, type Place, pointerPart, type ProblemList, shownName } from './problem-list';
 import { type CellContext, readCell } from './read-cell';
 import { readSchedule } from './schedule';
 
@@ -29,6 +29,7 @@ export const readRow = (row: RuleRow, index: number, context: RowContext): Plann
   checkId(row, index, context);
   return {
     index,
+    isEnabled: settings?.enabled !== false,
     cells: readCells(row, index, context),
     outputs: readOutputs(row, index, context),
     isOr: settings?.or ?? false,
@@ -107,7 +108,7 @@ export const readOutputValue = (value: unknown, place: Place, { problems, values
     return { kind: 'constant', value: null };
   }
   if (!holdsReference(value)) return { kind: 'constant', value };
-  const resolution = resolveReferences(value, values);
+  const resolution = values.resolve(value);
   if (!resolution.ok) problems.addFault(resolution.unresolved.code, resolution.unresolved.fault, place);
   return { kind: 'reference', template: value };
 };
@@ -128,11 +129,11 @@ const readGroupId = ({ settings }: RuleRow, index: number, { groupIds, problems 
   const groupId = settings?.groupId;
   if (groupId === undefined || groupId === null || groupId === '') return undefined;
   if (groupIds.has(groupId)) return groupId;
-  const known = [...groupIds].join(', ') || 'none';
+  const known = offeredNames(groupIds, groupIds.size);
   const place = { path: `/conditions/${index}/settings/groupId`, row: index };
   problems.addFault(
     'unknown_group',
-    `belongs to the group "${groupId}", which the rule does not have; it has: ${known}`,
+    `belongs to the group "${shownName(groupId)}", which the rule does not have; it has: ${known}`,
     place,
   );
   return undefined;
@@ -144,7 +145,8 @@ const addUnknownField = (
   place: Place,
   problems: ProblemList,
 ): void => {
-  const names = [...known.keys()].join(', ') || 'none';
-  const message = `Row ${place.row ?? 0} names the ${kind} "${place.column ?? ''}", which the rule does not have; it has: ${names}.`;
+  if (problems.isFull) return;
+  const names = offeredNames(known.keys(), known.size);
+  const message = `Row ${place.row ?? 0} names the ${kind} "${shownName(place.column ?? '')}", which the rule does not have; it has: ${names}.`;
   problems.add('unknown_field', message, place);
 };

@@ -4,7 +4,7 @@ import { argumentMessages } from '../functions/arguments';
 import { type CompiledFormula, type Evaluate } from '../run/run';
 import { compileFunctionCall } from '../run/function-call';
 import { type BinaryNode, type FormulaNode, type ListNode, type UnaryNode } from '../syntax/nodes';
-import { memberOf } from '../values/member';
+import { readMember } from '../values/member';
 import { compileArithmetic, compileNegation } from './arithmetic';
 import { compileCall } from './calls';
 import { compileEquality, compileMembership, compileOrder } from './comparison';
@@ -19,7 +19,14 @@ import { compileIndex, compileName } from './names';
 export const compileFormula = (formula: Formula): CompiledFormula => {
   const compilation = new Compilation(compileNode);
   const { body, cost } = compilation.compileBody(formula.root, outermostScope);
-  return Object.freeze({ formula, evaluate: body, cost, depth: compilation.depth, slots: compilation.slots });
+  return Object.freeze({
+    formula,
+    evaluate: body,
+    cost,
+    depth: compilation.depth,
+    slots: compilation.slots,
+    patternWeight: compilation.patternWeight,
+  });
 };
 
 const compileNode: CompileNode = (node, scope, compilation) => {
@@ -34,7 +41,7 @@ const compileNode: CompileNode = (node, scope, compilation) => {
     case 'member': {
       const object = compile(node.object);
       const { evaluate } = object;
-      return compilation.fold([object], (run) => memberOf(evaluate(run), node.key));
+      return compilation.fold([object], (run) => readMember(evaluate(run), node.key, run, node));
     }
     case 'index': {
       const [object, index] = [compile(node.object), compile(node.index)];

@@ -2,7 +2,7 @@ import { FormulaFault } from '../formula-problem';
 import { type Evaluate, type Run } from '../run/run';
 import { type IndexNode, type NameNode, type Place } from '../syntax/nodes';
 import { isList, isMissing, isPlainObject } from '../values/kind';
-import { memberOf } from '../values/member';
+import { readMember } from '../values/member';
 import { describeOperand, operandFault } from '../values/operand-fault';
 import { type NameScope } from './compilation';
 
@@ -23,25 +23,27 @@ const readingsOf = (parts: readonly string[]): readonly Reading[] =>
 export const compileName = (node: NameNode, { variables, item }: NameScope): Evaluate => {
   const [first = '', ...rest] = node.parts;
   const slot = variables.get(first);
-  if (slot !== undefined) return compileVariable(slot, rest);
+  if (slot !== undefined) return compileVariable(node, slot, rest);
   if (item !== undefined && !first.startsWith('$')) return compileItemField(node, item);
   return rest.length === 0 ? compileField(node, first) : compileDottedField(node);
 };
 
-const compileVariable = (slot: number, members: readonly string[]): Evaluate => {
+const compileVariable = (node: NameNode, slot: number, members: readonly string[]): Evaluate => {
   const [only = ''] = members;
   if (members.length === 0) return (run) => run.locals[slot];
-  if (members.length === 1) return (run) => memberOf(run.locals[slot], only);
-  return (run) => followMembers(run.locals[slot], members);
+  if (members.length === 1) return (run) => readMember(run.locals[slot], only, run, node);
+  return (run) => followMembers(run.locals[slot], members, run, node);
 };
 
 const compileItemField = (node: NameNode, slot: number): Evaluate => {
   const readings = readingsOf(node.parts);
   const [{ key } = { key: '' }] = readings;
-  if (readings.length === 1) return (run) => memberOf(run.locals[slot], key);
+  if (readings.length === 1) return (run) => readMember(run.locals[slot], key, run, node);
   return (run) => {
     const item = run.locals[slot];
-    return readFirst(readings, (name) => (isPlainObject(item) && Object.hasOwn(item, name) ? item[name] : undefined));
+    const lookup = (name: string): unknown =>
+      isPlainObject(item) && Object.hasOwn(item, name) ? item[name] : undefined;
+    return readFirst(readings, lookup, run, node);
   };
 };
 
@@ -54,23 +56,23 @@ const compileDottedField = (node: NameNode): Evaluate => {
   const readings = readingsOf(node.parts);
   return (run) =>
     accept(
-      readFirst(readings, (key) => run.scope.lookup(key)),
+      readFirst(readings, (key) => run.scope.lookup(key), run, node),
       node,
     );
 };
 
 /** The first reading whose key has a value, followed to its members. */
-const readFirst = (readings: readonly Reading[], lookup: (key: string) => unknown): unknown => {
+const readFirst = (readings: readonly Reading[], lookup: (key: string) => unknown, run: Run, place: Place): unknown => {
   for (const { key, members } of readings) {
     const value = lookup(key);
-    if (value !== undefined) return members.length === 0 ? value : followMembers(value, members);
+    if (value !== undefined) return members.length === 0 ? value : followMembers(value, members, run, place);
   }
   return null;
 };
 
-const followMembers = (start: unknown, members: readonly string[]): unknown => {
+const followMembers = (start: unknown, members: readonly string[], run: Run, place: Place): unknown => {
   let value = start;
-  for (const key of members) value = memberOf(value, key);
+  for (const key of members) value = readMember(value, key, run, place);
   return value;
 };
 
@@ -102,7 +104,7 @@ const elementAt = (list: readonly unknown[], index: number, place: Place): unkno
 
 const keyedMember = (container: unknown, key: string, run: Run, place: Place): unknown => {
   run.chargeText(key, place);
-  return memberOf(container, key);
+  return readMember(container, key, run, place);
 };
 
 const failIndex = (node: IndexNode, container: unknown, index: unknown): never => {

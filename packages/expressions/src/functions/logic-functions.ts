@@ -1,6 +1,7 @@
-import { type Evaluate } from '../run/run';
+import { ELEMENTS_PER_STEP, type Evaluate, type Run } from '../run/run';
 import { asCondition } from '../values/condition';
 import { isList, isMissing, isPlainObject, kindOf } from '../values/kind';
+import { type CallSite } from './call-site';
 import { type FunctionDefinition, special, strict } from './definition';
 import { anything } from './parameters';
 
@@ -44,7 +45,7 @@ export const logicFunctions: readonly FunctionDefinition[] = [
     meaning: 'Whether the value is null, "", an empty list or an object without keys.',
     example: 'is_empty("")',
     result: true,
-    apply: (_site, _run, value) => isMissing(value) || value === '' || isEmptyContainer(value),
+    apply: (site, run, value) => isMissing(value) || value === '' || isEmptyContainer(value, site, run),
   }),
   strict({
     name: 'is_null',
@@ -66,9 +67,11 @@ export const logicFunctions: readonly FunctionDefinition[] = [
   }),
 ];
 
-const isEmptyContainer = (value: unknown): boolean => {
+/** To find one key of an object the platform lists them all, which is paid for. */
+const isEmptyContainer = (value: unknown, site: CallSite, run: Run): boolean => {
   if (isList(value)) return value.length === 0;
   if (!isPlainObject(value)) return false;
-  for (const key in value) if (Object.hasOwn(value, key)) return false;
-  return true;
+  const count = Object.keys(value).length;
+  run.charge(count / ELEMENTS_PER_STEP, site.node);
+  return count === 0;
 };

@@ -19,3 +19,20 @@ export const defaultFormulaBudget: FormulaBudget = Object.freeze({
   listLength: 100_000,
   callDepth: 64,
 });
+
+/** What the runs of one evaluation may take together, however many they are. */
+export interface FormulaAllowanceSize {
+  readonly steps: number;
+  readonly textLength: number;
+}
+
+/** Shared by runs, which take from it what they used; a run that finds too little left ends as one that exceeds its own budget. */
+export class FormulaAllowance {
+  steps: number;
+  textLength: number;
+
+  constructor(readonly size: FormulaAllowanceSize) {
+    this.steps = size.steps;
+    this.textLength = size.textLength;
+  }
+}

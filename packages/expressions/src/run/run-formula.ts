@@ -30,6 +30,8 @@ export const runFormula = (compiled: CompiledFormula, environment: FormulaEnviro
     const fault = error instanceof FormulaFault ? error : foreignFault(error, compiled);
     const problem = problemOf(compiled.formula.text, fault);
     return fault.cause === undefined ? { ok: false, problem } : { ok: false, problem, cause: fault.cause };
+  } finally {
+    run.settleAllowance();
   }
 };
 

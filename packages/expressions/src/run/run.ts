@@ -1,7 +1,7 @@
 import { type Formula } from '../formula';
 import { FormulaFault } from '../formula-problem';
 import { type Place } from '../syntax/nodes';
-import { defaultFormulaBudget, type FormulaBudget } from './budget';
+import { defaultFormulaBudget, type FormulaAllowance, type FormulaBudget } from './budget';
 
 /** Gives the value of a compiled node. */
 export type Evaluate = (run: Run) => unknown;
@@ -17,6 +17,8 @@ export interface CompiledFormula {
   readonly depth: number;
   /** Variables of lambdas that are alive at once. @internal */
   readonly slots: number;
+  /** What it costs to compile all regular expressions in it, in instructions. */
+  readonly patternWeight: number;
 }
 
 /** A formula with parameters, called as `$name(...)`. Its names mean its parameters, and nothing else of the caller. */
@@ -54,6 +56,8 @@ export interface FormulaEnvironment extends FormulaScope {
   /** Functions that the host adds, by name. */
   readonly hostFunctions?: ReadonlyMap<string, HostFunction>;
   readonly budget?: FormulaBudget;
+  /** Bounds several runs together, beside the budget of each. */
+  readonly allowance?: FormulaAllowance;
 }
 
 /** Elements of a list, and UTF-16 units of a string, that one step pays for. */
@@ -79,6 +83,7 @@ export class Run {
   readonly functions: ReadonlyMap<string, FunctionValue> | undefined;
   readonly hostFunctions: ReadonlyMap<string, HostFunction> | undefined;
   readonly budget: FormulaBudget;
+  private readonly allowance: FormulaAllowance | undefined;
   private steps: number;
   private units: number;
 
@@ -89,15 +94,26 @@ export class Run {
     this.functions = environment.functions;
     this.hostFunctions = environment.hostFunctions;
     this.budget = budget;
-    this.steps = budget.steps;
-    this.units = budget.textLength;
+    const { allowance } = environment;
+    this.allowance = allowance;
+    this.steps = allowance === undefined ? budget.steps : Math.min(budget.steps, allowance.steps);
+    this.units = allowance === undefined ? budget.textLength : Math.min(budget.textLength, allowance.textLength);
+  }
+
+  /** Takes what was used from what the runs of the evaluation share; once, when the run is over. */
+  settleAllowance(): void {
+    const { allowance, budget } = this;
+    if (allowance === undefined) return;
+    allowance.steps = Math.max(0, allowance.steps - Math.min(budget.steps, allowance.steps) + Math.max(0, this.steps));
+    const units = Math.min(budget.textLength, allowance.textLength);
+    allowance.textLength = Math.max(0, allowance.textLength - units + Math.max(0, this.units));
   }
 
   /** Pays for steps. */
   charge(steps: number, place: Place): void {
     this.steps -= steps;
     if (this.steps < 0) {
-      throw new FormulaFault('steps_exhausted', `the formula takes more than ${this.budget.steps} steps`, place);
+      throw new FormulaFault('steps_exhausted', this.stepsMessage(), place);
     }
   }
 
@@ -119,11 +135,7 @@ export class Run {
   makeText(units: number, place: Place): void {
     this.units -= units;
     if (this.units < 0) {
-      throw new FormulaFault(
-        'text_too_long',
-        `the formula makes more than ${this.budget.textLength} characters of text`,
-        place,
-      );
+      throw new FormulaFault('text_too_long', this.textMessage(), place);
     }
   }
 
@@ -135,5 +147,19 @@ export class Run {
       throw new FormulaFault('list_too_long', message, place);
     }
     this.charge(length / ELEMENTS_PER_STEP, place);
+  }
+
+  private stepsMessage(): string {
+    const { allowance, budget } = this;
+    return allowance !== undefined && allowance.steps < budget.steps
+      ? `the formulas of one evaluation take more than ${allowance.size.steps} steps together`
+      : `the formula takes more than ${budget.steps} steps`;
+  }
+
+  private textMessage(): string {
+    const { allowance, budget } = this;
+    return allowance !== undefined && allowance.textLength < budget.textLength
+      ? `the formulas of one evaluation make more than ${allowance.size.textLength} characters of text together`
+      : `the formula makes more than ${budget.textLength} characters of text`;
   }
 }

@@ -41,8 +41,9 @@ const pushParts = (a: unknown, b: unknown, pending: unknown[], run: Run, place: 
   }
   if (!isPlainObject(a) || !isPlainObject(b)) return false;
   const keys = Object.keys(a);
-  run.charge(1 + keys.length, place);
-  if (Object.keys(b).length !== keys.length) return false;
+  const count = Object.keys(b).length;
+  run.charge(1 + keys.length + count / ELEMENTS_PER_STEP, place);
+  if (count !== keys.length) return false;
   for (const key of keys) {
     if (!Object.hasOwn(b, key)) return false;
     pending.push(a[key], b[key]);

@@ -1,3 +1,5 @@
+import { type Run } from '../run/run';
+import { type Place } from '../syntax/nodes';
 import { lengthOfText } from '../text/code-points';
 import { isList, isPlainObject } from './kind';
 
@@ -10,4 +12,10 @@ export const memberOf = (value: unknown, key: string): unknown => {
   if (key !== 'length') return null;
   if (isList(value)) return value.length;
   return typeof value === 'string' ? lengthOfText(value) : null;
+};
+
+/** As {@link memberOf}; a run pays for counting the characters of a long string. */
+export const readMember = (value: unknown, key: string, run: Run, place: Place): unknown => {
+  if (key === 'length' && typeof value === 'string') run.chargeText(value, place);
+  return memberOf(value, key);
 };

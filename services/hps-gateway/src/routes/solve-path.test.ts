@@ -8,6 +8,8 @@ it.each([
   ['/api/v1/solve/price?explain=true', { slug: 'price', selector: 'latest', explain: 'brief' }],
   ['/api/v1/solve/price/3?x=1&explain=all', { slug: 'price', selector: '3', explain: 'all' }],
   ['/api/v1/solve/price?explain=false', { slug: 'price', selector: 'latest', explain: 'none' }],
+  ['/api/v1/bulk-solve/price?explain=all', { slug: 'price', selector: 'latest', explain: 'all', bulk: true }],
+  ['/api/v1/bulk-solve/price/4', { slug: 'price', selector: '4', named: true, bulk: true }],
   ['/api/v1/solve/pr%2Dice', { slug: 'pr-ice', selector: 'latest', explain: 'none' }],
 ])('reads %s', (url, expected) => {
   expect(parseSolvePath(url)).toMatchObject(expected);
@@ -20,6 +22,8 @@ it.each([
   '/api/v1/solve//latest',
   '/api/v1/solve/a/b/c',
   '/api/v1/solver/a',
+  '/api/v1/bulk-solve/',
+  '/api/v1/bulk-solve/a/b/c',
   '/api/v1/solve/a//',
 ])('leaves %s to others', (url) => {
   expect(parseSolvePath(url)).toBeUndefined();

@@ -2,6 +2,8 @@ import { type ExplainMode, ServiceError } from '@decision/contracts';
 
 /** What the address of a solve request says. */
 export interface SolvePath {
+  /** Whether the body must be a list. */
+  readonly bulk: boolean;
   readonly slug: string;
   readonly selector: string;
   readonly explain: ExplainMode;
@@ -9,18 +11,22 @@ export interface SolvePath {
   readonly named: boolean;
 }
 
-const PREFIX = '/api/v1/solve/';
+const PREFIXES = [
+  { prefix: '/api/v1/solve/', bulk: false },
+  { prefix: '/api/v1/bulk-solve/', bulk: true },
+];
 const EXPLAIN: Readonly<Record<string, ExplainMode>> = { true: 'brief', false: 'none', all: 'all' };
 const MAX_SEGMENT = 200;
 
 /**
- * Reads the address of a solve request: `/api/v1/solve/{slug}` or `/api/v1/solve/{slug}/{selector}`. Answers undefined for any other
+ * Reads the address of a solve request: `/api/v1/solve/{slug}`, `/api/v1/bulk-solve/{slug}`, each perhaps with a selector. Answers undefined for any other
  * path. Throws `invalid_url` where a segment cannot be decoded and `invalid_request` for an unknown value of `explain`.
  */
 export const parseSolvePath = (url: string): SolvePath | undefined => {
-  if (!url.startsWith(PREFIX)) return undefined;
+  const route = PREFIXES.find(({ prefix }) => url.startsWith(prefix));
+  if (route === undefined) return undefined;
   const queryAt = url.indexOf('?');
-  const segments = url.slice(PREFIX.length, queryAt < 0 ? undefined : queryAt).split('/');
+  const segments = url.slice(route.prefix.length, queryAt < 0 ? undefined : queryAt).split('/');
   if (segments.at(-1) === '' && segments.length > 1) segments.pop();
   const [slug = '', selector = 'latest', ...rest] = segments;
   const named = segments.length > 1;
@@ -29,6 +35,7 @@ export const parseSolvePath = (url: string): SolvePath | undefined => {
     slug: decode(slug),
     selector: decode(selector),
     named,
+    bulk: route.bulk,
     explain: queryAt < 0 ? 'none' : readExplain(url.slice(queryAt + 1)),
   };
 };
@@ -53,7 +60,8 @@ const decode = (segment: string): string => {
   }
 };
 
-const readExplain = (query: string): ExplainMode => {
+/** The mode that a query asks for. Throws `invalid_request` for an unknown one. */
+export const readExplain = (query: string): ExplainMode => {
   const text = new URLSearchParams(query).get('explain');
   if (text === null) return 'none';
   const mode = Object.hasOwn(EXPLAIN, text) ? EXPLAIN[text] : undefined;

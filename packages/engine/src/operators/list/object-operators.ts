@@ -24,8 +24,13 @@ const anyPair = (key: string, value: unknown, matching: Matching): Condition<Lis
 
 const anyKey = (key: string): Condition<List> => test((elements) => elements.some((element) => hasKey(element, key)));
 
-const onlyKeys = (keys: readonly string[]): Condition<List> =>
-  test((elements) => elements.every((element) => hasKeys(element, keys)));
+/** Each key once: elements that have them all are not asked again and again. */
+const distinct = (keys: readonly string[]): readonly string[] => [...new Set(keys)];
+
+const onlyKeys = (keys: readonly string[]): Condition<List> => {
+  const wanted = distinct(keys);
+  return test((elements) => elements.every((element) => hasKeys(element, wanted)));
+};
 
 const anyData = (data: Readonly<Record<string, unknown>>): Condition<List> => {
   const entries = Object.entries(data);
@@ -124,6 +129,9 @@ export const objectElementOperators: readonly Operator[] = [
     args: [wholeNumber('index'), texts('keys')],
     meaning: 'Has at the index, counted from 0, an object with all the keys.',
     example: [[0, ['k', 'l']], [{ k: 1, l: 2 }], [{ k: 1 }]],
-    condition: (index, keys) => test((elements) => hasKeys(elements[index], keys)),
+    condition: (index, keys) => {
+      const wanted = distinct(keys);
+      return test((elements) => hasKeys(elements[index], wanted));
+    },
   }),
 ];

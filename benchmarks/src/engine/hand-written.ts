@@ -34,7 +34,8 @@ export const handWritten = ({ requestSchema, conditions }: RuleTable): Lookup =>
     for (let at = 0; at < columns.length; at += 1) {
       const { key, type } = columns[at] as Column; // at is below the length
       const value = input[key];
-      if (type === 'string') texts[at] = value as string; // inputs of these benchmarks are of the right types
+      if (type === 'string')
+        texts[at] = value as string; // inputs of these benchmarks are of the right types
       else points[at] = type === 'date' ? Date.parse(value as string) : Number(value); // the same
     }
     const candidates = byText.get(texts[0] as string) ?? anyText; // there is a first column
@@ -76,7 +77,9 @@ const textOf = (cell: ConditionCell | undefined): ReadonlySet<string> | string |
 const DAY = 86_400_000;
 
 const rangeOf = (cell: ConditionCell | undefined): readonly [number, number] => {
-  const [a, b] = (cell?.args ?? []).map((argument) => (typeof argument === 'string' ? Date.parse(argument) : Number(argument)));
+  const [a, b] = (cell?.args ?? []).map((argument) =>
+    typeof argument === 'string' ? Date.parse(argument) : Number(argument),
+  );
   switch (cell?.op) {
     case 'is true':
       return [1, 1];

@@ -1,9 +1,8 @@
 import { type ConditionCell, type FieldType, type RuleTable } from '@decision/contracts';
-import { pick, type Random, randomFrom, times } from '../test/support/random';
+import { pick, type Random, randomFrom, times } from './random';
 
 /** A table to measure and inputs to ask it with. */
 export interface Workload {
-  readonly name: string;
   readonly table: RuleTable;
   readonly inputs: readonly Readonly<Record<string, unknown>>[];
 }
@@ -60,8 +59,7 @@ export const makeWorkload = (shape: WorkloadShape, seed = 1): Workload => {
       settings: { enabled: true, priority: 0 },
     })),
   };
-  const name = `${shape.rows} x ${shape.columns}, ${shape.blanks * 100} % blank, ${shape.led ? 'led by equality' : 'mixed'}`;
-  return { name, table, inputs };
+  return { table, inputs };
 };
 
 /** A condition and a value that it matches. */

@@ -1,0 +1,58 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import {
+  chunkInputs,
+  type ChunkKind,
+  fixedLimits,
+  ServiceError,
+  type SolutionRequestEnvelope,
+} from '@decision/contracts';
+import { type CompiledRule, evaluateRule } from '@decision/engine';
+import { readInput, type SolvedInput, solvedInput } from './evaluate';
+
+/** Work in a row before heartbeats, fetches and other partitions get their turn, ms. An input is never interrupted. */
+const SLICE_MS = 10;
+
+export type ChunkEnvelope = Pick<SolutionRequestEnvelope, 'receivedAt' | 'explain' | 'deadline'> & {
+  readonly kind: ChunkKind;
+};
+
+/**
+ * Evaluates a rule with every input of a chunk, in slices between which the process does its other work. Each failure stands in its own
+ * slot. Throws `deadline_exceeded` once nobody waits any more, and `result_too_large` as soon as the results cannot fit a message.
+ */
+export const evaluateChunk = async (
+  rule: CompiledRule,
+  payload: Buffer,
+  { receivedAt: now, explain, deadline }: ChunkEnvelope,
+): Promise<readonly SolvedInput[]> => {
+  const options = { now, explain };
+  const solved: SolvedInput[] = [];
+  let length = 0;
+  let sliceBegan = performance.now();
+  let beganAt = sliceBegan;
+  for (const payloadOfOne of chunkInputs(payload)) {
+    const input = readInput(payloadOfOne, 'input');
+    const outcome = input instanceof ServiceError ? input : evaluateRule(rule, input, options);
+    const endedAt = performance.now();
+    const one = solvedInput(payloadOfOne, outcome, (endedAt - beganAt) * 1_000);
+    solved.push(one);
+    length += one.result.length + 2;
+    if (length > fixedLimits.executionMessageBytes) throw resultTooLarge();
+    beganAt = endedAt;
+    if (endedAt - sliceBegan < SLICE_MS) continue;
+    await nextTurn();
+    if (Date.now() >= deadline) throw tooLate();
+    beganAt = sliceBegan = performance.now();
+  }
+  return solved;
+};
+
+const resultTooLarge = (): ServiceError =>
+  new ServiceError(
+    'result_too_large',
+    `The results of a chunk exceed ${fixedLimits.executionMessageBytes} bytes, the largest message on the topic of answers; send fewer inputs at once or ask for less explanation.`,
+    { limit_bytes: fixedLimits.executionMessageBytes },
+  );
+
+const tooLate = (): ServiceError =>
+  new ServiceError('deadline_exceeded', 'The deadline of the request passed while its inputs were evaluated.');
