@@ -86,17 +86,25 @@ export interface AnnouncementRelay {
 /** How often a process looks for what others owe, ms: with {@link MIN_AGE_MS}, a crash delays an announcement by 5 s at most. */
 const PERIOD_MS = 2_000;
 
+/** Times in ms. */
+export interface RelayOptions {
+  /** Default 2,000. */
+  readonly periodMs?: number;
+  /** Default 3,000. */
+  readonly minAgeMs?: number;
+}
+
 /** Looks for what is owed, now and again. A round that fails is reported, and the next one tries again. */
 export const startAnnouncementRelay = (
   context: AnnouncingContext,
   onError: (error: unknown) => void,
-  periodMs = PERIOD_MS,
+  { periodMs = PERIOD_MS, minAgeMs = MIN_AGE_MS }: RelayOptions = {},
 ): AnnouncementRelay => {
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
   let round: Promise<void> = Promise.resolve();
   const turn = async (): Promise<void> => {
-    await announceOwed(context).catch(onError);
+    await announceOwed(context, minAgeMs).catch(onError);
     if (!stopped) schedule();
   };
   const schedule = (): void => {
