@@ -6,19 +6,44 @@ import {
   deleteValue,
   findNumberedVersion,
   findRule,
+  areSameVersions,
+  deleteTestResult,
+  endRelease,
+  findOpenReleases,
+  findPins,
+  findRelease,
+  findReleaseForChange,
+  findRollback,
   findRulePointer,
+  findTestResults,
+  findTestSuite,
+  findTestSuiteForChange,
   findValues,
+  goLive,
+  insertRelease,
   insertRule,
   listApiKeys,
+  listEnvironments,
+  listReleases,
+  listVersions,
+  loadVersionDocument,
+  publishVersionAgain,
   listRules,
   listValues,
   loadValues,
   loadVersion,
+  lockRule,
+  type NewRelease,
   type NewRule,
   publishRule,
+  putBack,
+  recordApproval,
   recordKeyUse,
   resolveVersion,
   revokeApiKey,
+  saveEnvironment,
+  saveTestResults,
+  saveTestSuite,
   saveValues,
   type Transaction,
   unpublishRule,
@@ -38,6 +63,26 @@ describe('row security', () => {
   const versionId = randomUUID();
   let key: ApiKeyRecord;
   let valueId: string;
+  let environmentId: string;
+  const [liveId, pendingId] = [randomUUID(), randomUUID()];
+  const environment = {
+    slug: 'production',
+    name: 'Production',
+    level: 1,
+    approvers: [],
+    approvalScheme: 'any',
+    directReleases: true,
+  } as const;
+  const result = { testId: 'one', success: true, error: false, state: {}, executedAt: '2026-01-15T09:30:00.000Z' };
+  const release = (id: string): NewRelease => ({
+    id,
+    ruleId: rule.id,
+    versionId,
+    environment: { ...environment, id: environmentId },
+    source: 'direct',
+    sourceReleaseId: null,
+    note: null,
+  });
 
   beforeAll(async () => {
     workspace = await openTestWorkspace('row_security');
@@ -52,6 +97,12 @@ describe('row security', () => {
       if (saved.status === 'saved') valueId = saved.values[0]?.id ?? '';
       const outcome = await createApiKey(transaction, newApiKey({ userGroups: ['sales'] }));
       if (outcome.status === 'created') key = outcome.key;
+      const made = await saveEnvironment(transaction, environment);
+      if (made.status === 'saved') environmentId = made.environment.id;
+      const live = await insertRelease(transaction, release(liveId));
+      if (live.status === 'inserted') await goLive(transaction, live.release);
+      await insertRelease(transaction, release(pendingId));
+      await saveTestResults(transaction, rule.id, [result]);
     });
   });
   afterAll(() => workspace.close());
@@ -99,6 +150,49 @@ describe('row security', () => {
     ['loadValues', async (transaction) => (await loadValues(transaction, [valueId])).values, []],
     ['updateValue', (transaction) => updateValue(transaction, valueId, { name: 'theirs' }), { status: 'not_found' }],
     ['deleteValue', (transaction) => deleteValue(transaction, valueId), { status: 'not_found' }],
+    ['listVersions', (transaction) => listVersions(transaction, rule.id, { limit: 9 }), []],
+    ['loadVersionDocument', (transaction) => loadVersionDocument(transaction, versionId), undefined],
+    ['areSameVersions', (transaction) => areSameVersions(transaction, versionId, versionId.toUpperCase()), false],
+    [
+      'publishVersionAgain',
+      (transaction) =>
+        publishVersionAgain(transaction, { ruleId: rule.id, sourceId: versionId, versionId: randomUUID() }),
+      undefined,
+    ],
+    ['findTestSuite', (transaction) => findTestSuite(transaction, rule.slug), undefined],
+    ['findTestSuiteForChange', (transaction) => findTestSuiteForChange(transaction, { id: rule.id }), undefined],
+    ['saveTestSuite', (transaction) => saveTestSuite(transaction, { ruleId: rule.id, tests: [{}] }), undefined],
+    ['findTestResults', (transaction) => findTestResults(transaction, rule.id), new Map()],
+    [
+      'saveTestResults',
+      (transaction) => saveTestResults(transaction, rule.id, [{ ...result, success: false }]),
+      undefined,
+    ],
+    ['deleteTestResult', (transaction) => deleteTestResult(transaction, rule.id, 'one'), undefined],
+    ['lockRule', (transaction) => lockRule(transaction, { id: rule.id }), undefined],
+    ['lockRule by slug', (transaction) => lockRule(transaction, { slug: rule.slug }), undefined],
+    ['findRelease', (transaction) => findRelease(transaction, liveId), undefined],
+    ['findReleaseForChange', (transaction) => findReleaseForChange(transaction, liveId), undefined],
+    ['findRollback', (transaction) => findRollback(transaction, liveId), undefined],
+    ['findOpenReleases', (transaction) => findOpenReleases(transaction, rule.id), []],
+    ['findPins', (transaction) => findPins(transaction), []],
+    ['listReleases', (transaction) => listReleases(transaction, {}, { limit: 9 }), { releases: [], nextCursor: null }],
+    ['endRelease', (transaction) => endRelease(transaction, liveId, 'withdrawn'), undefined],
+    [
+      'goLive',
+      (transaction) =>
+        goLive(transaction, {
+          id: pendingId,
+          environment: { id: environmentId, slug: '', level: 1 },
+          rule: { id: rule.id, slug: '', name: '' },
+        }),
+      undefined,
+    ],
+    [
+      'putBack',
+      (transaction) => putBack(transaction, { id: randomUUID(), instead: liveId, previous: liveId }),
+      undefined,
+    ],
     ['recordKeyUse', (transaction) => recordKeyUse(transaction, key.id), undefined],
   ];
 
@@ -110,6 +204,10 @@ describe('row security', () => {
       asOwner(workspace.url, 'select * from api_keys order by id'),
       asOwner(workspace.url, 'select * from workspace_values order by id'),
       asOwner(workspace.url, 'select * from value_revisions order by workspace_id'),
+      asOwner(workspace.url, 'select * from environments order by id'),
+      asOwner(workspace.url, 'select * from releases order by id'),
+      asOwner(workspace.url, 'select * from rule_test_results order by test_id'),
+      asOwner(workspace.url, 'select * from release_approvals order by release_id'),
     ]).then((rows) => JSON.parse(JSON.stringify(rows)) as unknown);
 
   describe.each<[string, () => WorkspaceAccess]>([
@@ -133,9 +231,30 @@ describe('row security', () => {
       expect(await as(access(), work)).toEqual(nothing);
     });
 
+    it('can neither make nor approve a release', async () => {
+      const making = as(access(), (transaction) => insertRelease(transaction, release(randomUUID())));
+      await expect(making).rejects.toMatchObject({ name: 'ServiceError' });
+      const approving = as(access(), (transaction) => recordApproval(transaction, pendingId, []));
+      await expect(approving).rejects.toMatchObject({ code: 'forbidden' });
+    });
+
     it('has changed nothing', async () => {
       expect(await state()).toEqual(before);
     });
+  });
+
+  it('shows environments to the whole workspace, and to nobody else', async () => {
+    expect(await as(stranger, listEnvironments)).toEqual([]);
+    expect(await as(workspace.restrictedTo('ops'), listEnvironments)).toMatchObject([{ slug: 'production' }]);
+  });
+
+  it('lets a restricted key change no environment', async () => {
+    for (const slug of ['production', 'another']) {
+      const saving = as(workspace.restrictedTo('sales'), (transaction) =>
+        saveEnvironment(transaction, { ...environment, slug, name: 'Theirs' }),
+      );
+      await expect(saving).rejects.toMatchObject({ code: 'forbidden' });
+    }
   });
 
   it('shows a key that sees one rule nothing of the versions of another', async () => {

@@ -11,6 +11,8 @@ import { type KeyContext } from './keys/api-keys';
 import { type HealthSource, readHealth } from './routes/health';
 import { keyRoutes } from './routes/keys';
 import { operatorRoutes } from './routes/operators';
+import { releaseRoutes } from './routes/releases';
+import { ruleTestRoutes } from './routes/rule-tests';
 import { ruleRoutes } from './routes/rules';
 import { valueRoutes } from './routes/values';
 import { type ImportContext } from './rules/import-rule';
@@ -35,6 +37,8 @@ export const createObjectsApi = (context: AppContext): ServiceServer => {
   const operations: readonly BoundOperation[] = [
     ...ruleRoutes(context),
     ...operatorRoutes(),
+    ...ruleTestRoutes(context),
+    ...releaseRoutes(context),
     ...valueRoutes(context),
     ...keyRoutes(context),
   ];

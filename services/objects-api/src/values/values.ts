@@ -11,11 +11,11 @@ import {
   type WriteValuesRequest,
 } from '@decision/contracts';
 import {
-  type Database,
   deleteValue as deleteStoredValue,
   findValues,
   findValueUses,
   listValues as listStoredValues,
+  type OwedAnnouncement,
   type RuleUse,
   saveValues,
   type Transaction,
@@ -23,16 +23,13 @@ import {
   type ValueRecord,
   type WorkspaceAccess,
 } from '@decision/persistence';
-import { type Announce } from '../announce';
+import { type AnnouncingContext, changeAndAnnounce } from '../announcing';
 import { type PageQuery } from '../routes/page-query';
 import { readValue, readValues, requireName, type ValueContent } from './read-values';
 import { toListedValue, toUsages } from './value-answers';
 
 /** What the calls on values need from outside. */
-export interface ValueContext {
-  readonly database: Database;
-  readonly announce: Announce;
-}
+export type ValueContext = AnnouncingContext;
 
 export interface ListedValues {
   readonly data: ListedValue[];
@@ -66,7 +63,7 @@ export const writeValues = async (
   request: WriteValuesRequest,
 ): Promise<WriteValuesAnswer> => {
   const values = readValues(request);
-  const outcome = await context.database.inWorkspace(access, async (transaction) => {
+  const outcome = await changeAndAnnounce(context, access, async (transaction, owe) => {
     const existing = await findValues(transaction, { names: values.map(({ name }) => name) }, 'change');
     const wanted = new Map(values.map(({ name, type, content }) => [name, { type, value: content }]));
     await requireSameShape(transaction, existing, ({ name }) => wanted.get(name));
@@ -75,9 +72,9 @@ export const writeValues = async (
       userGroups: request.user_groups,
     });
     if (saved.status === 'name_taken') throw nameTaken('one of the names', {});
+    owe(staleValues(access));
     return saved;
   });
-  await announceValues(context, access);
   const { created, updated, values: written } = outcome;
   if (written.length > MAX_ANSWERED_VALUES) return { created, updated, processed: written.length };
   return written.map(toListedValue);
@@ -92,42 +89,41 @@ export const updateValue = async (
 ): Promise<ListedValue> => {
   if (name !== undefined) requireName(name);
   const content = value === undefined ? undefined : readValue(name ?? id, value);
-  const outcome = await context.database.inWorkspace(access, async (transaction) => {
+  return changeAndAnnounce(context, access, async (transaction, owe) => {
     const existing = await findValues(transaction, { ids: [id] }, 'change');
     await requireSameShape(transaction, existing, () => content);
-    return updateStoredValue(transaction, id, { name, content, userGroups, metadata, archived });
+    const outcome = await updateStoredValue(transaction, id, { name, content, userGroups, metadata, archived });
+    switch (outcome.status) {
+      case 'not_found':
+        throw valueNotFound(id);
+      case 'name_taken':
+        throw nameTaken(`the name "${name ?? ''}"`, { name });
+      case 'updated':
+        owe(staleValues(access));
+        return toListedValue(outcome.value);
+    }
   });
-  switch (outcome.status) {
-    case 'not_found':
-      throw valueNotFound(id);
-    case 'name_taken':
-      throw nameTaken(`the name "${name ?? ''}"`, { name });
-    case 'updated':
-      await announceValues(context, access);
-      return toListedValue(outcome.value);
-  }
 };
 
 /** Deletes a value that no rule uses. Throws `value_not_found` or `value_in_use`. */
-export const deleteValue = async (
-  context: ValueContext,
-  access: WorkspaceAccess,
-  id: string,
-): Promise<DeletedValue> => {
-  const outcome = await context.database.inWorkspace(access, (transaction) => deleteStoredValue(transaction, id));
-  switch (outcome.status) {
-    case 'not_found':
-      throw valueNotFound(id);
-    case 'in_use':
-      throw inUse(`The value "${outcome.name}" cannot be deleted`, outcome.uses);
-    case 'deleted':
-      await announceValues(context, access);
-      return { message: `Value "${outcome.name}" was deleted.`, updated_list_values: [] };
-  }
-};
+export const deleteValue = (context: ValueContext, access: WorkspaceAccess, id: string): Promise<DeletedValue> =>
+  changeAndAnnounce(context, access, async (transaction, owe) => {
+    const outcome = await deleteStoredValue(transaction, id);
+    switch (outcome.status) {
+      case 'not_found':
+        throw valueNotFound(id);
+      case 'in_use':
+        throw inUse(`The value "${outcome.name}" cannot be deleted`, outcome.uses);
+      case 'deleted':
+        owe(staleValues(access));
+        return { message: `Value "${outcome.name}" was deleted.`, updated_list_values: [] };
+    }
+  });
 
-const announceValues = ({ announce }: ValueContext, { workspaceId }: WorkspaceAccess): Promise<void> =>
-  announce('value', workspaceId, [cacheKeys.valueRevision(workspaceId)]);
+const staleValues = ({ workspaceId }: WorkspaceAccess): OwedAnnouncement => ({
+  kind: 'value',
+  keys: [cacheKeys.valueRevision(workspaceId)],
+});
 
 /** Rules that use a value were checked against its type, and calls of a function against its parameters. */
 const requireSameShape = async (
