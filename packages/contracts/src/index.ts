@@ -20,6 +20,8 @@ export * from './http/error-body';
 export * from './http/operation';
 export * from './http/rules';
 export * from './http/keys';
+export * from './http/objects';
+export * from './http/object-operations';
 export * from './http/values';
 export * from './http/value-operations';
 export * from './http/operator-operations';

@@ -37,4 +37,26 @@ export { listValues, type ValueFilters, type ValueList } from './values/list-val
 export { findValueRevision, type LoadedValues, loadValues } from './values/load-values';
 export { type SavedValue, saveValues, type SaveValuesOptions, type SaveValuesOutcome } from './values/save-values';
 export { updateValue, type UpdateValueOutcome, type ValueChanges } from './values/update-value';
-export { type ValueRecord } from './values/value-record';
+export { type ManagingObject, type ValueRecord } from './values/value-record';
+export { type ManagedRefusal } from './values/managed-refusal';
+export { deleteObject, type DeleteObjectOutcome, type ValueFate } from './objects/delete-object';
+export {
+  findLeftValues,
+  findManagedValues,
+  findTakenNames,
+  type ManagedPurpose,
+  type TakenName,
+} from './objects/find-managed-values';
+export { findObject, findObjects, type ObjectName } from './objects/find-object';
+export { listObjects, type ObjectList } from './objects/list-objects';
+export { type ManagedChange, type ManagedKey, type ManagedValue, type ValuePlan } from './objects/managed-value';
+export { type ObjectContentType, type ObjectRecord } from './objects/object-record';
+export { type ValueOwner, writeManagedValues, type WriteManagedValuesOutcome } from './objects/write-managed-values';
+export {
+  insertObject,
+  type InsertObjectOutcome,
+  type SavedObject,
+  updateObject,
+  type UpdateObjectConditions,
+  type UpdateObjectOutcome,
+} from './objects/write-object';

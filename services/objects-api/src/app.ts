@@ -10,6 +10,7 @@ import { type ObjectsApiConfig } from './config';
 import { type KeyContext } from './keys/api-keys';
 import { type HealthSource, readHealth } from './routes/health';
 import { keyRoutes } from './routes/keys';
+import { objectRoutes } from './routes/objects';
 import { operatorRoutes } from './routes/operators';
 import { ruleRoutes } from './routes/rules';
 import { valueRoutes } from './routes/values';
@@ -35,6 +36,7 @@ export const createObjectsApi = (context: AppContext): ServiceServer => {
   const operations: readonly BoundOperation[] = [
     ...ruleRoutes(context),
     ...operatorRoutes(),
+    ...objectRoutes(context),
     ...valueRoutes(context),
     ...keyRoutes(context),
   ];

@@ -1,4 +1,5 @@
 import { keyOperations } from './key-operations';
+import { objectOperations } from './object-operations';
 import { type Operation } from './operation';
 import { listOperators } from './operator-operations';
 import { ruleOperations } from './rule-operations';
@@ -10,6 +11,7 @@ export const operations: readonly Operation[] = [
   ...solveOperations,
   ...ruleOperations,
   listOperators,
+  ...objectOperations,
   ...valueOperations,
   ...keyOperations,
 ];

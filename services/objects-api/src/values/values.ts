@@ -16,6 +16,7 @@ import {
   findValues,
   findValueUses,
   listValues as listStoredValues,
+  type ManagedRefusal,
   type RuleUse,
   saveValues,
   type Transaction,
@@ -69,12 +70,14 @@ export const writeValues = async (
   const outcome = await context.database.inWorkspace(access, async (transaction) => {
     const existing = await findValues(transaction, { names: values.map(({ name }) => name) }, 'change');
     const wanted = new Map(values.map(({ name, type, content }) => [name, { type, value: content }]));
+    requireUnmanaged(existing);
     await requireSameShape(transaction, existing, ({ name }) => wanted.get(name));
     const saved = await saveValues(transaction, values, {
       newUserGroups: request.user_groups ?? access.userGroups ?? [],
       userGroups: request.user_groups,
     });
     if (saved.status === 'name_taken') throw nameTaken('one of the names', {});
+    if (saved.status === 'managed') throw managed(saved);
     return saved;
   });
   await announceValues(context, access);
@@ -94,6 +97,7 @@ export const updateValue = async (
   const content = value === undefined ? undefined : readValue(name ?? id, value);
   const outcome = await context.database.inWorkspace(access, async (transaction) => {
     const existing = await findValues(transaction, { ids: [id] }, 'change');
+    requireUnmanaged(existing);
     await requireSameShape(transaction, existing, () => content);
     return updateStoredValue(transaction, id, { name, content, userGroups, metadata, archived });
   });
@@ -102,6 +106,8 @@ export const updateValue = async (
       throw valueNotFound(id);
     case 'name_taken':
       throw nameTaken(`the name "${name ?? ''}"`, { name });
+    case 'managed':
+      throw managed(outcome);
     case 'updated':
       await announceValues(context, access);
       return toListedValue(outcome.value);
@@ -118,6 +124,8 @@ export const deleteValue = async (
   switch (outcome.status) {
     case 'not_found':
       throw valueNotFound(id);
+    case 'managed':
+      throw managed(outcome);
     case 'in_use':
       throw inUse(`The value "${outcome.name}" cannot be deleted`, outcome.uses);
     case 'deleted':
@@ -128,6 +136,13 @@ export const deleteValue = async (
 
 const announceValues = ({ announce }: ValueContext, { workspaceId }: WorkspaceAccess): Promise<void> =>
   announce('value', workspaceId, [cacheKeys.valueRevision(workspaceId)]);
+
+/** Before anything else is said of them: that a rule uses a value is no reason to change the rule. */
+const requireUnmanaged = (existing: readonly ValueRecord[]): void => {
+  for (const { name, managedBy } of existing) {
+    if (managedBy !== null) throw managed({ name, object: managedBy });
+  }
+};
 
 /** Rules that use a value were checked against its type, and calls of a function against its parameters. */
 const requireSameShape = async (
@@ -165,6 +180,13 @@ const nameTaken = (what: string, details: { readonly name?: string | undefined }
     'value_name_taken',
     `Another value of the workspace, perhaps one that this key does not see, has ${what}; choose another.`,
     details,
+  );
+
+const managed = ({ name, object }: Omit<ManagedRefusal, 'status'>): ServiceError =>
+  new ServiceError(
+    'value_managed',
+    `The object "${object.name}" generates the value "${name}"; change the enum in the object instead.`,
+    { name, object },
   );
 
 /** Names the rules that the caller may see, and counts the others. */
