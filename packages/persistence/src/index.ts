@@ -47,7 +47,9 @@ export {
   type ManagedPurpose,
   type TakenName,
 } from './objects/find-managed-values';
-export { findObject, findObjects, type ObjectName } from './objects/find-object';
+export { findObject, type ObjectName } from './objects/find-object';
+export { findObjectFields, type ObjectFields, type ObjectNames } from './objects/find-object-fields';
+export { type ArchivedUse, findArchivedUses } from './objects/find-archived-uses';
 export { listObjects, type ObjectList } from './objects/list-objects';
 export { type ManagedChange, type ManagedKey, type ManagedValue, type ValuePlan } from './objects/managed-value';
 export { type ObjectContentType, type ObjectRecord } from './objects/object-record';

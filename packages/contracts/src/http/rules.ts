@@ -1,5 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { RuleImport } from '../rules/rule-document';
+import { RuleDrift } from './rule-drift';
 
 const nullableText = Type.Union([Type.String(), Type.Null()]);
 
@@ -43,6 +44,7 @@ export const ListedRule = Type.Object(
     user_groups: Type.Array(Type.String()),
     request_schema: Type.Array(ListedField),
     response_schema: Type.Array(ListedField),
+    drift: Type.Optional(Type.Array(RuleDrift, { description: 'With `include=drift`: empty where nothing drifted.' })),
   },
   { $id: 'ListedRule', description: 'A rule without its rows.' },
 );
@@ -58,6 +60,12 @@ export const ListRulesQuery = Type.Object(
     ),
     labels: Type.Optional(Type.String({ description: 'Comma-separated; a rule must carry all of them.' })),
     user_group: Type.Optional(Type.String()),
+    include: Type.Optional(
+      Type.String({
+        maxLength: 200,
+        description: '`drift`: how the draft and the objects that its fields come from have come apart.',
+      }),
+    ),
     limit: Type.Optional(
       Type.String({ pattern: '^[0-9]+$', description: '1 to 1000, default 100. Switches to the paged form.' }),
     ),

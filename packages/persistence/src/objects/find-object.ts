@@ -7,7 +7,6 @@ export type ObjectName = { readonly id: string } | { readonly name: string };
 
 const BY_ID = /* sql */ `select ${objectColumns} from workspace_objects where id = cast(:id as uuid)`;
 const BY_NAME = /* sql */ `select ${objectColumns} from workspace_objects where name = :name`;
-const BY_IDS = /* sql */ `select ${objectColumns} from workspace_objects where id = any (cast(:ids as uuid[]))`;
 
 /** The object, undefined where it does not exist or is not visible. */
 export const findObject = async (transaction: Transaction, object: ObjectName): Promise<ObjectRecord | undefined> => {
@@ -16,13 +15,4 @@ export const findObject = async (transaction: Transaction, object: ObjectName): 
     ? query<ObjectRow>(transaction, BY_ID, { id: object.id })
     : query<ObjectRow>(transaction, BY_NAME, { name: object.name }));
   return row && toObjectRecord(row);
-};
-
-/** Those of these objects that are visible, in no order. */
-export const findObjects = async (
-  transaction: Transaction,
-  ids: Iterable<string>,
-): Promise<readonly ObjectRecord[]> => {
-  const wanted = [...ids].filter(isUuid);
-  return wanted.length === 0 ? [] : (await query<ObjectRow>(transaction, BY_IDS, { ids: wanted })).map(toObjectRecord);
 };

@@ -6,27 +6,25 @@ import {
   listRules,
   ServiceError,
 } from '@decision/contracts';
-import { deleteRule as deleteStoredRule, findRule, listRules as listStoredRules } from '@decision/persistence';
+import { deleteRule as deleteStoredRule, findRule } from '@decision/persistence';
 import { bindOperation, type BoundOperation } from '@decision/service-kit';
 import { accessOf } from '../access';
 import { type ImportContext, importRule } from '../rules/import-rule';
-import { toDocument, toListed } from '../rules/rule-answers';
+import { listRulesWith } from '../rules/list-rules';
+import { toDocument } from '../rules/rule-answers';
 import { readPageQuery } from './page-query';
 
 /** The calls under /api/v1/admin/rules. */
 export const ruleRoutes = (context: ImportContext): readonly BoundOperation[] => [
   bindOperation(listRules, async ({ identity, query }) => {
-    const { limit, cursor, labels, user_group: userGroup, ...filters } = query;
+    const { limit, cursor, labels, user_group: userGroup, include, ...filters } = query;
     const paged = limit !== undefined || cursor !== undefined;
-    const { rules, nextCursor } = await context.database.inWorkspace(accessOf(identity), (transaction) =>
-      listStoredRules(
-        transaction,
-        { ...filters, userGroup, labels: labels?.split(',') },
-        paged ? readPageQuery({ limit, cursor }) : undefined,
-      ),
-    );
-    const data = rules.map(toListed);
-    return paged ? { data, next_cursor: nextCursor } : data;
+    const listed = await listRulesWith(context, accessOf(identity), {
+      filters: { ...filters, userGroup, labels: labels?.split(',') },
+      page: paged ? readPageQuery({ limit, cursor }) : undefined,
+      included: new Set(include?.split(',')),
+    });
+    return paged ? listed : listed.data;
   }),
   bindOperation(exportRule, async ({ identity, query }) => {
     const rule = await context.database.inWorkspace(accessOf(identity), (transaction) =>

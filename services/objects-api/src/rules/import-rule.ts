@@ -15,6 +15,7 @@ import {
 } from '@decision/persistence';
 import { type Announce } from '../announce';
 import { bindValues } from './bind-values';
+import { bindSources } from './field-sources';
 import { draftChanges, newDraft, slugOf } from './rule-draft';
 
 /** What importing needs from outside. */
@@ -38,7 +39,8 @@ export const importRule = async (
 ): Promise<RuleRecord> => {
   const { before, after } = await context.database.inWorkspace(access, async (transaction) => {
     const existing = imported.id === undefined ? undefined : await findRule(transaction, { id: imported.id });
-    const changes = await bindDraft(transaction, existing, draftChanges(imported));
+    const given = await bindSources(transaction, draftChanges(imported));
+    const changes = await bindDraft(transaction, existing, given);
     const saved = existing
       ? await change(transaction, existing, { ...changes, ...slugChange(imported) })
       : await create(transaction, context, access, { imported, draft: { ...newDraft({}), ...changes } });
