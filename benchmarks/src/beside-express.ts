@@ -75,7 +75,7 @@ const checkAgreement = async (rows: number, service: ServiceUnderTest, rival: Ri
       signal: AbortSignal.timeout(60_000),
     });
     if (!response.ok) throw new BenchmarkError(`${url} answered ${response.status}: ${await response.text()}`);
-    return response.text();
+    return JSON.stringify(await response.json());
   };
   const ours = await ask(`${service.gateway}/api/v1/solve/${slugOf(rows)}`, { 'x-api-key': service.apiKey });
   const theirs = await ask(`${rival.url}/bulk`, {});
@@ -156,9 +156,10 @@ const main = async (): Promise<void> => {
     downloads: join(ROOT, '.local/downloads'),
     onProgress: ({ message }) => say(message),
   });
+  const rivals = new Map<number, Rival>();
+  let service: ServiceUnderTest | undefined;
   try {
-    const service = await startService(stack);
-    const rivals = new Map<number, Rival>();
+    service = await startService(stack);
     for (const rows of ROWS) {
       const name = `Price of ${rows}`;
       await service.publish({ ...toRuleTable(makeRows(rows)), name, slug: slugOf(rows) });
@@ -170,11 +171,11 @@ const main = async (): Promise<void> => {
       contests.push(...contestsOf(rows, service, rival));
     }
     const results = await contend(contests);
-    await Promise.all([...rivals.values()].map((rival) => rival.stop()));
     const [{ ours } = { ours: { perSecond: 0 } }] = results;
     process.stdout.write(`${report(results)}\n\n${await halfLoad(service, stack.mqBrokers, ours.perSecond)}\n`);
-    await service.fleet.stop();
   } finally {
+    await Promise.all([...rivals.values()].map((rival) => rival.stop()));
+    await service?.fleet.stop();
     await stack.stop();
     rmSync(directory, { recursive: true, force: true });
   }

@@ -12,6 +12,16 @@ export type {
   RequesterStatus,
 } from './requester/requester';
 export type { Responder, ResponderEvent, ResponderOptions, ResponderStatus } from './responder/responder';
-export type { BrokerLog, BrokerSettings, SaslSettings, TlsSettings } from './settings';
+export type { BrokerLog, BrokerSettings, SaslSettings, TlsSettings, TokenSource } from './settings';
+export { brokerPlace } from './broker-place';
 export type { EnsuredTopics, EnsureTopicsOptions, PartitionPlan } from './topics/topic-admin';
 export type { TopicExpectation, TopicProblem } from './topics/topic-check';
+export type { TopicWatch } from './topics/topic-watch';
+export {
+  brokerSecurity,
+  type BrokerSecurity,
+  type BrokerSecurityValues,
+  type HiddenText,
+  type SaslMechanism,
+  saslMechanisms,
+} from './security/broker-security';

@@ -81,18 +81,18 @@ it('always admits a few, however slow they are', () => {
   const admission = make();
   for (let round = 0; round < 50; round += 1) {
     const admitted = fill(admission);
-    expect(admitted).toBeGreaterThanOrEqual(32);
+    expect(admitted).toBeGreaterThanOrEqual(100);
     time += 60_000;
     for (let index = 0; index < admitted; index += 1) admission.leave(0, 60_000);
   }
-  expect(windows.at(-1)?.limit).toBe(32);
+  expect(windows.at(-1)?.limit).toBe(100);
 });
 
 it('finds back to a high limit when the system has recovered', () => {
   const admission = make();
   overload(admission, 100, 3, 10);
   const slow = windows.at(-1)?.limit ?? 0;
-  expect(slow).toBeLessThan(100);
+  expect(slow).toBe(100);
   overload(admission, 8_000, 3, 8);
   expect(windows.at(-1)?.limit ?? 0).toBeGreaterThan(300);
 });

@@ -16,8 +16,8 @@ export interface AdmissionWindow {
   readonly meanMs: number;
 }
 
-/** Requests in flight that are always admitted: so few are no queue, however slow their rules are. */
-const MIN_REQUESTS = 32;
+/** Requests in flight that are always admitted: so few are no queue, however slow their rules are, or the code that has not yet been compiled. */
+const MIN_REQUESTS = 100;
 const FIRST_REQUESTS = 256;
 const WINDOW_MS = 100;
 /** Fewer answers than this in a window say nothing. */

@@ -6,12 +6,10 @@ import {
   ServiceError,
   type SolutionRequestEnvelope,
 } from '@decision/contracts';
-import { type CompiledRule, evaluateMany } from '@decision/engine';
+import { type CompiledRule, evaluateRule } from '@decision/engine';
 import { readInput, type SolvedInput, solvedInput } from './evaluate';
 
-/** Inputs between two looks at the clock. */
-const BATCH = 32;
-/** Work in a row before heartbeats, fetches and other partitions get their turn, ms. */
+/** Work in a row before heartbeats, fetches and other partitions get their turn, ms. An input is never interrupted. */
 const SLICE_MS = 10;
 
 export type ChunkEnvelope = Pick<SolutionRequestEnvelope, 'receivedAt' | 'explain' | 'deadline'> & {
@@ -25,53 +23,29 @@ export type ChunkEnvelope = Pick<SolutionRequestEnvelope, 'receivedAt' | 'explai
 export const evaluateChunk = async (
   rule: CompiledRule,
   payload: Buffer,
-  envelope: ChunkEnvelope,
+  { receivedAt: now, explain, deadline }: ChunkEnvelope,
 ): Promise<readonly SolvedInput[]> => {
+  const options = { now, explain };
   const solved: SolvedInput[] = [];
   let length = 0;
   let sliceBegan = performance.now();
-  for (const inputs of batches(chunkInputs(payload), BATCH)) {
-    for (const input of evaluateBatch(rule, inputs, envelope)) {
-      solved.push(input);
-      length += input.result.length + 2;
-    }
+  let beganAt = sliceBegan;
+  for (const payloadOfOne of chunkInputs(payload)) {
+    const input = readInput(payloadOfOne, 'input');
+    const outcome = input instanceof ServiceError ? input : evaluateRule(rule, input, options);
+    const endedAt = performance.now();
+    const one = solvedInput(payloadOfOne, outcome, (endedAt - beganAt) * 1_000);
+    solved.push(one);
+    length += one.result.length + 2;
     if (length > fixedLimits.executionMessageBytes) throw resultTooLarge();
-    if (performance.now() - sliceBegan < SLICE_MS) continue;
+    beganAt = endedAt;
+    if (endedAt - sliceBegan < SLICE_MS) continue;
     await nextTurn();
-    if (Date.now() >= envelope.deadline) throw tooLate();
-    sliceBegan = performance.now();
+    if (Date.now() >= deadline) throw tooLate();
+    beganAt = sliceBegan = performance.now();
   }
   return solved;
 };
-
-const evaluateBatch = (
-  rule: CompiledRule,
-  payloads: readonly Buffer[],
-  { receivedAt: now, explain }: ChunkEnvelope,
-): readonly SolvedInput[] => {
-  const beganAt = performance.now();
-  const inputs = payloads.map((payload) => readInput(payload, 'input'));
-  const values = inputs.flatMap((input) => (input instanceof ServiceError ? [] : [input]));
-  const outcomes = evaluateMany(rule, values, { now, explain }).values();
-  const durationUs = ((performance.now() - beganAt) * 1_000) / payloads.length;
-  return payloads.map((payload, at) => {
-    const input = inputs[at];
-    const outcome = input instanceof ServiceError ? input : outcomes.next().value;
-    if (outcome === undefined) throw new ServiceError('internal_error', 'An input of the chunk has no outcome.');
-    return solvedInput(payload, outcome, durationUs);
-  });
-};
-
-function* batches<T>(items: Iterable<T>, size: number): Generator<readonly T[]> {
-  let batch: T[] = [];
-  for (const item of items) {
-    batch.push(item);
-    if (batch.length < size) continue;
-    yield batch;
-    batch = [];
-  }
-  if (batch.length > 0) yield batch;
-}
 
 const resultTooLarge = (): ServiceError =>
   new ServiceError(

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { createBroker, createResponder } from '@decision/broker';
+import { brokerPlace, brokerSecurity, createBroker, createResponder } from '@decision/broker';
 import { openCache } from '@decision/cache';
 import {
   findValueRevision,
@@ -61,11 +61,24 @@ runService({
       { maxRows: config.maxCompiledRows },
     );
 
+    const security = brokerSecurity(config);
+    if (!security.ok) throw new StartRefusal(security.faults.join(' '));
     const broker = createBroker(
-      { brokers: config.mqBrokers, clientId: 'solve-worker', topicPrefix: config.mqTopicPrefix },
+      {
+        brokers: config.mqBrokers,
+        clientId: 'solve-worker',
+        ...brokerPlace(config),
+        topicPrefix: config.mqTopicPrefix,
+        ...security.settings,
+      },
       logger,
     );
     stopper.add('broker', () => broker.close());
+    broker.watchTopics([
+      { topic: 'solution' },
+      { topic: 'solutionResponse' },
+      ...(config.decisionLogs ? [{ topic: 'logs' } as const] : []),
+    ]);
     const workerId = `${hostname()}-${randomUUID().slice(0, 8)}`;
     const decisions = config.decisionLogs
       ? openDecisionLog({ broker, workerId, bufferBytes: config.decisionLogBufferBytes, logger, metrics, stopper })

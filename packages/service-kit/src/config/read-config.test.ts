@@ -93,6 +93,7 @@ it('has defaults for all but the database', () => {
     cacheKeyPrefix: 'decision:',
     mqBrokers: [],
     mqTopicPrefix: 'decision.',
+    mqSsl: false,
   });
 });
 
