@@ -372,7 +372,7 @@ describe('reconciling', () => {
     ])
       await release({ rule, environment });
     api.announced.length = 0;
-    expect(await call(admin, 'POST', '/releases/reconcile')).toEqual({
+    expect(await call(admin, 'POST', '/releases/reconcile')).toMatchObject({
       status: 200,
       body: { reconciled: 3, rules: 2 },
     });
