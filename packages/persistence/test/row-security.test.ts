@@ -49,8 +49,13 @@ import {
   unpublishRule,
   updateRule,
   updateValue,
+  findBoundValues,
+  findValueRevision,
+  findValueUses,
+  oweAnnouncement,
   type WorkspaceAccess,
 } from '../src';
+import * as persistence from '../src';
 import { asOwner } from './as-owner';
 import { newApiKey, newRule } from './rule-fixtures';
 import { openTestWorkspace, type TestWorkspace } from './test-workspace';
@@ -196,6 +201,39 @@ describe('row security', () => {
     ['recordKeyUse', (transaction) => recordKeyUse(transaction, key.id), undefined],
   ];
 
+  /** Functions that make something of one's own, or act within limits that tests of their own state, below or in the file named. */
+  const ELSEWHERE: Readonly<Record<string, string>> = {
+    insertRule: 'the id of a hidden rule',
+    insertRelease: 'can neither make nor approve a release',
+    recordApproval: 'can neither make nor approve a release',
+    listEnvironments: 'shows environments to the whole workspace',
+    saveEnvironment: 'lets a restricted key change no environment',
+    createApiKey: 'cannot make a key of the groups',
+    saveValues: 'what a stranger makes is its own',
+    findValueUses: 'says of hidden rules only that they exist',
+    findBoundValues: 'what a stranger makes is its own',
+    findValueRevision: 'what a stranger makes is its own',
+    oweAnnouncement: 'what a stranger makes is its own',
+    takeAnnouncements: 'announcements.test.ts: on behalf of no workspace',
+    finishAnnouncements: 'announcements.test.ts: on behalf of no workspace',
+    findApiKey: 'api-keys.test.ts: on behalf of no workspace',
+  };
+  /** Functions that work on databases and identities, not on what a workspace has. */
+  const NOT_OF_WORKSPACES = [
+    ...['openDatabase', 'createDatabase', 'dropDatabase', 'checkDatabase', 'checkServer', 'requireDatabase'],
+    ...['migrate', 'ensureWorkspace', 'accessOfKey'],
+  ];
+
+  it('is tested here for every function of the package', () => {
+    const named = new Set([
+      ...BLIND.map(([name]) => name.split(' ')[0]),
+      ...Object.keys(ELSEWHERE),
+      ...NOT_OF_WORKSPACES,
+    ]);
+    const functions = Object.entries(persistence).filter(([, value]) => typeof value === 'function');
+    expect(functions.map(([name]) => name).filter((name) => !named.has(name))).toEqual([]);
+  });
+
   /** Everything that the blind must not have changed. */
   const state = (): Promise<unknown> =>
     Promise.all([
@@ -241,6 +279,43 @@ describe('row security', () => {
     it('has changed nothing', async () => {
       expect(await state()).toEqual(before);
     });
+  });
+
+  it('says of hidden rules only that they exist, to the workspace alone', async () => {
+    const ids = [valueId];
+    const used = newRule({ slug: 'uses-a-value', valueIds: ids, userGroups: ['sales'] });
+    await as(workspace.access, (transaction) => insertRule(transaction, used));
+    const uses = (access: WorkspaceAccess) => as(access, (transaction) => findValueUses(transaction, ids));
+    expect(await uses(workspace.access)).toMatchObject([{ rule: { slug: 'uses-a-value' } }]);
+    expect(await uses(workspace.restrictedTo('ops'))).toMatchObject([{ rule: undefined }]);
+    expect(await uses(stranger)).toEqual([]);
+    await as(workspace.access, (transaction) => deleteRule(transaction, used.id));
+  });
+
+  it('what a stranger makes is its own', async () => {
+    const saved = await as(stranger, (transaction) =>
+      saveValues(transaction, [{ name: 'ours', type: 'number', content: 2 }], {
+        newUserGroups: [],
+        userGroups: undefined,
+      }),
+    );
+    expect(saved).toMatchObject({ status: 'saved', created: 1 });
+    expect(await as(workspace.access, (transaction) => findBoundValues(transaction, [valueId]))).toMatchObject([
+      { content: 1 },
+    ]);
+    expect(await as(stranger, (transaction) => findBoundValues(transaction, [valueId]))).toEqual([]);
+    const ours = await as(workspace.access, findValueRevision);
+    await as(stranger, (transaction) =>
+      saveValues(transaction, [{ name: 'more', type: 'number', content: 2 }], {
+        newUserGroups: [],
+        userGroups: undefined,
+      }),
+    );
+    expect(await as(workspace.access, findValueRevision)).toBe(ours);
+    await as(stranger, (transaction) => oweAnnouncement(transaction, { kind: 'rule', keys: ['theirs'] }));
+    expect(await asOwner(workspace.url, 'select workspace_id, keys from announcements')).toEqual([
+      { workspace_id: stranger.workspaceId, keys: ['theirs'] },
+    ]);
   });
 
   it('shows environments to the whole workspace, and to nobody else', async () => {

@@ -27,7 +27,11 @@ runService({
     stopper.add('cache', () => cache.close());
     const invalidator = createInvalidator(cache);
     stopper.add('invalidator', () => invalidator.close());
-    const announcing = { database, announce: createAnnounce(invalidator) };
+    const isReachable = (): boolean => {
+      const { enabled, connected } = cache.status();
+      return !enabled || connected;
+    };
+    const announcing = { database, announce: createAnnounce(invalidator, isReachable) };
     const relay = startAnnouncementRelay(announcing, (error) =>
       logger.warn({ err: error }, 'Announcements that others owe could not be made up for; trying again.'),
     );

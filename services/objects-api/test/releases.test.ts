@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { findRulePointer } from '@decision/persistence';
+import { findReleaseForChange, findRulePointer, goLive, recordApproval } from '@decision/persistence';
 import { type Answer, type ObjectsApiUnderTest, startObjectsApi } from './objects-api-under-test';
 
 let api: ObjectsApiUnderTest;
@@ -141,6 +141,38 @@ describe('a release', () => {
     expect(api.announced).toHaveLength(1);
     expect((await act(made.body['id'], 'approve')).body).toMatchObject({ state: 'live' });
     expect(api.announced).toHaveLength(1);
+  });
+
+  it('approved by the last two at once goes live once', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const { slug } = await publishRule();
+      const made = await release({ rule: slug, environment: 'guarded' });
+      api.announced.length = 0;
+      const approved = await Promise.all([admin, developer].map((key) => act(made.body['id'], 'approve', key)));
+      expect(approved.map(({ body }) => body['state']).sort()).toEqual(['live', 'pending']);
+      expect(await pinsOf(slug)).toEqual({ guarded: 1 });
+      expect(api.announced).toHaveLength(1);
+    }
+  });
+
+  it('moves its pin with the last approval or neither: a failure between them leaves both undone', async () => {
+    const { slug } = await publishRule();
+    const made = await release({ rule: slug, environment: 'eased' });
+    const id = idOf(made);
+    const approving = api.database.inWorkspace(
+      { workspaceId, userGroups: undefined, actor: 'a' },
+      async (transaction) => {
+        const pending = await findReleaseForChange(transaction, id);
+        await recordApproval(transaction, id, ['role:admin']);
+        if (pending !== undefined) await goLive(transaction, pending);
+        throw new RangeError('on purpose');
+      },
+    );
+    await expect(approving).rejects.toThrow('on purpose');
+    expect(await pinsOf(slug)).toEqual({});
+    expect((await call(admin, 'GET', `/releases?rule=${slug}`)).body).toMatchObject({
+      data: [{ id, state: 'pending', approvals: [] }],
+    });
   });
 
   it('under "any" waits for one', async () => {
