@@ -11,6 +11,7 @@ import {
   type WorkspaceAccess,
 } from '@decision/persistence';
 import { type Announce } from '../announce';
+import { runDry } from '../dry-run';
 import { toWorkspaceObject } from './object-answers';
 import { objectChanged, objectNameTaken, objectNotFound } from './object-errors';
 import { readObject, type ReadObject, readObjectName, readRename } from './read-object';
@@ -28,15 +29,6 @@ interface Saved {
   readonly plan: ValuePlan;
 }
 
-/** Undoes a dry run, whose result it carries. */
-class DryRun extends Error {
-  override readonly name = 'DryRun';
-
-  constructor(readonly saved: Saved) {
-    super('The transaction of a dry run is rolled back.');
-  }
-}
-
 /**
  * Creates or changes an object and its values in one transaction. A dry run is the same transaction, rolled back: it tells exactly what the
  * save does, refusals too. Throws `object_not_found`, `object_invalid`, `object_name_taken`, `object_changed`, `value_collision`, `forbidden`.
@@ -48,25 +40,10 @@ export const saveObject = async (
 ): Promise<UpsertObjectAnswer> => {
   const given = readGiven(request);
   const save = (transaction: Transaction): Promise<Saved> => saveIn(transaction, access, given);
-  if (request.dry_run === true) return toPlannedAnswer(await runDry(context, access, save));
+  if (request.dry_run === true) return toPlannedAnswer(await runDry(context.database, access, save));
   const saved = await context.database.inWorkspace(access, save);
   await context.announce('value', access.workspaceId, [cacheKeys.valueRevision(access.workspaceId)]);
   return toAnswer(saved);
-};
-
-const runDry = async (
-  { database }: ObjectContext,
-  access: WorkspaceAccess,
-  save: (transaction: Transaction) => Promise<Saved>,
-): Promise<Saved> => {
-  try {
-    return await database.inWorkspace(access, async (transaction) => {
-      throw new DryRun(await save(transaction));
-    });
-  } catch (error) {
-    if (error instanceof DryRun) return error.saved;
-    throw error;
-  }
 };
 
 /** A request whose parts were read before the transaction begins. */
