@@ -252,5 +252,5 @@ describe('a synchronisation in chunks', () => {
       unchanged: 1,
       archived: 5 * size - 1,
     });
-  }, 60_000);
+  }, 240_000);
 });

@@ -11,14 +11,16 @@ export interface AbsentMember {
 export type PresentMembers = { readonly sync: string } | { readonly names: readonly string[] };
 
 const PRESENT = {
-  run: 'select name from value_sync_members where sync = cast(:sync as uuid)',
-  request: 'select unnest(cast(:names as text[]))',
+  run: 'value_sync_members as present where sync = cast(:sync as uuid)',
+  request: 'unnest(cast(:names as text[])) as present (name) where true',
 } as const;
 
+/** As an anti-join: `not in` would compare each member with each present name once these outgrow the memory of one query. */
 const absentIn = (present: string): string => /* sql */ `
   select id, name, archived_at is not null as archived from workspace_values
-  where starts_with(name, :beginning) and object_id is null and name not in (${present})
-  order by name for update`;
+  where starts_with(name, :beginning) and object_id is null
+    and not exists (select from ${present} and present.name = workspace_values.name)
+  order by name for update of workspace_values`;
 
 /** The visible members that were not brought, archived ones too, by name. Values that objects generate are none of the collection's. */
 export const findAbsentMembers = (
