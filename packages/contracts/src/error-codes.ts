@@ -69,6 +69,11 @@ export const errorCodes = {
     false,
     'Values that the object does not own have names that it would generate; `collisions` lists them.',
   ),
+  value_sync_superseded: entry(
+    409,
+    false,
+    'A later synchronisation of the collection has begun, or another key uses the id; begin again with a new `sync_id`.',
+  ),
   object_name_taken: entry(409, false, 'Another object of the workspace already has this name.'),
   object_changed: entry(409, false, 'The object was changed since the caller has seen it; `updated_at` says when.'),
   payload_too_large: entry(413, false, 'The body is larger than the limit, named in `limit_bytes`.'),

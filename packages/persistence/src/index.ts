@@ -95,3 +95,22 @@ export {
   type UpdateObjectConditions,
   type UpdateObjectOutcome,
 } from './objects/write-object';
+export { findReferringValues, type ReferringValue } from './values/find-referring-values';
+export { type ReferenceView, resolveReferences } from './values/resolve-references';
+export { isValueReference, referencesIn, type ValueReference } from './values/value-reference';
+export { type ComparedValue, compareValues } from './values/sync/compare-values';
+export {
+  completeSync,
+  openSync,
+  type OpenSyncOutcome,
+  rememberMembers,
+  type SyncRun,
+  takeTurns,
+} from './values/sync/open-sync';
+export {
+  type AbsentMember,
+  archiveValues,
+  deleteValues,
+  findAbsentMembers,
+  type PresentMembers,
+} from './values/sync/sweep-collection';

@@ -72,9 +72,9 @@ create function find_taken_value_names(wanted text[]) returns table (name text)
 $$;
 revoke execute on function find_taken_value_names from public;
 
-create function find_referring_values(wanted uuid[]) returns table (id uuid)
+create function find_referring_values(wanted uuid[]) returns table (id uuid, refers_to uuid[])
   language sql stable security definer set search_path = '' as $$
-  select id from public.workspace_values
+  select id, refers_to from public.workspace_values
     where refers_to && wanted and refers_to <> '{}' and workspace_id = public.app_workspace_id()
 $$;
 revoke execute on function find_referring_values from public;

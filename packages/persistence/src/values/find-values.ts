@@ -1,6 +1,7 @@
 import { type ValueType } from '@decision/contracts';
 import { query, type Transaction } from '../connection/query';
 import { isUuid } from '../connection/uuid';
+import { resolveReferences } from './resolve-references';
 import { toValueRecord, valueColumns, type ValueRecord, type ValueRow } from './value-record';
 
 /** Which values are wanted: those of these ids and those of these names. */
@@ -54,5 +55,6 @@ export const findBoundValues = async (
   ids: Iterable<string>,
 ): Promise<readonly BoundValue[]> => {
   const wanted = [...ids].filter(isUuid);
-  return wanted.length === 0 ? [] : query<BoundValue>(transaction, FIND_BOUND, { ids: wanted });
+  if (wanted.length === 0) return [];
+  return resolveReferences(transaction, await query<BoundValue>(transaction, FIND_BOUND, { ids: wanted }), 'rules');
 };

@@ -9,7 +9,8 @@ import { toValueRecord, valueColumns, type ValueRecord, type ValueRow } from './
 export interface ValueChanges {
   readonly name?: string | undefined;
   /** Type and content change together. */
-  readonly content?: { readonly type: ValueType; readonly value: unknown } | undefined;
+  readonly content?:
+    { readonly type: ValueType; readonly value: unknown; readonly refersTo: readonly string[] } | undefined;
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
   readonly userGroups?: readonly string[] | undefined;
   readonly archived?: boolean | undefined;
@@ -32,7 +33,7 @@ const UPDATE = /* sql */ `
     archived_at = case cast(:archived as boolean)
       when true then coalesce(archived_at, clock_timestamp()) when false then null else archived_at
     end,
-    managed_path = null, managed_member = null,
+    managed_path = null, managed_member = null, refers_to = coalesce(cast(:refers_to as uuid[]), refers_to),
     updated_at = greatest(clock_timestamp(), updated_at + interval '1 millisecond'), updated_by = app_actor()
   where id = cast(:id as uuid)
   returning ${valueColumns}`;
@@ -52,6 +53,7 @@ export const updateValue = async (
       name: name ?? null,
       type: content?.type ?? null,
       content: content === undefined ? null : JSON.stringify(content.value),
+      refers_to: content?.refersTo ?? null,
       metadata: metadata === undefined ? null : JSON.stringify(metadata),
       user_groups: userGroups ?? null,
       archived: archived ?? null,

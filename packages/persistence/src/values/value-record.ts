@@ -14,6 +14,8 @@ export interface ValueRecord {
   readonly archivedAt: string | null;
   /** The object that generates it, and alone may change it; null for values written by hand. */
   readonly managedBy: ManagingObject | null;
+  /** Ids of the values to which the list refers. */
+  readonly refersTo: readonly string[];
   readonly createdAt: string;
   readonly updatedAt: string;
 }
@@ -34,24 +36,24 @@ export interface ValueRow {
   readonly user_groups: string[];
   readonly archived_at: Date | null;
   readonly object_id: string | null;
+  readonly refers_to: string[];
   readonly object_name: string | null;
   readonly created_at: Date;
   readonly updated_at: Date;
 }
 
 const OWN_COLUMNS = [
-  ...[
-    'id',
-    'name',
-    'type',
-    'content',
-    'metadata',
-    'user_groups',
-    'archived_at',
-    'object_id',
-    'created_at',
-    'updated_at',
-  ],
+  'id',
+  'name',
+  'type',
+  'content',
+  'metadata',
+  'user_groups',
+  'archived_at',
+  'object_id',
+  'refers_to',
+  'created_at',
+  'updated_at',
 ];
 
 /** The name of the object behind `object_id`, which whoever sees the value sees too. */
@@ -70,6 +72,7 @@ export const toValueRecord = (row: ValueRow): ValueRecord => ({
   userGroups: row.user_groups,
   archivedAt: row.archived_at?.toISOString() ?? null,
   managedBy: row.object_id === null ? null : { id: row.object_id, name: row.object_name ?? '' },
+  refersTo: row.refers_to,
   createdAt: row.created_at.toISOString(),
   updatedAt: row.updated_at.toISOString(),
 });

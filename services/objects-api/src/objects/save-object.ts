@@ -10,6 +10,7 @@ import {
   type WorkspaceAccess,
 } from '@decision/persistence';
 import { type AnnouncingContext, changeAndAnnounce } from '../announcing';
+import { runDry } from '../dry-run';
 import { staleValues } from '../values/stale-values';
 import { toWorkspaceObject } from './object-answers';
 import { objectChanged, objectNameTaken, objectNotFound } from './object-errors';
@@ -20,15 +21,6 @@ interface Saved {
   readonly created: boolean;
   readonly object: ObjectRecord;
   readonly plan: ValuePlan;
-}
-
-/** Undoes a dry run, whose result it carries. */
-class DryRun extends Error {
-  override readonly name = 'DryRun';
-
-  constructor(readonly saved: Saved) {
-    super('The transaction of a dry run is rolled back.');
-  }
 }
 
 /**
@@ -42,27 +34,12 @@ export const saveObject = async (
 ): Promise<UpsertObjectAnswer> => {
   const given = readGiven(request);
   const save = (transaction: Transaction): Promise<Saved> => saveIn(transaction, access, given);
-  if (request.dry_run === true) return toPlannedAnswer(await runDry(context, access, save));
+  if (request.dry_run === true) return toPlannedAnswer(await runDry(context.database, access, save));
   const saved = await changeAndAnnounce(context, access, async (transaction, owe) => {
     owe(staleValues(access));
     return save(transaction);
   });
   return toAnswer(saved);
-};
-
-const runDry = async (
-  { database }: AnnouncingContext,
-  access: WorkspaceAccess,
-  save: (transaction: Transaction) => Promise<Saved>,
-): Promise<Saved> => {
-  try {
-    return await database.inWorkspace(access, async (transaction) => {
-      throw new DryRun(await save(transaction));
-    });
-  } catch (error) {
-    if (error instanceof DryRun) return error.saved;
-    throw error;
-  }
 };
 
 /** A request whose parts were read before the transaction begins. */
