@@ -8,7 +8,7 @@ export interface FurtherGateway extends ServiceProcess {
   readonly lines: readonly string[];
 }
 
-const freePort = (): Promise<number> =>
+export const freePort = (): Promise<number> =>
   new Promise((resolve, reject) => {
     const server = createServer();
     server.once('error', reject);

@@ -70,4 +70,28 @@ export {
   type ReleaseSource,
   type ReleaseState,
 } from './releases/release-record';
-export { type ValueRecord } from './values/value-record';
+export { type ManagingObject, type ValueRecord } from './values/value-record';
+export { type ManagedRefusal } from './values/managed-refusal';
+export { deleteObject, type DeleteObjectOutcome, type ValueFate } from './objects/delete-object';
+export {
+  findLeftValues,
+  findManagedValues,
+  findTakenNames,
+  type ManagedPurpose,
+  type TakenName,
+} from './objects/find-managed-values';
+export { findObject, type ObjectName } from './objects/find-object';
+export { findObjectFields, type ObjectFields, type ObjectNames } from './objects/find-object-fields';
+export { type ArchivedUse, findArchivedUses } from './objects/find-archived-uses';
+export { listObjects, type ObjectList } from './objects/list-objects';
+export { type ManagedChange, type ManagedKey, type ManagedValue, type ValuePlan } from './objects/managed-value';
+export { type ObjectContentType, type ObjectRecord } from './objects/object-record';
+export { type ValueOwner, writeManagedValues, type WriteManagedValuesOutcome } from './objects/write-managed-values';
+export {
+  insertObject,
+  type InsertObjectOutcome,
+  type SavedObject,
+  updateObject,
+  type UpdateObjectConditions,
+  type UpdateObjectOutcome,
+} from './objects/write-object';

@@ -32,6 +32,9 @@ const TABLES = [
   'user_groups',
   'users',
   'value_revisions',
+  'value_sync_members',
+  'value_syncs',
+  'workspace_objects',
   'workspace_values',
   'workspaces',
 ];

@@ -10,6 +10,7 @@ import { type ObjectsApiConfig } from './config';
 import { type KeyContext } from './keys/api-keys';
 import { type HealthSource, readHealth } from './routes/health';
 import { keyRoutes } from './routes/keys';
+import { objectRoutes } from './routes/objects';
 import { operatorRoutes } from './routes/operators';
 import { releaseRoutes } from './routes/releases';
 import { ruleTestRoutes } from './routes/rule-tests';
@@ -39,6 +40,7 @@ export const createObjectsApi = (context: AppContext): ServiceServer => {
     ...operatorRoutes(),
     ...ruleTestRoutes(context),
     ...releaseRoutes(context),
+    ...objectRoutes(context),
     ...valueRoutes(context),
     ...keyRoutes(context),
   ];

@@ -1,4 +1,5 @@
 import { keyOperations } from './key-operations';
+import { objectOperations } from './object-operations';
 import { type Operation } from './operation';
 import { listOperators } from './operator-operations';
 import { releaseOperations } from './release-operations';
@@ -14,6 +15,7 @@ export const operations: readonly Operation[] = [
   listOperators,
   ...ruleTestOperations,
   ...releaseOperations,
+  ...objectOperations,
   ...valueOperations,
   ...keyOperations,
 ];

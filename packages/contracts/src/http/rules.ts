@@ -1,5 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { RuleImport } from '../rules/rule-document';
+import { RuleDrift } from './rule-drift';
 
 const nullableText = Type.Union([Type.String(), Type.Null()]);
 
@@ -51,6 +52,7 @@ export const ListedRule = Type.Object(
     ),
     request_schema: Type.Array(ListedField),
     response_schema: Type.Array(ListedField),
+    drift: Type.Optional(Type.Array(RuleDrift, { description: 'With `include=drift`: empty where nothing drifted.' })),
   },
   { $id: 'ListedRule', description: 'A rule without its rows.' },
 );
@@ -75,6 +77,12 @@ export const ListRulesQuery = Type.Object(
         description:
           '`latest`, a version number or an environment. The other filters must then match exactly one rule, which is shown as it was ' +
           'published: none is 404, several are 400.',
+      }),
+    ),
+    include: Type.Optional(
+      Type.String({
+        maxLength: 200,
+        description: '`drift`: how the draft and the objects that its fields come from have come apart.',
       }),
     ),
     limit: Type.Optional(

@@ -20,6 +20,7 @@ const valueExample = {
   user_groups: [],
   metadata: {},
   archived_at: null,
+  managed_by: null,
   created_at: '2026-01-15T09:30:00.000Z',
   updated_at: '2026-01-15T09:30:00.000Z',
 };
@@ -67,7 +68,7 @@ export const writeValues = {
     schema: WriteValuesAnswer,
     example: [valueExample],
   },
-  errors: ['value_invalid', 'value_name_taken', 'value_in_use'],
+  errors: ['value_invalid', 'value_name_taken', 'value_in_use', 'value_managed'],
 } as const satisfies Operation;
 
 export const updateValue = {
@@ -81,7 +82,7 @@ export const updateValue = {
   entitlement: 'rules.write',
   body: { schema: UpdateValueRequest, description: 'What changes.', example: { name: 'limits.small_credit' } },
   success: { status: 200, description: 'The value as it now is.', schema: ListedValue, example: valueExample },
-  errors: ['value_not_found', 'value_invalid', 'value_name_taken', 'value_in_use'],
+  errors: ['value_not_found', 'value_invalid', 'value_name_taken', 'value_in_use', 'value_managed'],
 } as const satisfies Operation;
 
 export const deleteValue = {
@@ -97,7 +98,7 @@ export const deleteValue = {
     schema: DeletedValue,
     example: { message: 'Value "limits.credit" was deleted.', updated_list_values: [] },
   },
-  errors: ['value_not_found', 'value_in_use'],
+  errors: ['value_not_found', 'value_in_use', 'value_managed'],
 } as const satisfies Operation;
 
 export const valueOperations = [listValues, writeValues, updateValue, deleteValue];

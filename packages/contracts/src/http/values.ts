@@ -48,6 +48,9 @@ export const ListedValue = Type.Object(
     user_groups: Type.Array(Type.String()),
     metadata: jsonObject,
     archived_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
+    managed_by: Type.Union([Type.Object({ id: Type.String({ format: 'uuid' }), name: Type.String() }), Type.Null()], {
+      description: 'The object that generates the value, and alone may change it.',
+    }),
     created_at: Type.String({ format: 'date-time' }),
     updated_at: Type.String({ format: 'date-time' }),
     usages: Type.Optional(Type.Array(RuleUsage)),

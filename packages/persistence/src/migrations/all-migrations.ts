@@ -2,6 +2,7 @@ import { workspaces } from './0001-workspaces';
 import { apiKeys } from './0002-api-keys';
 import { rules } from './0003-rules';
 import { values } from './0004-values';
+import { objects } from './0005-objects';
 import { releases } from './0006-releases';
 import { ruleTests } from './0007-rule-tests';
 import { announcements } from './0008-announcements';
@@ -13,6 +14,7 @@ export const allMigrations: readonly Migration[] = [
   apiKeys,
   rules,
   values,
+  objects,
   releases,
   ruleTests,
   announcements,

@@ -28,7 +28,10 @@ const FIND = /* sql */ `
   where id = any (cast(:ids as uuid[])) or name = any (cast(:names as text[]))
   order by name`;
 
-const LOCKS: Readonly<Record<ValuePurpose, string>> = { refer: 'for key share', change: 'for update' };
+const LOCKS: Readonly<Record<ValuePurpose, string>> = {
+  refer: 'for key share of workspace_values',
+  change: 'for update of workspace_values',
+};
 
 const FIND_BOUND = /* sql */ `select id, name, type, content from find_bound_values(cast(:ids as uuid[]))`;
 

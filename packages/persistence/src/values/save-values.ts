@@ -1,6 +1,7 @@
 import { type ValueType } from '@decision/contracts';
 import { type Bindings, query, type Transaction } from '../connection/query';
 import { writeUnlessTaken } from '../connection/unique-violation';
+import { lockColumns, type LockedValue, type ManagedRefusal, refusalOf } from './managed-refusal';
 import { toValueRecord, valueColumns, type ValueRecord, type ValueRow } from './value-record';
 
 /** A value as it is to be. */
@@ -27,7 +28,8 @@ export type SaveValuesOutcome =
       readonly values: readonly ValueRecord[];
     }
   /** A value that is not visible has one of the names. */
-  | { readonly status: 'name_taken' };
+  | { readonly status: 'name_taken' }
+  | ManagedRefusal;
 
 /** As JSON text in arrays: a document around them could not hold U+0000, which their contents may. */
 const GIVEN = /* sql */ `
@@ -44,12 +46,13 @@ const writeGiven = (values: readonly SavedValue[]): Bindings => ({
 
 /** In the order of names, so that two writers of the same values wait for each other instead of meeting head on. */
 const LOCK = /* sql */ `
-  select name from workspace_values where name = any (cast(:names as text[])) order by name for update`;
+  select ${lockColumns} from workspace_values where name = any (cast(:names as text[])) order by name for update of workspace_values`;
 
 const UPDATE = /* sql */ `
   update workspace_values
   set type = given.type, content = given.content, metadata = coalesce(given.metadata, workspace_values.metadata),
     user_groups = coalesce(cast(:user_groups as text[]), user_groups), archived_at = null,
+    managed_path = null, managed_member = null,
     updated_at = greatest(clock_timestamp(), updated_at + interval '1 millisecond'), updated_by = app_actor()
   from ${GIVEN}
   where workspace_values.name = given.name
@@ -68,7 +71,9 @@ export const saveValues = async (
   values: readonly SavedValue[],
   { newUserGroups, userGroups }: SaveValuesOptions,
 ): Promise<SaveValuesOutcome> => {
-  const locked = await query<{ name: string }>(transaction, LOCK, { names: values.map(({ name }) => name) });
+  const locked = await query<LockedValue>(transaction, LOCK, { names: values.map(({ name }) => name) });
+  const refusal = refusalOf(locked);
+  if (refusal !== undefined) return refusal;
   const known = new Set(locked.map(({ name }) => name));
   const [changing, making] = [
     values.filter(({ name }) => known.has(name)),

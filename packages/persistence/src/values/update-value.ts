@@ -2,6 +2,7 @@ import { type ValueType } from '@decision/contracts';
 import { query, type Transaction } from '../connection/query';
 import { writeUnlessTaken } from '../connection/unique-violation';
 import { isUuid } from '../connection/uuid';
+import { lockColumns, type LockedValue, type ManagedRefusal, refusalOf } from './managed-refusal';
 import { toValueRecord, valueColumns, type ValueRecord, type ValueRow } from './value-record';
 
 /** What changes; absent parts stay as they are. */
@@ -17,8 +18,12 @@ export interface ValueChanges {
 export type UpdateValueOutcome =
   | { readonly status: 'updated'; readonly value: ValueRecord }
   | { readonly status: 'not_found' }
+  | ManagedRefusal
   /** Another value of the workspace has the name; it need not be visible. */
   | { readonly status: 'name_taken' };
+
+const LOCK = /* sql */ `
+  select ${lockColumns} from workspace_values where id = cast(:id as uuid) for update of workspace_values`;
 
 const UPDATE = /* sql */ `
   update workspace_values
@@ -27,6 +32,7 @@ const UPDATE = /* sql */ `
     archived_at = case cast(:archived as boolean)
       when true then coalesce(archived_at, clock_timestamp()) when false then null else archived_at
     end,
+    managed_path = null, managed_member = null,
     updated_at = greatest(clock_timestamp(), updated_at + interval '1 millisecond'), updated_by = app_actor()
   where id = cast(:id as uuid)
   returning ${valueColumns}`;
@@ -38,6 +44,8 @@ export const updateValue = async (
   { name, content, metadata, userGroups, archived }: ValueChanges,
 ): Promise<UpdateValueOutcome> => {
   if (!isUuid(id)) return { status: 'not_found' };
+  const refusal = refusalOf(await query<LockedValue>(transaction, LOCK, { id }));
+  if (refusal !== undefined) return refusal;
   const writing = await writeUnlessTaken(transaction, (savepoint) =>
     query<ValueRow>(savepoint, UPDATE, {
       id,

@@ -18,6 +18,7 @@ import { ruleReleased } from '../releases/release-errors';
 import { bindValues } from './bind-values';
 import { withTestIds } from '../tests/read-tests';
 import { requireTested } from '../tests/test-draft';
+import { bindSources } from './field-sources';
 import { draftChanges, newDraft, slugOf } from './rule-draft';
 import { ruleNotFound, ruleStale } from './rule-errors';
 import { type Expectation, expectsRule, isAsExpected } from './rule-etag';
@@ -45,7 +46,8 @@ export const importRule = (
 ): Promise<RuleRecord> =>
   changeAndAnnounce(context, access, async (transaction, owe) => {
     const before = await findExpected(transaction, imported.id, expectation);
-    const changes = await bindDraft(transaction, before, withIds(draftChanges(imported), context));
+    const given = await bindSources(transaction, withIds(draftChanges(imported), context));
+    const changes = await bindDraft(transaction, before, given);
     const saved = before
       ? await change(transaction, before, { ...changes, ...slugChange(imported) })
       : await create(transaction, context, access, { imported, draft: { ...newDraft({}), ...changes } });

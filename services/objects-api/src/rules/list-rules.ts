@@ -10,6 +10,7 @@ import {
 import { type PageQuery } from '../routes/page-query';
 import { findVersion } from './find-version';
 import { toListed, toListedFields } from './rule-answers';
+import { findDrift } from './rule-drift';
 
 /**
  * The rules that pass the filters: all of them, or a page. With `version` the filters must match exactly one, which is shown as it was
@@ -18,7 +19,17 @@ import { toListed, toListedFields } from './rule-answers';
 export const listRules = (
   { database }: { readonly database: Database },
   access: WorkspaceAccess,
-  { version, labels, user_group: userGroup, id, slug, name, search, folder }: Omit<ListRulesQuery, 'limit' | 'cursor'>,
+  {
+    version,
+    include,
+    labels,
+    user_group: userGroup,
+    id,
+    slug,
+    name,
+    search,
+    folder,
+  }: Omit<ListRulesQuery, 'limit' | 'cursor'>,
   page: PageQuery | undefined,
 ): Promise<{ readonly data: ListedRule[]; readonly next_cursor: string | null }> =>
   database.inWorkspace(access, async (transaction) => {
@@ -28,7 +39,10 @@ export const listRules = (
       return { data: [await toListedVersion(transaction, rule, version)], next_cursor: null };
     }
     const { rules, nextCursor } = await listStoredRules(transaction, filters, page);
-    return { data: rules.map(toListed), next_cursor: nextCursor };
+    const data = rules.map(toListed);
+    if (!new Set(include?.split(',')).has('drift')) return { data, next_cursor: nextCursor };
+    const drift = await findDrift(transaction, rules);
+    return { data: data.map((rule) => ({ ...rule, drift: drift.get(rule.id) ?? [] })), next_cursor: nextCursor };
   });
 
 /** Labels that are separated by commas, given in separate parameters, or both. */

@@ -1,5 +1,4 @@
 import {
-  cacheKeys,
   type DeletedValue,
   type FunctionContent,
   type ListedValue,
@@ -15,7 +14,7 @@ import {
   findValues,
   findValueUses,
   listValues as listStoredValues,
-  type OwedAnnouncement,
+  type ManagedRefusal,
   type RuleUse,
   saveValues,
   type Transaction,
@@ -26,6 +25,7 @@ import {
 import { type AnnouncingContext, changeAndAnnounce } from '../announcing';
 import { type PageQuery } from '../routes/page-query';
 import { readValue, readValues, requireName, type ValueContent } from './read-values';
+import { staleValues } from './stale-values';
 import { toListedValue, toUsages } from './value-answers';
 
 /** What the calls on values need from outside. */
@@ -66,12 +66,14 @@ export const writeValues = async (
   const outcome = await changeAndAnnounce(context, access, async (transaction, owe) => {
     const existing = await findValues(transaction, { names: values.map(({ name }) => name) }, 'change');
     const wanted = new Map(values.map(({ name, type, content }) => [name, { type, value: content }]));
+    requireUnmanaged(existing);
     await requireSameShape(transaction, existing, ({ name }) => wanted.get(name));
     const saved = await saveValues(transaction, values, {
       newUserGroups: request.user_groups ?? access.userGroups ?? [],
       userGroups: request.user_groups,
     });
     if (saved.status === 'name_taken') throw nameTaken('one of the names', {});
+    if (saved.status === 'managed') throw managed(saved);
     owe(staleValues(access));
     return saved;
   });
@@ -91,6 +93,7 @@ export const updateValue = async (
   const content = value === undefined ? undefined : readValue(name ?? id, value);
   return changeAndAnnounce(context, access, async (transaction, owe) => {
     const existing = await findValues(transaction, { ids: [id] }, 'change');
+    requireUnmanaged(existing);
     await requireSameShape(transaction, existing, () => content);
     const outcome = await updateStoredValue(transaction, id, { name, content, userGroups, metadata, archived });
     switch (outcome.status) {
@@ -98,6 +101,8 @@ export const updateValue = async (
         throw valueNotFound(id);
       case 'name_taken':
         throw nameTaken(`the name "${name ?? ''}"`, { name });
+      case 'managed':
+        throw managed(outcome);
       case 'updated':
         owe(staleValues(access));
         return toListedValue(outcome.value);
@@ -112,6 +117,8 @@ export const deleteValue = (context: ValueContext, access: WorkspaceAccess, id: 
     switch (outcome.status) {
       case 'not_found':
         throw valueNotFound(id);
+      case 'managed':
+        throw managed(outcome);
       case 'in_use':
         throw inUse(`The value "${outcome.name}" cannot be deleted`, outcome.uses);
       case 'deleted':
@@ -120,10 +127,12 @@ export const deleteValue = (context: ValueContext, access: WorkspaceAccess, id: 
     }
   });
 
-const staleValues = ({ workspaceId }: WorkspaceAccess): OwedAnnouncement => ({
-  kind: 'value',
-  keys: [cacheKeys.valueRevision(workspaceId)],
-});
+/** Before anything else is said of them: that a rule uses a value is no reason to change the rule. */
+const requireUnmanaged = (existing: readonly ValueRecord[]): void => {
+  for (const { name, managedBy } of existing) {
+    if (managedBy !== null) throw managed({ name, object: managedBy });
+  }
+};
 
 /** Rules that use a value were checked against its type, and calls of a function against its parameters. */
 const requireSameShape = async (
@@ -161,6 +170,13 @@ const nameTaken = (what: string, details: { readonly name?: string | undefined }
     'value_name_taken',
     `Another value of the workspace, perhaps one that this key does not see, has ${what}; choose another.`,
     details,
+  );
+
+const managed = ({ name, object }: Omit<ManagedRefusal, 'status'>): ServiceError =>
+  new ServiceError(
+    'value_managed',
+    `The object "${object.name}" generates the value "${name}"; change the enum in the object instead.`,
+    { name, object },
   );
 
 /** Names the rules that the caller may see, and counts the others. */

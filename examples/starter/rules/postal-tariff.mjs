@@ -1,4 +1,4 @@
-// Prints the import of a decision table with 10,000 rows: `node examples/postal-tariff.mjs > postal-tariff.json`.
+// Prints the import of a decision table with 10,000 rows: `node examples/starter/rules/postal-tariff.mjs > postal-tariff.json`.
 // Every row is made by the same arithmetic, so that anybody can check an answer by hand.
 
 const ZONES = 100;
