@@ -53,6 +53,17 @@ import {
   findValueRevision,
   findValueUses,
   oweAnnouncement,
+  deleteObject,
+  findArchivedUses,
+  findLeftValues,
+  findManagedValues,
+  findObject,
+  findObjectFields,
+  findTakenNames,
+  insertObject,
+  listObjects,
+  updateObject,
+  writeManagedValues,
   type WorkspaceAccess,
 } from '../src';
 import * as persistence from '../src';
@@ -69,6 +80,23 @@ describe('row security', () => {
   let key: ApiKeyRecord;
   let valueId: string;
   let environmentId: string;
+  let objectId: string;
+  const object = {
+    name: 'Colors',
+    content: '{"color":["red"]}',
+    contentType: 'json_schema',
+    parsedFields: [],
+    userGroups: ['sales', 'eu'],
+  } as const;
+  const red = {
+    path: 'color',
+    member: '"red"',
+    name: 'color.red',
+    type: 'string',
+    content: 'red',
+    metadata: {},
+  } as const;
+  const NO_PLAN = { create: [], change: [], unchanged: 0, archive: [], release: [] };
   const [liveId, pendingId] = [randomUUID(), randomUUID()];
   const environment = {
     slug: 'production',
@@ -108,6 +136,10 @@ describe('row security', () => {
       if (live.status === 'inserted') await goLive(transaction, live.release);
       await insertRelease(transaction, release(pendingId));
       await saveTestResults(transaction, rule.id, [result]);
+      const inserted = await insertObject(transaction, object);
+      if (inserted.status === 'inserted') objectId = inserted.object.id;
+      const owner = { id: objectId, userGroups: object.userGroups };
+      await writeManagedValues(transaction, owner, { ...NO_PLAN, create: [red] });
     });
   });
   afterAll(() => workspace.close());
@@ -164,6 +196,24 @@ describe('row security', () => {
         publishVersionAgain(transaction, { ruleId: rule.id, sourceId: versionId, versionId: randomUUID() }),
       undefined,
     ],
+    ['findObject by id', (transaction) => findObject(transaction, { id: objectId }), undefined],
+    ['findObject by name', (transaction) => findObject(transaction, { name: object.name }), undefined],
+    ['listObjects', (transaction) => listObjects(transaction), { objects: [], nextCursor: null }],
+    ['findObjectFields', (transaction) => findObjectFields(transaction, { ids: [objectId], names: [object.name] }), []],
+    ['findManagedValues', (transaction) => findManagedValues(transaction, objectId, 'read'), []],
+    ['findLeftValues', (transaction) => findLeftValues(transaction, ['color.red'], 'read'), []],
+    ['findArchivedUses', (transaction) => findArchivedUses(transaction, [rule.id]), []],
+    [
+      'updateObject',
+      (transaction) => updateObject(transaction, objectId, { ...object, content: '{}' }),
+      { status: 'not_as_expected' },
+    ],
+    [
+      'writeManagedValues',
+      (transaction) => writeManagedValues(transaction, { id: objectId, userGroups: [] }, NO_PLAN),
+      { status: 'written' },
+    ],
+    ['deleteObject', (transaction) => deleteObject(transaction, objectId, 'archive'), { status: 'not_found' }],
     ['findTestSuite', (transaction) => findTestSuite(transaction, rule.slug), undefined],
     ['findTestSuiteForChange', (transaction) => findTestSuiteForChange(transaction, { id: rule.id }), undefined],
     ['saveTestSuite', (transaction) => saveTestSuite(transaction, { ruleId: rule.id, tests: [{}] }), undefined],
@@ -213,6 +263,8 @@ describe('row security', () => {
     findValueUses: 'says of hidden rules only that they exist',
     findBoundValues: 'what a stranger makes is its own',
     findValueRevision: 'what a stranger makes is its own',
+    insertObject: 'what a stranger makes is its own',
+    findTakenNames: 'says of hidden rules only that they exist',
     oweAnnouncement: 'what a stranger makes is its own',
     takeAnnouncements: 'announcements.test.ts: on behalf of no workspace',
     finishAnnouncements: 'announcements.test.ts: on behalf of no workspace',
@@ -244,6 +296,7 @@ describe('row security', () => {
       asOwner(workspace.url, 'select * from value_revisions order by workspace_id'),
       asOwner(workspace.url, 'select * from environments order by id'),
       asOwner(workspace.url, 'select * from releases order by id'),
+      asOwner(workspace.url, 'select * from workspace_objects order by id'),
       asOwner(workspace.url, 'select * from rule_test_results order by test_id'),
       asOwner(workspace.url, 'select * from release_approvals order by release_id'),
     ]).then((rows) => JSON.parse(JSON.stringify(rows)) as unknown);
@@ -289,6 +342,9 @@ describe('row security', () => {
     expect(await uses(workspace.access)).toMatchObject([{ rule: { slug: 'uses-a-value' } }]);
     expect(await uses(workspace.restrictedTo('ops'))).toMatchObject([{ rule: undefined }]);
     expect(await uses(stranger)).toEqual([]);
+    const taken = (access: WorkspaceAccess) => as(access, (transaction) => findTakenNames(transaction, ['color.red']));
+    expect(await taken(workspace.restrictedTo('ops'))).toEqual([{ name: 'color.red', id: undefined }]);
+    expect(await taken(stranger)).toEqual([]);
     await as(workspace.access, (transaction) => deleteRule(transaction, used.id));
   });
 
@@ -312,6 +368,10 @@ describe('row security', () => {
       }),
     );
     expect(await as(workspace.access, findValueRevision)).toBe(ours);
+    await as(stranger, (transaction) => insertObject(transaction, { ...object, userGroups: [] }));
+    expect(await as(workspace.access, (transaction) => findObject(transaction, { name: object.name }))).toMatchObject({
+      id: objectId,
+    });
     await as(stranger, (transaction) => oweAnnouncement(transaction, { kind: 'rule', keys: ['theirs'] }));
     expect(await asOwner(workspace.url, 'select workspace_id, keys from announcements')).toEqual([
       { workspace_id: stranger.workspaceId, keys: ['theirs'] },
