@@ -19,6 +19,7 @@ import { newApiKey } from './rule-fixtures';
 const ALL = allMigrations.map(({ name }) => name);
 const TABLES = [
   'api_keys',
+  'audit_entries',
   'roles',
   'rule_ids',
   'rule_versions',

@@ -10,6 +10,7 @@ import {
   findValues,
   insertRule,
   listApiKeys,
+  listAudit,
   listRules,
   listValues,
   loadValues,
@@ -99,6 +100,7 @@ describe('row security', () => {
     ['loadValues', async (transaction) => (await loadValues(transaction, [valueId])).values, []],
     ['updateValue', (transaction) => updateValue(transaction, valueId, { name: 'theirs' }), { status: 'not_found' }],
     ['deleteValue', (transaction) => deleteValue(transaction, valueId), { status: 'not_found' }],
+    ['listAudit', (transaction) => listAudit(transaction, {}, { limit: 9 }), { entries: [], nextCursor: null }],
     ['recordKeyUse', (transaction) => recordKeyUse(transaction, key.id), undefined],
   ];
 
@@ -108,6 +110,7 @@ describe('row security', () => {
       asOwner(workspace.url, 'select * from rules order by id'),
       asOwner(workspace.url, 'select * from rule_versions order by id'),
       asOwner(workspace.url, 'select * from api_keys order by id'),
+      asOwner(workspace.url, 'select * from audit_entries order by id'),
       asOwner(workspace.url, 'select * from workspace_values order by id'),
       asOwner(workspace.url, 'select * from value_revisions order by workspace_id'),
     ]).then((rows) => JSON.parse(JSON.stringify(rows)) as unknown);

@@ -1,6 +1,7 @@
 import { ServiceError } from '@decision/contracts';
+import { recordChange } from '../audit/record-change';
 import { query, type Transaction } from '../connection/query';
-import { type ApiKeyRecord, apiKeyColumns, type ApiKeyRow, toApiKeyRecord } from './api-key-record';
+import { type ApiKeyRecord, apiKeyColumns, changeOfKey, type ApiKeyRow, toApiKeyRecord } from './api-key-record';
 
 export interface NewApiKey {
   /** A UUID; made where it is not given. */
@@ -48,6 +49,10 @@ export const createApiKey = async (transaction: Transaction, key: NewApiKey): Pr
     user_groups: key.userGroups,
     expires_at: key.expiresAt,
   });
-  if (row) return { status: 'created', key: toApiKeyRecord(row) };
+  if (row) {
+    const created = toApiKeyRecord(row);
+    await recordChange(transaction, changeOfKey('create', undefined, created));
+    return { status: 'created', key: created };
+  }
   throw new ServiceError('internal_error', 'A key with this id or selector exists already; try again.');
 };

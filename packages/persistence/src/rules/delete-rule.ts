@@ -1,5 +1,7 @@
+import { recordChange } from '../audit/record-change';
 import { query, type Transaction } from '../connection/query';
 import { isUuid } from '../connection/uuid';
+import { findRule } from './find-rule';
 
 export type DeleteRuleOutcome =
   | { readonly status: 'deleted'; readonly slug: string; readonly name: string; readonly versionIds: readonly string[] }
@@ -15,6 +17,16 @@ export const deleteRule = async (transaction: Transaction, id: string): Promise<
   const [rule] = await query<{ slug: string; name: string }>(transaction, LOCK, { id });
   if (rule === undefined) return { status: 'not_found' };
   const versions = await query<{ id: string }>(transaction, VERSIONS, { id });
+  const before = await findRule(transaction, { id });
   await query(transaction, DELETE, { id });
+  const { slug: name } = rule;
+  await recordChange(transaction, {
+    kind: 'rule',
+    action: 'delete',
+    id,
+    name,
+    userGroups: before?.userGroups ?? [],
+    before,
+  });
   return { status: 'deleted', ...rule, versionIds: versions.map((version) => version.id) };
 };

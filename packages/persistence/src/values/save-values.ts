@@ -1,4 +1,6 @@
 import { type ValueType } from '@decision/contracts';
+import { type Change } from '../audit/change';
+import { recordChange } from '../audit/record-change';
 import { type Bindings, query, type Transaction } from '../connection/query';
 import { writeUnlessTaken } from '../connection/unique-violation';
 import { toValueRecord, valueColumns, type ValueRecord, type ValueRow } from './value-record';
@@ -44,7 +46,7 @@ const writeGiven = (values: readonly SavedValue[]): Bindings => ({
 
 /** In the order of names, so that two writers of the same values wait for each other instead of meeting head on. */
 const LOCK = /* sql */ `
-  select name from workspace_values where name = any (cast(:names as text[])) order by name for update`;
+  select ${valueColumns} from workspace_values where name = any (cast(:names as text[])) order by name for update`;
 
 const UPDATE = /* sql */ `
   update workspace_values
@@ -68,8 +70,8 @@ export const saveValues = async (
   values: readonly SavedValue[],
   { newUserGroups, userGroups }: SaveValuesOptions,
 ): Promise<SaveValuesOutcome> => {
-  const locked = await query<{ name: string }>(transaction, LOCK, { names: values.map(({ name }) => name) });
-  const known = new Set(locked.map(({ name }) => name));
+  const locked = await query<ValueRow>(transaction, LOCK, { names: values.map(({ name }) => name) });
+  const known = new Map(locked.map((row) => [row.name, toValueRecord(row)]));
   const [changing, making] = [
     values.filter(({ name }) => known.has(name)),
     values.filter(({ name }) => !known.has(name)).sort((a, b) => (a.name < b.name ? -1 : 1)),
@@ -84,10 +86,25 @@ export const saveValues = async (
     changing.length === 0
       ? []
       : await query<ValueRow>(transaction, UPDATE, { ...writeGiven(changing), user_groups: userGroups ?? null });
+  const saved = [...inserting.value, ...updated].map(toValueRecord);
+  await recordChange(
+    transaction,
+    saved.map((after) => toChange(known.get(after.name), after)),
+  );
   return {
     status: 'saved',
     created: inserting.value.length,
     updated: updated.length,
-    values: [...inserting.value, ...updated].map(toValueRecord),
+    values: saved,
   };
 };
+
+const toChange = (before: ValueRecord | undefined, after: ValueRecord): Change => ({
+  kind: 'value',
+  action: before === undefined ? 'create' : 'update',
+  id: after.id,
+  name: after.name,
+  userGroups: after.userGroups,
+  before,
+  after,
+});

@@ -1,4 +1,5 @@
 import { type ValueType } from '@decision/contracts';
+import { recordChange } from '../audit/record-change';
 import { query, type Transaction } from '../connection/query';
 import { writeUnlessTaken } from '../connection/unique-violation';
 import { isUuid } from '../connection/uuid';
@@ -20,6 +21,8 @@ export type UpdateValueOutcome =
   /** Another value of the workspace has the name; it need not be visible. */
   | { readonly status: 'name_taken' };
 
+const LOCK = /* sql */ `select ${valueColumns} from workspace_values where id = cast(:id as uuid) for update`;
+
 const UPDATE = /* sql */ `
   update workspace_values
   set name = coalesce(:name, name), type = coalesce(:type, type), content = coalesce(cast(:content as json), content),
@@ -38,6 +41,8 @@ export const updateValue = async (
   { name, content, metadata, userGroups, archived }: ValueChanges,
 ): Promise<UpdateValueOutcome> => {
   if (!isUuid(id)) return { status: 'not_found' };
+  const [locked] = await query<ValueRow>(transaction, LOCK, { id });
+  if (locked === undefined) return { status: 'not_found' };
   const writing = await writeUnlessTaken(transaction, (savepoint) =>
     query<ValueRow>(savepoint, UPDATE, {
       id,
@@ -51,5 +56,12 @@ export const updateValue = async (
   );
   if (writing.status === 'taken') return { status: 'name_taken' };
   const [row] = writing.value;
-  return row ? { status: 'updated', value: toValueRecord(row) } : { status: 'not_found' };
+  if (row === undefined) return { status: 'not_found' };
+  const value = toValueRecord(row);
+  await recordChange(transaction, {
+    ...{ kind: 'value', action: 'update', id, name: value.name, userGroups: value.userGroups },
+    before: toValueRecord(locked),
+    after: value,
+  });
+  return { status: 'updated', value };
 };
