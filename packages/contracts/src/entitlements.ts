@@ -4,16 +4,30 @@ export const entitlements = {
   'rules.read': 'List and export rules',
   'rules.write': 'Import, publish, unpublish and delete rules',
   'objects.manage': 'Create, update and delete objects',
-  'keys.manage': 'Create, list and revoke API keys',
+  'keys.manage': 'Create, list, rotate and revoke API keys',
+  'users.read': 'List users, user groups and roles',
+  'users.manage': 'Create, invite, change and delete users, user groups and custom roles',
+  'usage.read': 'Read how much was decided',
+  'audit.read': 'Read who changed what',
 } as const;
 
 export type Entitlement = keyof typeof entitlements;
 
 /** The roles that every workspace starts with, and what each may do. */
 export const builtInRoles = {
-  admin: ['solve', 'rules.read', 'rules.write', 'objects.manage', 'keys.manage'],
-  developer: ['solve', 'rules.read', 'rules.write', 'objects.manage'],
-  editor: ['solve', 'rules.read', 'rules.write'],
+  admin: [
+    'solve',
+    'rules.read',
+    'rules.write',
+    'objects.manage',
+    'keys.manage',
+    'users.read',
+    'users.manage',
+    'usage.read',
+    'audit.read',
+  ],
+  developer: ['solve', 'rules.read', 'rules.write', 'objects.manage', 'users.read', 'usage.read'],
+  editor: ['solve', 'rules.read', 'rules.write', 'users.read'],
   viewer: ['rules.read'],
   solver: ['solve'],
 } as const satisfies Record<string, readonly Entitlement[]>;

@@ -17,6 +17,42 @@ export { findApiKey } from './keys/find-api-key';
 export { type ApiKeyList, listApiKeys } from './keys/list-api-keys';
 export { recordKeyUse } from './keys/record-key-use';
 export { revokeApiKey } from './keys/revoke-api-key';
+export { rotateApiKey, type RotateApiKeyOutcome, type Rotation } from './keys/rotate-api-key';
+export { deleteFolder } from './folders/delete-folder';
+export { type FolderRecord } from './folders/folder-record';
+export { type FolderFilters, listFolders } from './folders/list-folders';
+export { type SavedFolder, saveFolder, type SaveFolderOutcome } from './folders/save-folder';
+export {
+  deleteRole,
+  type DeleteRoleOutcome,
+  findRole,
+  listRoles,
+  type RoleRecord,
+  saveRole,
+  type SaveRoleOutcome,
+} from './roles/roles';
+export { addUsage, type MonthlyUsage, readUsage, type UsageBatch } from './usage/usage';
+export { type ChangedUser, deleteUser, updateUser, type UserChanges } from './users/change-user';
+export { createUser, type CreateUserOutcome, type NewUser } from './users/create-user';
+export {
+  createInvitation,
+  type CreateInvitationOutcome,
+  findInvitation,
+  type FoundInvitation,
+  type InvitationRecord,
+  listInvitations,
+  type NewInvitation,
+  takeInvitation,
+} from './users/invitations';
+export { type ListedUser, listUsers } from './users/list-users';
+export {
+  createUserGroup,
+  type CreateUserGroupOutcome,
+  findUnknownGroups,
+  listUserGroups,
+  type UserGroupRecord,
+} from './users/user-groups';
+export { type UserRecord } from './users/user-record';
 export { deleteRule, type DeleteRuleOutcome } from './rules/delete-rule';
 export { findRule, type RuleName } from './rules/find-rule';
 export { insertRule, type InsertRuleOutcome, type NewRule } from './rules/insert-rule';

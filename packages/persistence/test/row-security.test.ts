@@ -2,7 +2,12 @@ import { randomUUID } from 'node:crypto';
 import {
   type ApiKeyRecord,
   createApiKey,
+  createInvitation,
+  createUser,
+  createUserGroup,
+  deleteFolder,
   deleteRule,
+  deleteUser,
   deleteValue,
   findNumberedVersion,
   findRule,
@@ -11,7 +16,11 @@ import {
   insertRule,
   listApiKeys,
   listAudit,
+  listFolders,
+  listInvitations,
   listRules,
+  listUserGroups,
+  listUsers,
   listValues,
   loadValues,
   loadVersion,
@@ -20,16 +29,38 @@ import {
   recordKeyUse,
   resolveVersion,
   revokeApiKey,
+  rotateApiKey,
+  saveFolder,
   saveValues,
+  takeInvitation,
   type Transaction,
   unpublishRule,
   updateRule,
+  updateUser,
   updateValue,
   type WorkspaceAccess,
 } from '../src';
+import * as repository from '../src';
 import { asOwner } from './as-owner';
 import { newApiKey, newRule } from './rule-fixtures';
 import { openTestWorkspace, type TestWorkspace } from './test-workspace';
+
+/** Exports that take no transaction, make something new, or are about the workspace as a whole; other tests hold what they may. */
+const NOT_TRIED: ReadonlySet<string> = new Set([
+  ...[
+    'accessOfKey',
+    'openDatabase',
+    'checkDatabase',
+    'checkServer',
+    'createDatabase',
+    'dropDatabase',
+    'requireDatabase',
+  ],
+  ...['migrate', 'ensureWorkspace', 'changeKinds', 'recordChange', 'findApiKey', 'findInvitation'],
+  ...['createApiKey', 'insertRule', 'saveValues', 'saveFolder', 'createUser', 'createUserGroup', 'createInvitation'],
+  ...['listRoles', 'findRole', 'saveRole', 'deleteRole', 'addUsage', 'readUsage', 'findUnknownGroups'],
+  ...['findBoundValues', 'findValueUses', 'findValueRevision'],
+]);
 
 describe('row security', () => {
   let workspace: TestWorkspace;
@@ -39,6 +70,9 @@ describe('row security', () => {
   const versionId = randomUUID();
   let key: ApiKeyRecord;
   let valueId: string;
+  let folderId: string;
+  let userId: string;
+  let invitationId: string;
 
   beforeAll(async () => {
     workspace = await openTestWorkspace('row_security');
@@ -53,6 +87,15 @@ describe('row security', () => {
       if (saved.status === 'saved') valueId = saved.values[0]?.id ?? '';
       const outcome = await createApiKey(transaction, newApiKey({ userGroups: ['sales'] }));
       if (outcome.status === 'created') key = outcome.key;
+      const person = { email: 'ada@example.com', name: 'Ada', role: 'viewer', userGroups: ['sales', 'eu'] };
+      const folder = await saveFolder(transaction, { name: 'Ours', newUserGroups: ['sales', 'eu'] });
+      if (folder.status === 'saved') folderId = folder.folder.id;
+      const user = await createUser(transaction, { ...person, passwordHash: 'hash' });
+      if (user.status === 'created') userId = user.user.id;
+      const link = { selector: 'link', tokenHash: 'ab'.repeat(32), expiresAt: '2099-01-01T00:00:00Z' };
+      const invitation = await createInvitation(transaction, { ...person, email: 'eve@example.com', ...link });
+      if (invitation.status === 'created') invitationId = invitation.invitation.id;
+      for (const name of ['sales', 'eu']) await createUserGroup(transaction, { name, description: null });
     });
   });
   afterAll(() => workspace.close());
@@ -101,6 +144,21 @@ describe('row security', () => {
     ['updateValue', (transaction) => updateValue(transaction, valueId, { name: 'theirs' }), { status: 'not_found' }],
     ['deleteValue', (transaction) => deleteValue(transaction, valueId), { status: 'not_found' }],
     ['listAudit', (transaction) => listAudit(transaction, {}, { limit: 9 }), { entries: [], nextCursor: null }],
+    ['listFolders', (transaction) => listFolders(transaction, {}), []],
+    ['listFolders by name', (transaction) => listFolders(transaction, { name: 'Ours', userGroup: 'sales' }), []],
+    ['deleteFolder', (transaction) => deleteFolder(transaction, folderId), undefined],
+    ['listUsers', listUsers, []],
+    ['updateUser', (transaction) => updateUser(transaction, userId, { role: 'admin' }), undefined],
+    ['deleteUser', (transaction) => deleteUser(transaction, userId), undefined],
+    ['listUserGroups', listUserGroups, []],
+    ['listInvitations', listInvitations, []],
+    ['takeInvitation', (transaction) => takeInvitation(transaction, invitationId, 'withdraw'), undefined],
+    [
+      'rotateApiKey',
+      (transaction) =>
+        rotateApiKey(transaction, key.id, { selector: 'x', secretHash: 'ab'.repeat(32), overlapSeconds: 0 }),
+      { status: 'not_found' },
+    ],
     ['recordKeyUse', (transaction) => recordKeyUse(transaction, key.id), undefined],
   ];
 
@@ -111,6 +169,9 @@ describe('row security', () => {
       asOwner(workspace.url, 'select * from rule_versions order by id'),
       asOwner(workspace.url, 'select * from api_keys order by id'),
       asOwner(workspace.url, 'select * from audit_entries order by id'),
+      asOwner(workspace.url, 'select * from folders order by id'),
+      asOwner(workspace.url, 'select * from users order by id'),
+      asOwner(workspace.url, 'select * from invitations order by id'),
       asOwner(workspace.url, 'select * from workspace_values order by id'),
       asOwner(workspace.url, 'select * from value_revisions order by workspace_id'),
     ]).then((rows) => JSON.parse(JSON.stringify(rows)) as unknown);
@@ -139,6 +200,12 @@ describe('row security', () => {
     it('has changed nothing', async () => {
       expect(await state()).toEqual(before);
     });
+  });
+
+  it('is tried with every repository function that reads or changes what exists', () => {
+    const tried = new Set(BLIND.map(([name]) => name.split(' ')[0]));
+    const missing = Object.keys(repository).filter((name) => !tried.has(name) && !NOT_TRIED.has(name));
+    expect(missing).toEqual([]);
   });
 
   it('shows a key that sees one rule nothing of the versions of another', async () => {

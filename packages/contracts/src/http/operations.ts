@@ -1,8 +1,13 @@
+import { listAudit } from './audit';
+import { folderOperations } from './folders';
 import { keyOperations } from './key-operations';
 import { type Operation } from './operation';
 import { listOperators } from './operator-operations';
+import { roleOperations } from './roles';
 import { ruleOperations } from './rule-operations';
 import { solveOperations } from './solve-operations';
+import { getUsage } from './usage';
+import { userOperations } from './user-operations';
 import { valueOperations } from './value-operations';
 
 /** Every call of the API, in the order of the document. */
@@ -12,4 +17,9 @@ export const operations: readonly Operation[] = [
   listOperators,
   ...valueOperations,
   ...keyOperations,
+  ...folderOperations,
+  ...userOperations,
+  ...roleOperations,
+  getUsage,
+  listAudit,
 ];

@@ -15,6 +15,8 @@ export interface NewApiKey {
   readonly userGroups: readonly string[];
   /** ISO 8601; null: never. */
   readonly expiresAt: string | null;
+  /** The user whose key it is; default nobody's. */
+  readonly userId?: string;
 }
 
 export type CreateApiKeyOutcome =
@@ -25,10 +27,10 @@ export type CreateApiKeyOutcome =
 const ROLES = /* sql */ `select name from roles order by name`;
 
 const INSERT = /* sql */ `
-  insert into api_keys (id, selector, secret_hash, name, role, user_groups, expires_at)
+  insert into api_keys (id, selector, secret_hash, name, role, user_groups, expires_at, user_id)
   values (
     coalesce(cast(:id as uuid), gen_random_uuid()), :selector, decode(:secret_hash, 'hex'), :name, :role,
-    cast(:user_groups as text[]), cast(:expires_at as timestamptz)
+    cast(:user_groups as text[]), cast(:expires_at as timestamptz), cast(:user_id as uuid)
   )
   on conflict do nothing
   returning ${apiKeyColumns}`;
@@ -48,6 +50,7 @@ export const createApiKey = async (transaction: Transaction, key: NewApiKey): Pr
     role: key.role,
     user_groups: key.userGroups,
     expires_at: key.expiresAt,
+    user_id: key.userId ?? null,
   });
   if (row) {
     const created = toApiKeyRecord(row);

@@ -12,6 +12,7 @@ const raw = (body: unknown) => ({
   params: {},
   query: '',
   context,
+  hasBody: () => body !== undefined,
   readBody: () => Promise.resolve(Buffer.from(JSON.stringify(body))),
 });
 

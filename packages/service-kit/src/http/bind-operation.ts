@@ -32,6 +32,8 @@ export interface RawRequest {
   readonly query: string;
   readonly context: RequestContext;
   readBody(): Promise<Buffer>;
+  /** Whether the request announces a body at all. */
+  hasBody(): boolean;
 }
 
 /** An operation and what answers it. */
@@ -55,12 +57,15 @@ export const bindOperation = <const O extends Operation>(
     answer: async (raw) => {
       const { params, context } = raw;
       const query = (readQuery?.(raw.query) ?? {}) as QueryOf<O>; // checked against the operation's own schema
-      const body = readJson?.(await raw.readBody()) as BodyOf<O>; // likewise
+      const left = operation.body?.optional === true && !raw.hasBody();
+      const body = readJson?.(left ? NO_FIELDS : await raw.readBody()) as BodyOf<O>; // likewise
       const result = await handler({ identity: requireIdentity(raw.identity), params, query, body, context });
       return result instanceof Answer ? result : new Answer<unknown>(result);
     },
   };
 };
+
+const NO_FIELDS = Buffer.from('{}');
 
 /** Every operation of today asks for a key; one that does not would need a handler without an identity. */
 const requireIdentity = (identity: Identity | undefined): Identity => {
