@@ -35,3 +35,4 @@ export * from './http/users';
 export * from './http/user-operations';
 export * from './http/roles';
 export * from './http/usage';
+export * from './http/system';

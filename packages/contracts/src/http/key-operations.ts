@@ -83,7 +83,12 @@ export const rotateApiKey = {
   description:
     'Makes a key with the same name, role, groups and expiry. The old one stays alive for `overlap_seconds`, a day by default, so that two are ' +
     'live while clients change over. Rotating the new key too ends the old one at once: never are three alive.',
-  body: { schema: RotateApiKeyRequest, description: 'How long both live.', example: { overlap_seconds: 3_600 }, optional: true },
+  body: {
+    schema: RotateApiKeyRequest,
+    description: 'How long both live.',
+    example: { overlap_seconds: 3_600 },
+    optional: true,
+  },
   success: {
     status: 201,
     description: 'The new key, shown this once.',

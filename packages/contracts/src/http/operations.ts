@@ -6,6 +6,7 @@ import { listOperators } from './operator-operations';
 import { roleOperations } from './roles';
 import { ruleOperations } from './rule-operations';
 import { solveOperations } from './solve-operations';
+import { systemOperations } from './system';
 import { getUsage } from './usage';
 import { userOperations } from './user-operations';
 import { valueOperations } from './value-operations';
@@ -22,4 +23,5 @@ export const operations: readonly Operation[] = [
   ...roleOperations,
   getUsage,
   listAudit,
+  ...systemOperations,
 ];

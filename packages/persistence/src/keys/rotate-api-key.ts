@@ -35,6 +35,8 @@ const LOCK = /* sql */ `
 /** Asked once the key is locked: what another rotation has committed meanwhile is seen. */
 const SUCCESSORS = /* sql */ `select id from api_keys where rotated_from = cast(:id as uuid)`;
 
+const ROLE = /* sql */ `select role from api_keys where id = cast(:id as uuid)`;
+
 const INSERT = /* sql */ `
   insert into api_keys (selector, secret_hash, name, role, user_groups, expires_at, user_id, rotated_from)
   select :selector, decode(:secret_hash, 'hex'), name, role, user_groups, expires_at, user_id, id
@@ -76,4 +78,10 @@ export const rotateApiKey = async (
     changeOfKey('create', undefined, key),
   ]);
   return { status: 'rotated', key, ended: [locked.selector, ...ended.map((row) => row.selector)] };
+};
+
+/** The role of a key; undefined where none is visible. */
+export const findKeyRole = async (transaction: Transaction, id: string): Promise<string | undefined> => {
+  const [row] = isUuid(id) ? await query<{ role: string }>(transaction, ROLE, { id }) : [];
+  return row?.role;
 };
