@@ -8,7 +8,11 @@ export const entitlements = {
   'releases.approve': 'Approve releases, where the environment names the key or its role',
   'environments.manage': 'Create and change environments; rebuild release pins',
   'objects.manage': 'Create, update and delete objects',
-  'keys.manage': 'Create, list and revoke API keys',
+  'keys.manage': 'Create, list, rotate and revoke API keys',
+  'users.read': 'List users, user groups and roles',
+  'users.manage': 'Create, invite, change and delete users, user groups and custom roles',
+  'usage.read': 'Read how much was decided',
+  'audit.read': 'Read who changed what',
 } as const;
 
 export type Entitlement = keyof typeof entitlements;
@@ -25,6 +29,10 @@ export const builtInRoles = {
     'environments.manage',
     'objects.manage',
     'keys.manage',
+    'users.read',
+    'users.manage',
+    'usage.read',
+    'audit.read',
   ],
   developer: [
     'solve',
@@ -34,8 +42,10 @@ export const builtInRoles = {
     'releases.write',
     'releases.approve',
     'objects.manage',
+    'users.read',
+    'usage.read',
   ],
-  editor: ['solve', 'rules.read', 'rules.write', 'releases.read'],
+  editor: ['solve', 'rules.read', 'rules.write', 'releases.read', 'users.read'],
   viewer: ['rules.read', 'releases.read'],
   solver: ['solve'],
 } as const satisfies Record<string, readonly Entitlement[]>;

@@ -5,7 +5,11 @@ export { type Transaction } from './connection/query';
 export { checkDatabase, checkServer } from './migrations/check-database';
 export { createDatabase, dropDatabase } from './migrations/create-database';
 export { requireDatabase, type RequireDatabaseOptions } from './migrations/require-database';
+export { findPendingMigrations } from './migrations/pending-migrations';
 export { migrate, type Migrated, type MigrateSettings } from './migrations/migrate';
+export { type Change, type ChangeKind, changeKinds } from './audit/change';
+export { type AuditEntry, type AuditFilters, type AuditList, listAudit } from './audit/list-audit';
+export { recordChange } from './audit/record-change';
 export { type PageRequest } from './paging/page';
 export { type EnsuredWorkspace, ensureWorkspace, type NewWorkspace } from './workspaces/ensure-workspace';
 export { type ApiKeyRecord } from './keys/api-key-record';
@@ -14,6 +18,42 @@ export { findApiKey } from './keys/find-api-key';
 export { type ApiKeyList, listApiKeys } from './keys/list-api-keys';
 export { recordKeyUse } from './keys/record-key-use';
 export { revokeApiKey } from './keys/revoke-api-key';
+export { findKeyRole, rotateApiKey, type RotateApiKeyOutcome, type Rotation } from './keys/rotate-api-key';
+export { deleteFolder } from './folders/delete-folder';
+export { type FolderRecord } from './folders/folder-record';
+export { type FolderFilters, listFolders } from './folders/list-folders';
+export { type SavedFolder, saveFolder, type SaveFolderOutcome } from './folders/save-folder';
+export {
+  deleteRole,
+  type DeleteRoleOutcome,
+  findRole,
+  listRoles,
+  type RoleRecord,
+  saveRole,
+  type SaveRoleOutcome,
+} from './roles/roles';
+export { addUsage, type MonthlyUsage, readUsage, type UsageBatch } from './usage/usage';
+export { type ChangedUser, deleteUser, updateUser, type UserChanges } from './users/change-user';
+export { createUser, type CreateUserOutcome, type NewUser } from './users/create-user';
+export {
+  createInvitation,
+  type CreateInvitationOutcome,
+  findInvitation,
+  type FoundInvitation,
+  type InvitationRecord,
+  listInvitations,
+  type NewInvitation,
+  takeInvitation,
+} from './users/invitations';
+export { type ListedUser, listUsers } from './users/list-users';
+export {
+  createUserGroup,
+  type CreateUserGroupOutcome,
+  findUnknownGroups,
+  listUserGroups,
+  type UserGroupRecord,
+} from './users/user-groups';
+export { type UserRecord } from './users/user-record';
 export { deleteRule, type DeleteRuleOutcome } from './rules/delete-rule';
 export { findRule, type RuleName } from './rules/find-rule';
 export { insertRule, type InsertRuleOutcome, type NewRule } from './rules/insert-rule';

@@ -2,8 +2,14 @@ import { randomUUID } from 'node:crypto';
 import {
   type ApiKeyRecord,
   createApiKey,
+  createInvitation,
+  createUser,
+  createUserGroup,
+  deleteFolder,
   deleteRule,
+  deleteUser,
   deleteValue,
+  findKeyRole,
   findNumberedVersion,
   findRule,
   areSameVersions,
@@ -28,7 +34,12 @@ import {
   listVersions,
   loadVersionDocument,
   publishVersionAgain,
+  listAudit,
+  listFolders,
+  listInvitations,
   listRules,
+  listUserGroups,
+  listUsers,
   listValues,
   loadValues,
   loadVersion,
@@ -44,10 +55,14 @@ import {
   saveEnvironment,
   saveTestResults,
   saveTestSuite,
+  rotateApiKey,
+  saveFolder,
   saveValues,
+  takeInvitation,
   type Transaction,
   unpublishRule,
   updateRule,
+  updateUser,
   updateValue,
   findBoundValues,
   findValueRevision,
@@ -116,6 +131,9 @@ describe('row security', () => {
     sourceReleaseId: null,
     note: null,
   });
+  let folderId: string;
+  let userId: string;
+  let invitationId: string;
 
   beforeAll(async () => {
     workspace = await openTestWorkspace('row_security');
@@ -140,6 +158,15 @@ describe('row security', () => {
       if (inserted.status === 'inserted') objectId = inserted.object.id;
       const owner = { id: objectId, userGroups: object.userGroups };
       await writeManagedValues(transaction, owner, { ...NO_PLAN, create: [red] });
+      const person = { email: 'ada@example.com', name: 'Ada', role: 'viewer', userGroups: ['sales', 'eu'] };
+      const folder = await saveFolder(transaction, { name: 'Ours', newUserGroups: ['sales', 'eu'] });
+      if (folder.status === 'saved') folderId = folder.folder.id;
+      const user = await createUser(transaction, { ...person, passwordHash: 'hash' });
+      if (user.status === 'created') userId = user.user.id;
+      const link = { selector: 'link', tokenHash: 'ab'.repeat(32), expiresAt: '2099-01-01T00:00:00Z' };
+      const invitation = await createInvitation(transaction, { ...person, email: 'eve@example.com', ...link });
+      if (invitation.status === 'created') invitationId = invitation.invitation.id;
+      for (const name of ['sales', 'eu']) await createUserGroup(transaction, { name, description: null });
     });
   });
   afterAll(() => workspace.close());
@@ -248,6 +275,23 @@ describe('row security', () => {
       (transaction) => putBack(transaction, { id: randomUUID(), instead: liveId, previous: liveId }),
       undefined,
     ],
+    ['listAudit', (transaction) => listAudit(transaction, {}, { limit: 9 }), { entries: [], nextCursor: null }],
+    ['findKeyRole', (transaction) => findKeyRole(transaction, key.id), undefined],
+    ['listFolders', (transaction) => listFolders(transaction, {}), []],
+    ['listFolders by name', (transaction) => listFolders(transaction, { name: 'Ours', userGroup: 'sales' }), []],
+    ['deleteFolder', (transaction) => deleteFolder(transaction, folderId), undefined],
+    ['listUsers', listUsers, []],
+    ['updateUser', (transaction) => updateUser(transaction, userId, { role: 'admin' }), undefined],
+    ['deleteUser', (transaction) => deleteUser(transaction, userId), undefined],
+    ['listUserGroups', listUserGroups, []],
+    ['listInvitations', listInvitations, []],
+    ['takeInvitation', (transaction) => takeInvitation(transaction, invitationId, 'withdraw'), undefined],
+    [
+      'rotateApiKey',
+      (transaction) =>
+        rotateApiKey(transaction, key.id, { selector: 'x', secretHash: 'ab'.repeat(32), overlapSeconds: 0 }),
+      { status: 'not_found' },
+    ],
     ['recordKeyUse', (transaction) => recordKeyUse(transaction, key.id), undefined],
   ];
 
@@ -269,11 +313,24 @@ describe('row security', () => {
     takeAnnouncements: 'announcements.test.ts: on behalf of no workspace',
     finishAnnouncements: 'announcements.test.ts: on behalf of no workspace',
     findApiKey: 'api-keys.test.ts: on behalf of no workspace',
+    findInvitation: 'invitations: on behalf of no workspace',
+    recordChange: 'audit.test.ts: within the access of the transaction',
+    saveFolder: 'makes what is of its own workspace',
+    createUser: 'makes what is of its own workspace',
+    createUserGroup: 'makes what is of its own workspace',
+    createInvitation: 'makes what is of its own workspace',
+    listRoles: 'the whole workspace sees its roles',
+    findRole: 'the whole workspace sees its roles',
+    saveRole: 'only an access without restriction may: roles.test.ts',
+    deleteRole: 'only an access without restriction may: roles.test.ts',
+    addUsage: 'counts are of the whole workspace',
+    readUsage: 'counts are of the whole workspace',
+    findUnknownGroups: 'the whole workspace knows its groups',
   };
   /** Functions that work on databases and identities, not on what a workspace has. */
   const NOT_OF_WORKSPACES = [
     ...['openDatabase', 'createDatabase', 'dropDatabase', 'checkDatabase', 'checkServer', 'requireDatabase'],
-    ...['migrate', 'ensureWorkspace', 'accessOfKey'],
+    ...['migrate', 'ensureWorkspace', 'accessOfKey', 'findPendingMigrations'],
   ];
 
   it('is tested here for every function of the package', () => {
@@ -292,6 +349,10 @@ describe('row security', () => {
       asOwner(workspace.url, 'select * from rules order by id'),
       asOwner(workspace.url, 'select * from rule_versions order by id'),
       asOwner(workspace.url, 'select * from api_keys order by id'),
+      asOwner(workspace.url, 'select * from audit_entries order by id'),
+      asOwner(workspace.url, 'select * from folders order by id'),
+      asOwner(workspace.url, 'select * from users order by id'),
+      asOwner(workspace.url, 'select * from invitations order by id'),
       asOwner(workspace.url, 'select * from workspace_values order by id'),
       asOwner(workspace.url, 'select * from value_revisions order by workspace_id'),
       asOwner(workspace.url, 'select * from environments order by id'),

@@ -1,7 +1,14 @@
 import { brokerPlace, brokerSecurity, createBroker, createRequester } from '@decision/broker';
 import { openCache } from '@decision/cache';
-import { findApiKey, findNumberedVersion, findRulePointer, openDatabase, requireDatabase } from '@decision/persistence';
-import { createAuthenticator, createEventCounter, runService, StartRefusal } from '@decision/service-kit';
+import {
+  findApiKey,
+  findNumberedVersion,
+  findRulePointer,
+  openDatabase,
+  recordKeyUse,
+  requireDatabase,
+} from '@decision/persistence';
+import { createAuthenticator, createEventCounter, guardKeys, runService, StartRefusal } from '@decision/service-kit';
 import { openAdmission } from './open-admission';
 import { createGateway } from './app';
 import { settings } from './config';
@@ -43,7 +50,16 @@ runService({
       config,
       logger,
       metrics,
-      authenticator: createAuthenticator({ findKey: (selector) => keys.find(selector), now: Date.now }),
+      authenticator: createAuthenticator({
+        findKey: (selector) => keys.find(selector),
+        now: Date.now,
+        ...guardKeys({
+          metrics,
+          logger,
+          recordUse: ({ workspaceId, keyId }) =>
+            database.inWorkspace(whole(workspaceId), (transaction) => recordKeyUse(transaction, keyId)),
+        }),
+      }),
       admission: openAdmission(config, metrics),
       openSolve: createSolve(directory, requester, config.rpcTimeoutMs),
       cacheStatus: () => cache.status(),

@@ -1,11 +1,12 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { createInvalidator, openCache } from '@decision/cache';
-import { findApiKey, openDatabase, requireDatabase } from '@decision/persistence';
-import { createAuthenticator, createEventCounter, runService } from '@decision/service-kit';
+import { findApiKey, findPendingMigrations, openDatabase, recordKeyUse, requireDatabase } from '@decision/persistence';
+import { createAuthenticator, createEventCounter, guardKeys, runService } from '@decision/service-kit';
 import { createAnnounce } from './announce';
 import { startAnnouncementRelay } from './announcing';
 import { createObjectsApi } from './app';
 import { settings } from './config';
+import { probeBroker } from './health/probe-broker';
 
 runService({
   name: 'objects-api',
@@ -45,8 +46,25 @@ runService({
       randomBytes,
       now: Date.now,
       // Straight from the database: whoever manages keys must see a revocation at once.
-      authenticator: createAuthenticator({ findKey: (selector) => findApiKey(database, selector), now: Date.now }),
-      health: { pingDatabase: () => database.ping(), cacheStatus: () => cache.status() },
+      authenticator: createAuthenticator({
+        findKey: (selector) => findApiKey(database, selector),
+        now: Date.now,
+        ...guardKeys({
+          metrics,
+          logger,
+          recordUse: ({ workspaceId, keyId }) =>
+            database.inWorkspace({ workspaceId, userGroups: undefined }, (transaction) =>
+              recordKeyUse(transaction, keyId),
+            ),
+        }),
+      }),
+      publicUrl: config.publicUrl.replace(/\/+$/, ''),
+      health: {
+        pingDatabase: () => database.ping(),
+        pendingMigrations: () => findPendingMigrations(database),
+        cacheStatus: () => cache.status(),
+        probeBroker: config.mqBrokers.length === 0 ? undefined : () => probeBroker(config.mqBrokers),
+      },
     });
     stopper.add('http', (drainMs) => server.stop(drainMs));
     const { url } = await server.listen();

@@ -8,10 +8,12 @@ import {
   dropDatabase,
   ensureWorkspace,
   findApiKey,
+  findPendingMigrations,
   migrate,
   openDatabase,
+  recordKeyUse,
 } from '@decision/persistence';
-import { createAuthenticator, createLogger, createMetrics, generateApiKey } from '@decision/service-kit';
+import { createAuthenticator, createLogger, createMetrics, generateApiKey, guardKeys } from '@decision/service-kit';
 import { createObjectsApi } from '../src/app';
 
 export interface Answer {
@@ -48,6 +50,8 @@ export const startObjectsApi = async (): Promise<ObjectsApiUnderTest> => {
   await migrate({ url });
   const database = openDatabase({ url, applicationName: 'objects-api-test' });
   const announced: [InvalidationKind, readonly string[]][] = [];
+  const logger = createLogger({ service: 'objects-api', level: 'silent' });
+  const metrics = createMetrics('objects-api');
   const server = createObjectsApi({
     config: {
       host: '127.0.0.1',
@@ -56,17 +60,32 @@ export const startObjectsApi = async (): Promise<ObjectsApiUnderTest> => {
       requestTimeoutMs: 10_000,
       keepAliveMs: 5_000,
       logRequests: false,
+      trustedProxies: 1,
     },
-    logger: createLogger({ service: 'objects-api', level: 'silent' }),
-    metrics: createMetrics('objects-api'),
+    logger,
+    metrics,
     database,
     announce: (kind, _workspace, keys) => Promise.resolve(void announced.push([kind, keys])),
     newId: randomUUID,
     randomBytes,
     now: Date.now,
-    authenticator: createAuthenticator({ findKey: (selector) => findApiKey(database, selector), now: Date.now }),
+    publicUrl: 'https://decisions.example.com',
+    authenticator: createAuthenticator({
+      findKey: (selector) => findApiKey(database, selector),
+      now: Date.now,
+      ...guardKeys({
+        metrics,
+        logger,
+        recordUse: ({ workspaceId, keyId }) =>
+          database.inWorkspace({ workspaceId, userGroups: undefined }, (transaction) =>
+            recordKeyUse(transaction, keyId),
+          ),
+      }),
+    }),
     health: {
       pingDatabase: () => database.ping(),
+      pendingMigrations: () => findPendingMigrations(database),
+      probeBroker: undefined,
       cacheStatus: () => ({
         enabled: false,
         connected: false,

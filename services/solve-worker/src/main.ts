@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import { brokerPlace, brokerSecurity, createBroker, createResponder } from '@decision/broker';
 import { openCache } from '@decision/cache';
 import {
+  addUsage,
   findValueRevision,
   loadValues,
   loadVersion,
@@ -16,6 +17,7 @@ import { settings } from './config';
 import { createHandler } from './handle';
 import { openDecisionLog } from './open-decision-log';
 import { createRuleLibrary } from './rule-library';
+import { createUsageCounter, tellAll } from './usage-counter';
 import { createValueDirectory } from './value-directory';
 
 runService({
@@ -83,13 +85,21 @@ runService({
     const decisions = config.decisionLogs
       ? openDecisionLog({ broker, workerId, bufferBytes: config.decisionLogBufferBytes, logger, metrics, stopper })
       : undefined;
+    const usage = createUsageCounter({
+      store: (workspaceId, batch) =>
+        database.inWorkspace(everything(workspaceId), (transaction) => addUsage(transaction, batch)),
+      newId: randomUUID,
+      now: Date.now,
+      onFailure: (error) => logger.warn({ err: error }, 'Usage could not be stored; it is kept for the next attempt.'),
+    });
+    stopper.add('usage', () => usage.stop());
     const responder = createResponder(broker, {
       group: 'workers',
       workerId,
       sessionTimeoutMs: config.sessionTimeoutMs,
       heartbeatIntervalMs: config.heartbeatIntervalMs,
       partitionConcurrency: config.partitionConcurrency,
-      handle: createHandler(library, decisions),
+      handle: createHandler(library, tellAll([decisions, usage])),
       onEvent: createEventCounter(metrics, 'responder'),
     });
     const server = createWorkerServer({

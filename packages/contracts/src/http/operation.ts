@@ -42,6 +42,8 @@ export interface Operation {
   readonly success: {
     readonly status: number;
     readonly description: string;
+    /** Default `application/json`. */
+    readonly mediaType?: string;
     readonly schema: TSchema;
     readonly example: unknown;
   };

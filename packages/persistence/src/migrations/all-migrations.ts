@@ -6,6 +6,9 @@ import { objects } from './0005-objects';
 import { releases } from './0006-releases';
 import { ruleTests } from './0007-rule-tests';
 import { announcements } from './0008-announcements';
+import { audit } from './0009-audit';
+import { administration } from './0010-administration';
+import { usage } from './0011-usage';
 import { type Migration } from './migration';
 
 /** Every migration, in order. */
@@ -18,6 +21,9 @@ export const allMigrations: readonly Migration[] = [
   releases,
   ruleTests,
   announcements,
+  audit,
+  administration,
+  usage,
 ];
 
 /** Where the database remembers which were applied. */

@@ -1,6 +1,8 @@
+import { recordChange } from '../audit/record-change';
 import { query, type Transaction } from '../connection/query';
 import { findOpenReleases } from '../releases/find-release';
 import { type ReleaseRecord } from '../releases/release-record';
+import { findRule } from './find-rule';
 import { lockRule } from './lock-rule';
 
 export type DeleteRuleOutcome =
@@ -23,6 +25,15 @@ export const deleteRule = async (transaction: Transaction, id: string): Promise<
   const releases = await findOpenReleases(transaction, id);
   if (releases.length > 0) return { status: 'released', slug, releases };
   const versions = await query<{ id: string }>(transaction, VERSIONS, { id });
+  const before = await findRule(transaction, { id });
   await query(transaction, DELETE, { id });
+  await recordChange(transaction, {
+    kind: 'rule',
+    action: 'delete',
+    id,
+    name: slug,
+    userGroups: before?.userGroups ?? [],
+    before,
+  });
   return { status: 'deleted', slug, name, versionIds: versions.map((version) => version.id) };
 };

@@ -1,8 +1,10 @@
+import { recordChange } from '../audit/record-change';
 import { query, type Transaction } from '../connection/query';
 import { isUuid } from '../connection/uuid';
-import { lockColumns, type LockedValue, type ManagedRefusal, refusalOf } from './managed-refusal';
+import { type ManagedRefusal, refusalOf } from './managed-refusal';
 import { findReferringValues, type ReferringValue } from './find-referring-values';
 import { findValueUses, type RuleUse } from './find-value-uses';
+import { toValueRecord, valueColumns, type ValueRow } from './value-record';
 import { resolveContent } from './value-reference';
 
 export type DeleteValueOutcome =
@@ -19,7 +21,7 @@ export type DeleteValueOutcome =
   | { readonly status: 'referred_to'; readonly name: string; readonly hiddenLists: number };
 
 const LOCK = /* sql */ `
-  select ${lockColumns}, content from workspace_values where id = cast(:id as uuid) for update of workspace_values`;
+  select ${valueColumns} from workspace_values where id = cast(:id as uuid) for update of workspace_values`;
 const DELETE = /* sql */ `delete from workspace_values where id = cast(:id as uuid)`;
 
 const REPLACE = /* sql */ `
@@ -34,7 +36,7 @@ const REPLACE = /* sql */ `
  */
 export const deleteValue = async (transaction: Transaction, id: string): Promise<DeleteValueOutcome> => {
   if (!isUuid(id)) return { status: 'not_found' };
-  const [locked] = await query<LockedValue & { readonly content: unknown }>(transaction, LOCK, { id });
+  const [locked] = await query<ValueRow>(transaction, LOCK, { id });
   if (locked === undefined) return { status: 'not_found' };
   const refusal = refusalOf([locked]);
   if (refusal !== undefined) return refusal;
@@ -45,6 +47,9 @@ export const deleteValue = async (transaction: Transaction, id: string): Promise
   if (hiddenLists > 0) return { status: 'referred_to', name: locked.name, hiddenLists };
   const updatedLists = await replaceIn(transaction, referring, { id, content: locked.content });
   await query(transaction, DELETE, { id });
+  const { name, user_groups: userGroups } = locked;
+  const before = toValueRecord(locked);
+  await recordChange(transaction, { kind: 'value', action: 'delete', id, name, userGroups, before });
   return { status: 'deleted', name: locked.name, updatedLists };
 };
 

@@ -1,4 +1,4 @@
-import { type ManagingObject, objectName } from './value-record';
+import { type ManagingObject } from './value-record';
 
 /** Values that an object generates are changed by the object alone. */
 export interface ManagedRefusal {
@@ -14,9 +14,6 @@ export interface LockedValue {
   readonly object_id: string | null;
   readonly object_name: string | null;
 }
-
-/** Select list of a {@link LockedValue}. */
-export const lockColumns = `name, object_id, ${objectName}`;
 
 /** Undefined where no object generates any of these values. */
 export const refusalOf = (values: readonly LockedValue[]): ManagedRefusal | undefined => {

@@ -1,7 +1,9 @@
 import { type ValueType } from '@decision/contracts';
+import { type Change } from '../audit/change';
+import { recordChange } from '../audit/record-change';
 import { type Bindings, query, type Transaction } from '../connection/query';
 import { writeUnlessTaken } from '../connection/unique-violation';
-import { lockColumns, type LockedValue, type ManagedRefusal, refusalOf } from './managed-refusal';
+import { type ManagedRefusal, refusalOf } from './managed-refusal';
 import { toValueRecord, valueColumns, type ValueRecord, type ValueRow } from './value-record';
 
 /** A value as it is to be. */
@@ -50,7 +52,7 @@ export const writeGiven = (values: readonly SavedValue[]): Bindings => ({
 
 /** In the order of names, so that two writers of the same values wait for each other instead of meeting head on. */
 const LOCK = /* sql */ `
-  select ${lockColumns} from workspace_values where name = any (cast(:names as text[])) order by name for update of workspace_values`;
+  select ${valueColumns} from workspace_values where name = any (cast(:names as text[])) order by name for update of workspace_values`;
 
 const UPDATE = /* sql */ `
   update workspace_values
@@ -75,10 +77,10 @@ export const saveValues = async (
   values: readonly SavedValue[],
   { newUserGroups, userGroups }: SaveValuesOptions,
 ): Promise<SaveValuesOutcome> => {
-  const locked = await query<LockedValue>(transaction, LOCK, { names: values.map(({ name }) => name) });
+  const locked = await query<ValueRow>(transaction, LOCK, { names: values.map(({ name }) => name) });
   const refusal = refusalOf(locked);
   if (refusal !== undefined) return refusal;
-  const known = new Set(locked.map(({ name }) => name));
+  const known = new Map(locked.map((row) => [row.name, toValueRecord(row)]));
   const [changing, making] = [
     values.filter(({ name }) => known.has(name)),
     values.filter(({ name }) => !known.has(name)).sort((a, b) => (a.name < b.name ? -1 : 1)),
@@ -93,10 +95,25 @@ export const saveValues = async (
     changing.length === 0
       ? []
       : await query<ValueRow>(transaction, UPDATE, { ...writeGiven(changing), user_groups: userGroups ?? null });
+  const saved = [...inserting.value, ...updated].map(toValueRecord);
+  await recordChange(
+    transaction,
+    saved.map((after) => toChange(known.get(after.name), after)),
+  );
   return {
     status: 'saved',
     created: inserting.value.length,
     updated: updated.length,
-    values: [...inserting.value, ...updated].map(toValueRecord),
+    values: saved,
   };
 };
+
+const toChange = (before: ValueRecord | undefined, after: ValueRecord): Change => ({
+  kind: 'value',
+  action: before === undefined ? 'create' : 'update',
+  id: after.id,
+  name: after.name,
+  userGroups: after.userGroups,
+  before,
+  after,
+});

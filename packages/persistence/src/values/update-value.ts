@@ -1,8 +1,9 @@
 import { type ValueType } from '@decision/contracts';
+import { recordChange } from '../audit/record-change';
 import { query, type Transaction } from '../connection/query';
 import { writeUnlessTaken } from '../connection/unique-violation';
 import { isUuid } from '../connection/uuid';
-import { lockColumns, type LockedValue, type ManagedRefusal, refusalOf } from './managed-refusal';
+import { type ManagedRefusal, refusalOf } from './managed-refusal';
 import { toValueRecord, valueColumns, type ValueRecord, type ValueRow } from './value-record';
 
 /** What changes; absent parts stay as they are. */
@@ -24,7 +25,7 @@ export type UpdateValueOutcome =
   | { readonly status: 'name_taken' };
 
 const LOCK = /* sql */ `
-  select ${lockColumns} from workspace_values where id = cast(:id as uuid) for update of workspace_values`;
+  select ${valueColumns} from workspace_values where id = cast(:id as uuid) for update of workspace_values`;
 
 const UPDATE = /* sql */ `
   update workspace_values
@@ -45,7 +46,9 @@ export const updateValue = async (
   { name, content, metadata, userGroups, archived }: ValueChanges,
 ): Promise<UpdateValueOutcome> => {
   if (!isUuid(id)) return { status: 'not_found' };
-  const refusal = refusalOf(await query<LockedValue>(transaction, LOCK, { id }));
+  const [locked] = await query<ValueRow>(transaction, LOCK, { id });
+  if (locked === undefined) return { status: 'not_found' };
+  const refusal = refusalOf([locked]);
   if (refusal !== undefined) return refusal;
   const writing = await writeUnlessTaken(transaction, (savepoint) =>
     query<ValueRow>(savepoint, UPDATE, {
@@ -61,5 +64,12 @@ export const updateValue = async (
   );
   if (writing.status === 'taken') return { status: 'name_taken' };
   const [row] = writing.value;
-  return row ? { status: 'updated', value: toValueRecord(row) } : { status: 'not_found' };
+  if (row === undefined) return { status: 'not_found' };
+  const value = toValueRecord(row);
+  await recordChange(transaction, {
+    ...{ kind: 'value', action: 'update', id, name: value.name, userGroups: value.userGroups },
+    before: toValueRecord(locked),
+    after: value,
+  });
+  return { status: 'updated', value };
 };

@@ -12,11 +12,13 @@ type QueryOf<O extends Operation> = O extends { readonly query: infer Q extends 
 type BodyOf<O extends Operation> = O extends { readonly body: { readonly schema: infer B extends Schema } }
   ? StaticOf<B>
   : undefined;
+/** Who asks; nobody who is known where the operation asks for no key. */
+type IdentityOf<O extends Operation> = O extends { readonly entitlement: string } ? Identity : undefined;
 type AnswerOf<O extends Operation> = StaticOf<O['success']['schema']>;
 
 /** A request that has been checked against its operation. */
 export interface OperationRequest<O extends Operation> {
-  readonly identity: Identity;
+  readonly identity: IdentityOf<O>;
   /** Decoded parameters of the path, by name. */
   readonly params: Readonly<Record<string, string>>;
   readonly query: QueryOf<O>;
@@ -62,7 +64,7 @@ export const bindOperation = <const O extends Operation>(
       const query = (readQuery?.(raw.query) ?? {}) as QueryOf<O>; // checked against the operation's own schema
       const left = operation.body?.optional === true && !raw.hasBody();
       const body = readJson?.(left ? NO_FIELDS : await raw.readBody()) as BodyOf<O>; // likewise
-      const identity = requireIdentity(raw.identity);
+      const identity = identityFor(operation, raw.identity) as IdentityOf<O>; // there whenever the operation has an entitlement
       const header = (name: string): string | undefined => raw.header(name);
       const result = await handler({ identity, params, query, body, header, context });
       return result instanceof Answer ? result : new Answer<unknown>(result);
@@ -72,8 +74,7 @@ export const bindOperation = <const O extends Operation>(
 
 const NO_FIELDS = Buffer.from('{}');
 
-/** Every operation of today asks for a key; one that does not would need a handler without an identity. */
-const requireIdentity = (identity: Identity | undefined): Identity => {
-  if (identity !== undefined) return identity;
+const identityFor = ({ entitlement }: Operation, identity: Identity | undefined): Identity | undefined => {
+  if (entitlement === undefined || identity !== undefined) return identity;
   throw new ServiceError('missing_api_key', 'The header x-api-key is absent. Send your API key in it.');
 };

@@ -16,7 +16,7 @@ export const answerParallel = async (
   { authenticator, openSolve }: SolveRouteContext,
   limits: SolveRouteLimits,
 ): Promise<void> => {
-  const viewer = await identify(authenticator, request);
+  const viewer = await identify(authenticator, request, context.address);
   checkJsonContentType(request.headers['content-type']);
   const { url = '' } = request;
   const explain = readExplain(url.includes('?') ? url.slice(url.indexOf('?') + 1) : '');

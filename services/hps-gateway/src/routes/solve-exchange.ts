@@ -45,9 +45,13 @@ export const createLargeBodies = (limits: SolveRouteLimits): LargeBodies =>
   new LargeBodies({ thresholdBytes: limits.largeBodyThresholdBytes, maxConcurrent: limits.largeBodyMaxConcurrent });
 
 /** Who asks. Throws `missing_api_key`, `invalid_api_key` and `forbidden`. */
-export const identify = async (authenticator: Authenticator, { headers }: IncomingMessage): Promise<Identity> => {
+export const identify = async (
+  authenticator: Authenticator,
+  { headers }: IncomingMessage,
+  address: string | undefined,
+): Promise<Identity> => {
   const header = headers['x-api-key'];
-  const identity = await authenticator.authenticate(typeof header === 'string' ? header : undefined);
+  const identity = await authenticator.authenticate(typeof header === 'string' ? header : undefined, address);
   requireEntitlement(identity, solveRule.entitlement);
   return identity;
 };

@@ -62,7 +62,7 @@ const answerSolve = async (
   limits: SolveRouteLimits,
 ): Promise<void> => {
   const { request, response, context, place } = exchange;
-  const viewer = await identify(authenticator, request);
+  const viewer = await identify(authenticator, request, context.address);
   const form = formOfBody(request.headers['content-type'], path.bulk);
   const evaluate = await openSolve({ ...path, ...clockOf(context), viewer });
   if (path.bulk) return answerInputs(exchange, limits, { form, evaluate }, openPieces(request, context, limits, place));
