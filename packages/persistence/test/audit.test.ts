@@ -90,7 +90,7 @@ describe('the audit', () => {
     const saved = await write('first-secret');
     await write('second-secret');
     const id = saved.status === 'saved' ? (saved.values[0]?.id ?? '') : '';
-    await here((transaction) => updateValue(transaction, id, { name: 'mail.host', content: { type: 'string', value: 'h' } })); // prettier-ignore
+    await here((transaction) => updateValue(transaction, id, { name: 'mail.host', content: { type: 'string', value: 'h', refersTo: [] } })); // prettier-ignore
     await here((transaction) => deleteValue(transaction, id));
     const entries = await read({ subjectId: id });
     expect(entries.map(({ action }) => action)).toEqual(['delete', 'update', 'update', 'create']);

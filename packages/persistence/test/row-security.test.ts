@@ -313,6 +313,16 @@ describe('row security', () => {
     takeAnnouncements: 'announcements.test.ts: on behalf of no workspace',
     finishAnnouncements: 'announcements.test.ts: on behalf of no workspace',
     findApiKey: 'api-keys.test.ts: on behalf of no workspace',
+    archiveValues: 'object-security.test.ts',
+    compareValues: 'object-security.test.ts',
+    completeSync: 'object-security.test.ts',
+    deleteValues: 'object-security.test.ts',
+    findAbsentMembers: 'object-security.test.ts',
+    findReferringValues: 'object-security.test.ts',
+    openSync: 'object-security.test.ts',
+    rememberMembers: 'object-security.test.ts',
+    resolveReferences: 'object-security.test.ts',
+    takeTurns: 'object-security.test.ts',
     findInvitation: 'invitations: on behalf of no workspace',
     recordChange: 'audit.test.ts: within the access of the transaction',
     saveFolder: 'makes what is of its own workspace',
@@ -331,6 +341,7 @@ describe('row security', () => {
   const NOT_OF_WORKSPACES = [
     ...['openDatabase', 'createDatabase', 'dropDatabase', 'checkDatabase', 'checkServer', 'requireDatabase'],
     ...['migrate', 'ensureWorkspace', 'accessOfKey', 'findPendingMigrations'],
+    ...['isValueReference', 'referencesIn'],
   ];
 
   it('is tested here for every function of the package', () => {

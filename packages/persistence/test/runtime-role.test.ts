@@ -97,7 +97,6 @@ describe('the database, to the runtime role', () => {
       ['take an approval back', 'delete from release_approvals'],
       ['change who approved', `update release_approvals set approved_by = 'x'`],
       ['delete an environment', 'delete from environments'],
-      ['give a role more', `update roles set entitlements = '{keys.manage}'`],
       ['read a hash of a password', 'select password_hash from users'],
       ['read a hash of a link', 'select token_hash from invitations'],
       ['rename a role', `update roles set name = 'x'`],
