@@ -145,7 +145,7 @@ describe('the audit', () => {
 
   it('takes any change that can be thought of', async () => {
     const odd = { text: '\u0000\ud800', deep: { ['__proto__']: 1 }, undefined: undefined };
-    await here((transaction) => recordChange(transaction, { kind: 'rule', action: 'x', id: '\u0000', name: '\ud800', after: odd })); // prettier-ignore
+    await here((transaction) => recordChange(transaction, { kind: 'rule', action: 'x', id: '\u0000', name: '\ud800', userGroups: ['\ud800', '\u0000'], after: odd })); // prettier-ignore
     expect(await read({ action: 'x' })).toMatchObject([{ after: { text: '\u0000\ud800' } }]);
   });
 

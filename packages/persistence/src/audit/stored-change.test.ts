@@ -52,7 +52,9 @@ describe('toStoredChange', () => {
   });
 
   it('makes names that the database takes', () => {
-    const { name, id } = toStoredChange(change({ name: `\ud800\u0000${'x'.repeat(1_000)}`, id: '\u0000' }));
+    const odd = change({ name: `\ud800\u0000${'x'.repeat(1_000)}`, id: '\u0000', userGroups: ['\udfff', 'ü'] });
+    const { name, id, userGroups } = toStoredChange(odd);
+    expect(userGroups).toEqual(['\ufffd', 'ü']);
     expect(name).toBe(`\ufffd\ufffd${'x'.repeat(498)}`);
     expect(id).toBe('\ufffd');
   });

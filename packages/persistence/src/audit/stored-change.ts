@@ -30,7 +30,7 @@ export const toStoredChange = ({ before, after, ...change }: Change): StoredChan
     action: change.action,
     id: storable(change.id),
     name: storable(change.name),
-    userGroups: change.userGroups ?? [],
+    userGroups: (change.userGroups ?? []).map(asText),
     before: was && write(was, names, secret),
     after: is && write(is, names, secret),
   };
@@ -69,5 +69,6 @@ const writeField = (text: string): unknown => {
 };
 
 /** Text as the database takes it: no U+0000, and a half character becomes the replacement character. */
-const storable = (text: string): string =>
-  Buffer.from(text.slice(0, MAX_NAME_LENGTH)).toString().replaceAll('\u0000', '\ufffd');
+const storable = (text: string): string => asText(text.slice(0, MAX_NAME_LENGTH));
+
+const asText = (text: string): string => Buffer.from(text).toString().replaceAll('\u0000', '\ufffd');

@@ -38,7 +38,7 @@ const START = `window.SwaggerUIBundle({
   dom_id: '#api',
   deepLinking: true,
   displayOperationId: true,
-  docExpansion: 'none',
+  docExpansion: 'list',
   validatorUrl: null,
 });
 `;
