@@ -88,7 +88,7 @@ describe('a worker that is killed', () => {
   it('by a request that kills whoever takes it: it dies with its deadline, and the others are answered', async () => {
     const requester = await startRequester(broker);
     const first = await startMortal(broker, 'of poison');
-    const poisoned = errorCodeOf(requester.request(envelope(25_000), Buffer.from('poison')));
+    const poisoned = errorCodeOf(requester.request(envelope(20_000), Buffer.from('poison')));
     await first.died;
     const next = await startMortal(broker, 'of poison');
     await next.died;

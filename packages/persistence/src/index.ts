@@ -18,6 +18,7 @@ export { deleteRule, type DeleteRuleOutcome } from './rules/delete-rule';
 export { findRule, type RuleName } from './rules/find-rule';
 export { insertRule, type InsertRuleOutcome, type NewRule } from './rules/insert-rule';
 export { listRules, type RuleFilters, type RuleList } from './rules/list-rules';
+export { lockRule, type LockedRule } from './rules/lock-rule';
 export { loadVersion } from './rules/load-version';
 export { type NewVersion, type PublishedVersion, publishRule, type PublishRuleOutcome } from './rules/publish-rule';
 export {
@@ -28,6 +29,24 @@ export {
   type VersionSelector,
 } from './rules/resolve-version';
 export { type RuleDraft, type RuleRecord, type RuleSummary } from './rules/rule-record';
+export { deleteTestResult, findTestResults, saveTestResults, type TestResult } from './rule-tests/test-results';
+export { findTestSuite, findTestSuiteForChange, saveTestSuite, type TestSuite } from './rule-tests/test-suite';
+export {
+  areSameVersions,
+  listVersions,
+  loadVersionDocument,
+  publishVersionAgain,
+  type VersionDetails,
+  type VersionDocument,
+  type VersionSummary,
+} from './rules/rule-versions';
+export {
+  finishAnnouncements,
+  oweAnnouncement,
+  type OwedAnnouncement,
+  type StoredAnnouncement,
+  takeAnnouncements,
+} from './announcements/announcements';
 export { unpublishRule, type UnpublishRuleOutcome } from './rules/unpublish-rule';
 export { type RuleChanges, updateRule, type UpdateConditions, type UpdateRuleOutcome } from './rules/update-rule';
 export { type BoundValue, findBoundValues, findValues, type ValueNames, type ValuePurpose } from './values/find-values';
@@ -37,6 +56,20 @@ export { listValues, type ValueFilters, type ValueList } from './values/list-val
 export { findValueRevision, type LoadedValues, loadValues } from './values/load-values';
 export { type SavedValue, saveValues, type SaveValuesOptions, type SaveValuesOutcome } from './values/save-values';
 export { updateValue, type UpdateValueOutcome, type ValueChanges } from './values/update-value';
+export { type ApprovalScheme, type EnvironmentRecord, type EnvironmentSettings } from './releases/environment-record';
+export { listEnvironments } from './releases/list-environments';
+export { MAX_ENVIRONMENTS, saveEnvironment, type SaveEnvironmentOutcome } from './releases/save-environment';
+export { endRelease, type EndState, goLive, putBack, recordApproval } from './releases/change-release';
+export { findPins, type PinnedRule } from './releases/find-pins';
+export { findOpenReleases, findRelease, findReleaseForChange, findRollback } from './releases/find-release';
+export { insertRelease, type InsertReleaseOutcome, type NewRelease } from './releases/insert-release';
+export { listReleases, type ReleaseFilters, type ReleaseList } from './releases/list-releases';
+export {
+  type ReleaseApproval,
+  type ReleaseRecord,
+  type ReleaseSource,
+  type ReleaseState,
+} from './releases/release-record';
 export { type ManagingObject, type ValueRecord } from './values/value-record';
 export { type ManagedRefusal } from './values/managed-refusal';
 export { deleteObject, type DeleteObjectOutcome, type ValueFate } from './objects/delete-object';

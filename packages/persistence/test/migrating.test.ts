@@ -18,9 +18,14 @@ import { newApiKey } from './rule-fixtures';
 
 const ALL = allMigrations.map(({ name }) => name);
 const TABLES = [
+  'announcements',
   'api_keys',
+  'environments',
+  'release_approvals',
+  'releases',
   'roles',
   'rule_ids',
+  'rule_test_results',
   'rule_versions',
   'rules',
   'user_group_members',

@@ -12,6 +12,8 @@ import { type HealthSource, readHealth } from './routes/health';
 import { keyRoutes } from './routes/keys';
 import { objectRoutes } from './routes/objects';
 import { operatorRoutes } from './routes/operators';
+import { releaseRoutes } from './routes/releases';
+import { ruleTestRoutes } from './routes/rule-tests';
 import { ruleRoutes } from './routes/rules';
 import { valueRoutes } from './routes/values';
 import { type ImportContext } from './rules/import-rule';
@@ -36,6 +38,8 @@ export const createObjectsApi = (context: AppContext): ServiceServer => {
   const operations: readonly BoundOperation[] = [
     ...ruleRoutes(context),
     ...operatorRoutes(),
+    ...ruleTestRoutes(context),
+    ...releaseRoutes(context),
     ...objectRoutes(context),
     ...valueRoutes(context),
     ...keyRoutes(context),

@@ -3,6 +3,7 @@ import { createInvalidator, openCache } from '@decision/cache';
 import { findApiKey, openDatabase, requireDatabase } from '@decision/persistence';
 import { createAuthenticator, createEventCounter, runService } from '@decision/service-kit';
 import { createAnnounce } from './announce';
+import { startAnnouncementRelay } from './announcing';
 import { createObjectsApi } from './app';
 import { settings } from './config';
 
@@ -26,12 +27,20 @@ runService({
     stopper.add('cache', () => cache.close());
     const invalidator = createInvalidator(cache);
     stopper.add('invalidator', () => invalidator.close());
+    const isReachable = (): boolean => {
+      const { enabled, connected } = cache.status();
+      return !enabled || connected;
+    };
+    const announcing = { database, announce: createAnnounce(invalidator, isReachable) };
+    const relay = startAnnouncementRelay(announcing, (error) =>
+      logger.warn({ err: error }, 'Announcements that others owe could not be made up for; trying again.'),
+    );
+    stopper.add('announcements', () => relay.stop());
     const server = createObjectsApi({
       config,
       logger,
       metrics,
-      database,
-      announce: createAnnounce(invalidator),
+      ...announcing,
       newId: randomUUID,
       randomBytes,
       now: Date.now,

@@ -16,6 +16,8 @@ import { createObjectsApi } from '../src/app';
 
 export interface Answer {
   readonly status: number;
+  /** The header `etag`. */
+  readonly etag: string | null;
   readonly body: Record<string, unknown> & { readonly [index: number]: Record<string, unknown> };
 }
 
@@ -26,7 +28,13 @@ export interface ObjectsApiUnderTest {
   /** What was announced, in order: kinds and cache keys. A test may empty it. */
   readonly announced: [InvalidationKind, readonly string[]][];
   /** Calls a path under /api/v1 with a key. */
-  call(key: string, method: string, path: string, body?: unknown): Promise<Answer>;
+  call(
+    key: string,
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<Answer>;
   /** Makes a workspace, or finds it, and answers its id. */
   makeWorkspace(slug: string): Promise<string>;
   makeKey(workspaceId: string, role: string, userGroups?: string[]): Promise<string>;
@@ -71,13 +79,18 @@ export const startObjectsApi = async (): Promise<ObjectsApiUnderTest> => {
     baseUrl,
     database,
     announced,
-    call: async (key, method, path, body) => {
+    call: async (key, method, path, body, headers = {}) => {
       const response = await fetch(`${baseUrl}/api/v1${path}`, {
         method,
-        headers: { 'x-api-key': key, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+        headers: {
+          'x-api-key': key,
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...headers,
+        },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       });
-      return { status: response.status, body: (await response.json()) as Answer['body'] };
+      const etag = response.headers.get('etag');
+      return { status: response.status, etag, body: (await response.json()) as Answer['body'] };
     },
     makeWorkspace: async (slug) => (await ensureWorkspace(url, { slug, name: slug })).id,
     makeKey: async (workspaceId, role, userGroups = []) => {

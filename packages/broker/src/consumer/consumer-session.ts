@@ -162,11 +162,11 @@ export const createConsumerSession = (options: ConsumerSessionOptions): Consumer
     return cluster;
   };
 
-  /** The group need not wait for those whom this session follows. */
+  /** The group need not wait for those whom this session follows: where a place names them, also for those that died half joined. */
   const leaveForThoseBefore = async (): Promise<void> => {
     const { formerMemberId } = options;
-    if (formerMemberId !== undefined) await leaveFor(requireCluster(), groupId, formerMemberId);
-    else if (settings.place !== undefined) await leaveForPredecessors(requireCluster(), groupId, clientName(settings));
+    if (settings.place !== undefined) await leaveForPredecessors(requireCluster(), groupId, clientName(settings));
+    else if (formerMemberId !== undefined) await leaveFor(requireCluster(), groupId, formerMemberId);
   };
 
   return {

@@ -51,7 +51,7 @@ const describeOperation = (operation: Operation, components: Map<string, Json>):
     ? {}
     : {
         requestBody: {
-          required: true,
+          required: operation.body.optional !== true,
           description: operation.body.description,
           content: {
             'application/json': {

@@ -21,6 +21,8 @@ export interface OperationRequest<O extends Operation> {
   readonly params: Readonly<Record<string, string>>;
   readonly query: QueryOf<O>;
   readonly body: BodyOf<O>;
+  /** A header of the request, by its name in lower case. */
+  readonly header: (name: string) => string | undefined;
   readonly context: RequestContext;
 }
 
@@ -31,7 +33,10 @@ export interface RawRequest {
   /** The text behind the question mark. */
   readonly query: string;
   readonly context: RequestContext;
+  header(name: string): string | undefined;
   readBody(): Promise<Buffer>;
+  /** Whether the request announces a body at all. */
+  hasBody(): boolean;
 }
 
 /** An operation and what answers it. */
@@ -55,12 +60,17 @@ export const bindOperation = <const O extends Operation>(
     answer: async (raw) => {
       const { params, context } = raw;
       const query = (readQuery?.(raw.query) ?? {}) as QueryOf<O>; // checked against the operation's own schema
-      const body = readJson?.(await raw.readBody()) as BodyOf<O>; // likewise
-      const result = await handler({ identity: requireIdentity(raw.identity), params, query, body, context });
+      const left = operation.body?.optional === true && !raw.hasBody();
+      const body = readJson?.(left ? NO_FIELDS : await raw.readBody()) as BodyOf<O>; // likewise
+      const identity = requireIdentity(raw.identity);
+      const header = (name: string): string | undefined => raw.header(name);
+      const result = await handler({ identity, params, query, body, header, context });
       return result instanceof Answer ? result : new Answer<unknown>(result);
     },
   };
 };
+
+const NO_FIELDS = Buffer.from('{}');
 
 /** Every operation of today asks for a key; one that does not would need a handler without an identity. */
 const requireIdentity = (identity: Identity | undefined): Identity => {

@@ -7,7 +7,7 @@ import { type Answer } from './answer';
 import { type BoundOperation } from './bind-operation';
 import { checkJsonContentType } from './content-type';
 import { compareTemplates, parseTemplate } from './path-template';
-import { readBody } from './read-body';
+import { hasBody, readBody } from './read-body';
 import { type RequestContext } from './request-context';
 import { createAllowedMethods } from './route-table';
 import { sendBytes, sendJson } from './send-answer';
@@ -88,6 +88,8 @@ const answerOperation = async (
     params: request.params as Record<string, string>, // no path of ours has a repeated parameter
     query: queryText(request.url),
     context,
+    header: (name) => [request.headers[name]].flat()[0],
+    hasBody: () => hasBody(request),
     readBody: () => {
       checkJsonContentType(request.headers['content-type']);
       return readBody(request, {

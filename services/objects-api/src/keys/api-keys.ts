@@ -8,18 +8,15 @@ import {
 import {
   type ApiKeyRecord,
   createApiKey,
-  type Database,
   listApiKeys,
   revokeApiKey,
   type WorkspaceAccess,
 } from '@decision/persistence';
 import { generateApiKey } from '@decision/service-kit';
-import { type Announce } from '../announce';
+import { type AnnouncingContext, changeAndAnnounce } from '../announcing';
 
 /** What managing keys needs from outside. */
-export interface KeyContext {
-  readonly database: Database;
-  readonly announce: Announce;
+export interface KeyContext extends AnnouncingContext {
   readonly randomBytes: (size: number) => Buffer;
   /** Epoch ms. */
   readonly now: () => number;
@@ -73,9 +70,12 @@ export const listKeys = async (
 
 /** Revokes a key and tells every process. Throws `key_not_found`. Revoking twice is the same as once. */
 export const revokeKey = async (context: KeyContext, access: WorkspaceAccess, id: string): Promise<string> => {
-  const key = await context.database.inWorkspace(access, (transaction) => revokeApiKey(transaction, id));
-  if (key === undefined) throw new ServiceError('key_not_found', `No API key has the id ${id}.`, { id });
-  await context.announce('api-key', access.workspaceId, [cacheKeys.apiKey(key.selector)]);
+  const key = await changeAndAnnounce(context, access, async (transaction, owe) => {
+    const revoked = await revokeApiKey(transaction, id);
+    if (revoked === undefined) throw new ServiceError('key_not_found', `No API key has the id ${id}.`, { id });
+    owe({ kind: 'api-key', keys: [cacheKeys.apiKey(revoked.selector)] });
+    return revoked;
+  });
   return `API key "${key.name}" was revoked.`;
 };
 

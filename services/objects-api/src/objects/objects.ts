@@ -1,4 +1,4 @@
-import { cacheKeys, type DeletedObject, type WorkspaceObject } from '@decision/contracts';
+import { type DeletedObject, type WorkspaceObject } from '@decision/contracts';
 import {
   deleteObject as deleteStoredObject,
   findObject,
@@ -8,17 +8,18 @@ import {
   type ValueFate,
   type WorkspaceAccess,
 } from '@decision/persistence';
+import { type AnnouncingContext, changeAndAnnounce } from '../announcing';
 import { type PageQuery } from '../routes/page-query';
+import { staleValues } from '../values/stale-values';
 import { toWorkspaceObject } from './object-answers';
 import { objectNotFound } from './object-errors';
-import { type ObjectContext } from './save-object';
 
 export interface ListedObjects {
   readonly data: WorkspaceObject[];
   readonly next_cursor: string | null;
 }
 
-export const listObjects = ({ database }: ObjectContext, access: WorkspaceAccess, page: PageQuery | undefined) =>
+export const listObjects = ({ database }: AnnouncingContext, access: WorkspaceAccess, page: PageQuery | undefined) =>
   database.inWorkspace(access, async (transaction): Promise<ListedObjects> => {
     const { objects, nextCursor } = await listStoredObjects(transaction, page);
     return { data: objects.map(toWorkspaceObject), next_cursor: nextCursor };
@@ -26,7 +27,7 @@ export const listObjects = ({ database }: ObjectContext, access: WorkspaceAccess
 
 /** Throws `object_not_found`. */
 export const getObject = (
-  { database }: ObjectContext,
+  { database }: AnnouncingContext,
   access: WorkspaceAccess,
   idOrName: string,
 ): Promise<WorkspaceObject> =>
@@ -34,17 +35,17 @@ export const getObject = (
 
 /** Deletes an object; what becomes of its values is told with counts that add up. Throws `object_not_found`. */
 export const deleteObject = async (
-  { database, announce }: ObjectContext,
+  context: AnnouncingContext,
   access: WorkspaceAccess,
   idOrName: string,
   fate: ValueFate,
 ): Promise<DeletedObject> => {
-  const outcome = await database.inWorkspace(access, async (transaction) =>
-    deleteStoredObject(transaction, (await requireObject(transaction, idOrName)).id, fate),
-  );
-  if (outcome.status === 'not_found') throw objectNotFound(idOrName);
-  await announce('value', access.workspaceId, [cacheKeys.valueRevision(access.workspaceId)]);
-  const { name, detached, archived } = outcome;
+  const { name, detached, archived } = await changeAndAnnounce(context, access, async (transaction, owe) => {
+    const outcome = await deleteStoredObject(transaction, (await requireObject(transaction, idOrName)).id, fate);
+    if (outcome.status === 'not_found') throw objectNotFound(idOrName);
+    owe(staleValues(access));
+    return outcome;
+  });
   const what = fate === 'detach' ? 'its active values are ordinary values now' : 'its values were archived';
   return {
     message: `Object "${name}" was deleted; ${what}.`,

@@ -1,6 +1,5 @@
-import { cacheKeys, ServiceError, type UpsertObjectAnswer, type UpsertObjectRequest } from '@decision/contracts';
+import { ServiceError, type UpsertObjectAnswer, type UpsertObjectRequest } from '@decision/contracts';
 import {
-  type Database,
   findObject,
   insertObject,
   type ObjectRecord,
@@ -10,18 +9,13 @@ import {
   type ValuePlan,
   type WorkspaceAccess,
 } from '@decision/persistence';
-import { type Announce } from '../announce';
+import { type AnnouncingContext, changeAndAnnounce } from '../announcing';
 import { runDry } from '../dry-run';
+import { staleValues } from '../values/stale-values';
 import { toWorkspaceObject } from './object-answers';
 import { objectChanged, objectNameTaken, objectNotFound } from './object-errors';
 import { readObject, type ReadObject, readObjectName, readRename } from './read-object';
 import { syncValues } from './sync-values';
-
-/** What the calls on objects need from outside. */
-export interface ObjectContext {
-  readonly database: Database;
-  readonly announce: Announce;
-}
 
 interface Saved {
   readonly created: boolean;
@@ -34,15 +28,17 @@ interface Saved {
  * save does, refusals too. Throws `object_not_found`, `object_invalid`, `object_name_taken`, `object_changed`, `value_collision`, `forbidden`.
  */
 export const saveObject = async (
-  context: ObjectContext,
+  context: AnnouncingContext,
   access: WorkspaceAccess,
   request: UpsertObjectRequest,
 ): Promise<UpsertObjectAnswer> => {
   const given = readGiven(request);
   const save = (transaction: Transaction): Promise<Saved> => saveIn(transaction, access, given);
   if (request.dry_run === true) return toPlannedAnswer(await runDry(context.database, access, save));
-  const saved = await context.database.inWorkspace(access, save);
-  await context.announce('value', access.workspaceId, [cacheKeys.valueRevision(access.workspaceId)]);
+  const saved = await changeAndAnnounce(context, access, async (transaction, owe) => {
+    owe(staleValues(access));
+    return save(transaction);
+  });
   return toAnswer(saved);
 };
 

@@ -6,12 +6,13 @@ import {
 } from '@decision/contracts';
 import { bindOperation, type BoundOperation } from '@decision/service-kit';
 import { accessOf } from '../access';
+import { type AnnouncingContext } from '../announcing';
 import { deleteObject, getObject, listObjects } from '../objects/objects';
-import { type ObjectContext, saveObject } from '../objects/save-object';
+import { saveObject } from '../objects/save-object';
 import { readPageQuery } from './page-query';
 
 /** The calls under /api/v1/objects. */
-export const objectRoutes = (context: ObjectContext): readonly BoundOperation[] => [
+export const objectRoutes = (context: AnnouncingContext): readonly BoundOperation[] => [
   bindOperation(listObjectsOperation, async ({ identity, query }) => {
     const paged = query.limit !== undefined || query.cursor !== undefined;
     const listed = await listObjects(context, accessOf(identity), paged ? readPageQuery(query) : undefined);

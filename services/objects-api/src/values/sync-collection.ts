@@ -1,4 +1,4 @@
-import { cacheKeys, ServiceError, type SyncValuesAnswer, type SyncValuesRequest } from '@decision/contracts';
+import { ServiceError, type SyncValuesAnswer, type SyncValuesRequest } from '@decision/contracts';
 import {
   completeSync,
   openSync,
@@ -9,8 +9,10 @@ import {
   type Transaction,
   type WorkspaceAccess,
 } from '@decision/persistence';
+import { changeAndAnnounce } from '../announcing';
 import { runDry } from '../dry-run';
 import { type ReadMembers, readCollection } from './read-values';
+import { staleValues } from './stale-values';
 import { sweepAbsent } from './sweep-absent';
 import { type ValueContext } from './values';
 import { writeMembers } from './write-members';
@@ -35,7 +37,7 @@ const NOTHING: Counts = {
  * all. Throws `value_invalid`, `value_name_taken`, `value_sync_superseded` and `forbidden`.
  */
 export const syncCollection = async (
-  { database, announce }: ValueContext,
+  context: ValueContext,
   access: WorkspaceAccess,
   request: SyncValuesRequest,
 ): Promise<SyncValuesAnswer> => {
@@ -45,11 +47,13 @@ export const syncCollection = async (
   const dry = request.dry_run === true;
   const work = (transaction: Transaction): Promise<Counts> =>
     syncIn(transaction, access, { request, collection, members });
-  const counts = await (dry ? runDry(database, access, work) : database.inWorkspace(access, work));
-  const { created, updated, archived, deleted } = counts;
-  if (!dry && created + updated + archived + deleted > 0) {
-    await announce('value', access.workspaceId, [cacheKeys.valueRevision(access.workspaceId)]);
-  }
+  const counts = dry
+    ? await runDry(context.database, access, work)
+    : await changeAndAnnounce(context, access, async (transaction, owe) => {
+        const done = await work(transaction);
+        if (done.created + done.updated + done.archived + done.deleted > 0) owe(staleValues(access));
+        return done;
+      });
   return {
     collection,
     ...(request.sync_id === undefined ? {} : { sync_id: request.sync_id }),

@@ -1,5 +1,4 @@
 import {
-  cacheKeys,
   type DeletedValue,
   type ListedValue,
   type ListValuesQuery,
@@ -9,7 +8,6 @@ import {
   type WriteValuesRequest,
 } from '@decision/contracts';
 import {
-  type Database,
   deleteValue as deleteStoredValue,
   findValues,
   findValueUses,
@@ -24,19 +22,17 @@ import {
   type ValueRecord,
   type WorkspaceAccess,
 } from '@decision/persistence';
-import { type Announce } from '../announce';
+import { type AnnouncingContext, changeAndAnnounce } from '../announcing';
 import { type PageQuery } from '../routes/page-query';
 import { bindReferences, holdsReferences, referredTo } from './bind-references';
 import { readValue, readValues, requireName, requireNone, type ValueContent } from './read-values';
 import { requireSameShape } from './same-shape';
+import { staleValues } from './stale-values';
 import { toListedValue, toUsages } from './value-answers';
 import { inUse, managed, nameTaken, referredToByHidden, valueNotFound } from './value-errors';
 
 /** What the calls on values need from outside. */
-export interface ValueContext {
-  readonly database: Database;
-  readonly announce: Announce;
-}
+export type ValueContext = AnnouncingContext;
 
 export interface ListedValues {
   readonly data: ListedValue[];
@@ -72,7 +68,8 @@ export const writeValues = async (
   request: WriteValuesRequest,
 ): Promise<WriteValuesAnswer> => {
   const values = readValues(request);
-  const outcome = await context.database.inWorkspace(access, async (transaction) => {
+  const outcome = await changeAndAnnounce(context, access, async (transaction, owe) => {
+    owe(staleValues(access));
     const { ids, names } = referredTo(values.map(({ content }) => content));
     // All at once, in order: what is referred to may be what another writes.
     const locked = await findValues(
@@ -98,7 +95,6 @@ export const writeValues = async (
       values: [...plain.values, ...referring.values],
     };
   });
-  await announceValues(context, access);
   const { created, updated, values: written } = outcome;
   if (written.length > MAX_ANSWERED_VALUES) return { created, updated, processed: written.length };
   return written.map(toListedValue);
@@ -114,26 +110,32 @@ export const updateValue = async (
   const composed = name?.normalize('NFC');
   if (composed !== undefined) requireName(composed);
   const content = value === undefined ? undefined : readValue(composed ?? id, value);
-  const outcome = await context.database.inWorkspace(access, async (transaction) => {
+  return changeAndAnnounce(context, access, async (transaction, owe) => {
     const { ids, names } = referredTo([content?.value]);
     const locked = await findValues(transaction, { ids: [id, ...ids], names }, 'change');
     const existing = locked.filter((candidate) => candidate.id === id);
     requireUnmanaged(existing);
     await requireSameShape(transaction, existing, () => content);
     const bound = content && (await bindOne(transaction, existing, content));
-    return updateStoredValue(transaction, id, { name: composed, content: bound, userGroups, metadata, archived });
+    const outcome = await updateStoredValue(transaction, id, {
+      name: composed,
+      content: bound,
+      userGroups,
+      metadata,
+      archived,
+    });
+    switch (outcome.status) {
+      case 'not_found':
+        throw valueNotFound(id);
+      case 'name_taken':
+        throw nameTaken(`the name "${name ?? ''}"`, { name });
+      case 'managed':
+        throw managed(outcome);
+      case 'updated':
+        owe(staleValues(access));
+        return toListedValue(outcome.value);
+    }
   });
-  switch (outcome.status) {
-    case 'not_found':
-      throw valueNotFound(id);
-    case 'name_taken':
-      throw nameTaken(`the name "${name ?? ''}"`, { name });
-    case 'managed':
-      throw managed(outcome);
-    case 'updated':
-      await announceValues(context, access);
-      return toListedValue(outcome.value);
-  }
 };
 
 /** The content with its references bound, as the value of that record. */
@@ -147,26 +149,23 @@ const bindOne = async (transaction: Transaction, existing: readonly ValueRecord[
 };
 
 /** Deletes a value that no rule uses; lists that refer to it take over its content. Throws `value_not_found` or `value_in_use`. */
-export const deleteValue = async (
-  context: ValueContext,
-  access: WorkspaceAccess,
-  id: string,
-): Promise<DeletedValue> => {
-  const outcome = await context.database.inWorkspace(access, (transaction) => deleteStoredValue(transaction, id));
-  switch (outcome.status) {
-    case 'not_found':
-      throw valueNotFound(id);
-    case 'managed':
-      throw managed(outcome);
-    case 'in_use':
-      throw inUse(`The value "${outcome.name}" cannot be deleted`, outcome.uses);
-    case 'referred_to':
-      throw referredToByHidden(outcome.name, outcome.hiddenLists);
-    case 'deleted':
-      await announceValues(context, access);
-      return { message: `Value "${outcome.name}" was deleted.`, updated_list_values: [...outcome.updatedLists] };
-  }
-};
+export const deleteValue = (context: ValueContext, access: WorkspaceAccess, id: string): Promise<DeletedValue> =>
+  changeAndAnnounce(context, access, async (transaction, owe) => {
+    const outcome = await deleteStoredValue(transaction, id);
+    switch (outcome.status) {
+      case 'not_found':
+        throw valueNotFound(id);
+      case 'managed':
+        throw managed(outcome);
+      case 'in_use':
+        throw inUse(`The value "${outcome.name}" cannot be deleted`, outcome.uses);
+      case 'referred_to':
+        throw referredToByHidden(outcome.name, outcome.hiddenLists);
+      case 'deleted':
+        owe(staleValues(access));
+        return { message: `Value "${outcome.name}" was deleted.`, updated_list_values: [...outcome.updatedLists] };
+    }
+  });
 
 interface SavedValues {
   readonly created: number;
@@ -184,9 +183,6 @@ const save = async (
   if (saved.status === 'managed') throw managed(saved);
   return saved;
 };
-
-const announceValues = ({ announce }: ValueContext, { workspaceId }: WorkspaceAccess): Promise<void> =>
-  announce('value', workspaceId, [cacheKeys.valueRevision(workspaceId)]);
 
 /** Before anything else is said of them: that a rule uses a value is no reason to change the rule. */
 const requireUnmanaged = (existing: readonly ValueRecord[]): void => {
