@@ -53,8 +53,10 @@ export type ContentReading =
 export const contentLimits = {
   /** Brackets within one another in the text. */
   depth: 200,
-  /** Schemas and enum members that are looked at, those behind references as often as they are referred to. */
+  /** Work on one content: enum members that are looked at count one, schemas ten, those behind references as often as they are referred to. */
   steps: 1_000_000,
+  /** What looking at a schema counts. */
+  stepsOfSchema: 10,
   /** Schemas within one another, references followed. */
   schemaDepth: 200,
   fields: 10_000,

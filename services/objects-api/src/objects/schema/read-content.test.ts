@@ -151,6 +151,14 @@ describe('fields of data', () => {
   });
 });
 
+it.each<[string, () => unknown, number]>([
+  ['one long text', () => ({ a: 'x'.repeat(10_000_000) }), 1],
+  ['a long list', () => ({ a: Array.from({ length: 150_000 }, (_, id) => ({ id, name: 'x'.repeat(40) })) }), 3],
+  ['a long enum', () => schema({ a: { enum: Array.from({ length: 100_000 }, (_, id) => `${id} ${'x'.repeat(90)}`) } }), 1], // prettier-ignore
+])('ten megabytes of %s are read', (_what, content, fields) => {
+  expect(read(content())).toHaveLength(fields);
+});
+
 describe('what is refused', () => {
   it.each<[string, unknown, RegExp, string]>([
     ['no JSON', '{"a":', /cannot be read: .*line 1, column/, ''],

@@ -52,8 +52,9 @@ class SchemaReader {
   constructor(private readonly document: JsonObject) {}
 
   read(schema: unknown, place: Place): Finding {
-    this.count(1, place);
-    if (!isJsonObject(schema) || this.entered.has(schema)) return NOTHING;
+    if (!isJsonObject(schema)) return NOTHING;
+    this.count(contentLimits.stepsOfSchema, place);
+    if (this.entered.has(schema)) return NOTHING;
     if (this.entered.size >= contentLimits.schemaDepth) {
       throw new ContentFault(place.pointer, `Schemas nest deeper than ${contentLimits.schemaDepth} levels here.`);
     }
