@@ -147,6 +147,7 @@ export {
   type SyncRun,
   takeTurns,
 } from './values/sync/open-sync';
+export { recordSync, type SyncChange } from './values/sync/record-sync';
 export {
   type AbsentMember,
   archiveValues,

@@ -310,6 +310,7 @@ describe('row security', () => {
     insertObject: 'what a stranger makes is its own',
     findTakenNames: 'says of hidden rules only that they exist',
     archiveValues: 'object-security.test.ts',
+    recordSync: 'writes as recordChange does, which audit.test.ts tries',
     compareValues: 'object-security.test.ts',
     completeSync: 'object-security.test.ts',
     deleteValues: 'object-security.test.ts',
