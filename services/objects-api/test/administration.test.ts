@@ -168,7 +168,10 @@ describe('users, as existing clients call them', () => {
 describe('roles', () => {
   it('are made, given, changed with effect on live keys, and deleted when nobody has them', async () => {
     const saved = await call(admin, 'POST', '/roles', { name: 'auditor', entitlements: ['audit.read'] });
-    expect(saved).toMatchObject({ status: 200, body: { name: 'auditor', entitlements: ['audit.read'], built_in: false } });
+    expect(saved).toMatchObject({
+      status: 200,
+      body: { name: 'auditor', entitlements: ['audit.read'], built_in: false },
+    });
     const made = await call(admin, 'POST', '/keys', { name: 'A', role: 'auditor' });
     const key = String(made.body['api_key']);
     expect((await call(key, 'GET', '/audit')).status).toBe(200);
