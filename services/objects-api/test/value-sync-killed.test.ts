@@ -67,10 +67,10 @@ const killAndRestart = async (): Promise<void> => {
 /** Everything of a collection that is active, by the name of the member. */
 const members = (collection: string): Promise<Readonly<Record<string, unknown>>> =>
   database.inWorkspace(access, async (transaction) => {
-    const { rows } = (await transaction.raw(
+    const { rows } = await transaction.raw<{ rows: { name: string; content: unknown }[] }>(
       `select name, content from workspace_values where starts_with(name, ?) and archived_at is null`,
       [`${collection}.`],
-    )) as { rows: { name: string; content: unknown }[] };
+    );
     return Object.fromEntries(rows.map((row) => [row.name.slice(collection.length + 1), row.content]));
   });
 
@@ -139,9 +139,9 @@ it('killed within a chunk, half of which it had written, it leaves nothing of th
       () => 'cut off',
     );
     const waits = `select 1 from pg_locks where not granted and locktype in ('tuple', 'transactionid')`;
+    const isWaiting = async () => (await transaction.raw<{ rows: unknown[] }>(waits)).rows.length > 0;
     const deadline = Date.now() + 30_000;
-    while (((await transaction.raw(waits)) as { rows: unknown[] }).rows.length === 0 && Date.now() < deadline)
-      await sleep(5);
+    while (!(await isWaiting()) && Date.now() < deadline) await sleep(5);
     await service.kill();
     expect(await sent).toBe('cut off');
   });
