@@ -81,9 +81,11 @@ export {
   type VersionSummary,
 } from './rules/rule-versions';
 export {
+  countOwedAnnouncements,
   finishAnnouncements,
   oweAnnouncement,
   type OwedAnnouncement,
+  type OwedCount,
   type StoredAnnouncement,
   takeAnnouncements,
 } from './announcements/announcements';

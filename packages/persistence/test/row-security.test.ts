@@ -321,6 +321,7 @@ describe('row security', () => {
     resolveReferences: 'object-security.test.ts',
     takeTurns: 'object-security.test.ts',
     oweAnnouncement: 'what a stranger makes is its own',
+    countOwedAnnouncements: 'announcements.test.ts: on behalf of no workspace',
     takeAnnouncements: 'announcements.test.ts: on behalf of no workspace',
     finishAnnouncements: 'announcements.test.ts: on behalf of no workspace',
     findApiKey: 'api-keys.test.ts: on behalf of no workspace',
