@@ -27,6 +27,7 @@ export {
   deleteRole,
   type DeleteRoleOutcome,
   findRole,
+  holdRole,
   listRoles,
   type RoleRecord,
   saveRole,

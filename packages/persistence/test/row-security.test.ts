@@ -332,6 +332,7 @@ describe('row security', () => {
     createUserGroup: 'makes what is of its own workspace',
     createInvitation: 'makes what is of its own workspace',
     listRoles: 'the whole workspace sees its roles',
+    holdRole: 'the whole workspace sees its roles',
     findRole: 'the whole workspace sees its roles',
     saveRole: 'only an access without restriction may: roles.test.ts',
     deleteRole: 'only an access without restriction may: roles.test.ts',

@@ -189,6 +189,22 @@ describe('roles', () => {
     });
   });
 
+  it('given while they are deleted end given or deleted, never both and never in a failure', async () => {
+    const ends = new Set<string>();
+    for (let round = 0; round < 20; round += 1) {
+      const role = `brief-${round}`;
+      await call(admin, 'POST', '/roles', { name: role, entitlements: [] });
+      const give = [
+        () => call(admin, 'POST', '/keys', { name: 'x', role }),
+        () => call(admin, 'POST', '/users/create', { email: email(), password: PASSWORD, role }),
+        () => call(admin, 'POST', '/users/invite', { email: email(), role }),
+      ][round % 3];
+      const [given, deleted] = await Promise.all([give?.(), call(admin, 'DELETE', `/roles/${role}`)]);
+      ends.add(`${given?.status}/${deleted.status}`);
+    }
+    expect([...ends].filter((end) => end !== '201/409' && end !== '400/200')).toEqual([]);
+  });
+
   it('that are built in stay, and unknown entitlements are refused', async () => {
     for (const answer of [
       await call(admin, 'POST', '/roles', { name: 'viewer', entitlements: [] }),
