@@ -249,6 +249,8 @@ describe('usage, as existing clients call it', () => {
     const { status, body } = await call(admin, 'GET', '/usage');
     expect(status).toBe(200);
     expect(body).toMatchObject({ monthly_executions_usage: 0, unlimited_plan: true, counted_until: null });
+    for (const field of ['monthly_executions_usage', 'days_remaining_in_period', 'daily_average_usage'])
+      expect({ field, type: typeof body[field] }).toEqual({ field, type: 'number' });
     const [start, end] = [body['monthly_period_start'], body['monthly_period_end']].map(
       (text) => new Date(String(text)),
     );
