@@ -33,7 +33,9 @@ const KEEP_ALIVE_MS = 75_000;
  */
 export const startIngress = async (options: IngressOptions): Promise<Ingress> => {
   const agent = new Agent({ keepAlive: true, maxSockets: 1024, maxFreeSockets: 256 });
-  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (incoming, outgoing) => forward(incoming, outgoing, options.urlOf, agent));
+  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (incoming, outgoing) =>
+    forward(incoming, outgoing, options.urlOf, agent),
+  );
   await listen(server, options.port, options.host);
   const { port } = server.address() as AddressInfo; // a listening TCP server has an AddressInfo
   return { url: `http://${options.host}:${port}`, stop: (drainMs) => stopServer(server, agent, drainMs) };
