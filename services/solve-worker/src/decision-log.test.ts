@@ -68,11 +68,7 @@ it('is a record that follows its schema, with requests and responses as they wer
 });
 
 describe('writing', () => {
-  const run = async (
-    answer: ServiceError | undefined,
-    writes: number,
-    changes: Partial<SolutionRequestEnvelope> = {},
-  ) => {
+  const run = (answer: ServiceError | undefined, writes: number, changes: Partial<SolutionRequestEnvelope> = {}) => {
     let time = 0;
     const submitted: string[] = [];
     const outcomes: [string, number][] = [];
@@ -92,15 +88,15 @@ describe('writing', () => {
     for (let index = 0; index < writes; index += 1) {
       log.write({ ...envelope, ...changes }, [solved, failed]);
       expect(submitted).toHaveLength(index); // not before the answer has been handed over
-      await new Promise((resolve) => setImmediate(resolve));
+      log.flush();
       time += 1_000;
       if (changes.origin === undefined && 'origin' in changes) return { submitted, outcomes, warnings };
     }
     return { submitted, outcomes, warnings };
   };
 
-  it('counts what is stored', async () => {
-    const { submitted, outcomes, warnings } = await run(undefined, 2);
+  it('counts what is stored', () => {
+    const { submitted, outcomes, warnings } = run(undefined, 2);
     expect(submitted).toHaveLength(2);
     expect(outcomes).toEqual([
       ['stored', 2],
@@ -109,8 +105,8 @@ describe('writing', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('counts what is dropped, and says so in one line for ten seconds', async () => {
-    const { outcomes, warnings } = await run(new ServiceError('overloaded', 'Full.'), 12);
+  it('counts what is dropped, and says so in one line for ten seconds', () => {
+    const { outcomes, warnings } = run(new ServiceError('overloaded', 'Full.'), 12);
     expect(outcomes).toHaveLength(12);
     expect(outcomes.every(([outcome]) => outcome === 'dropped')).toBe(true);
     expect(warnings).toEqual([
@@ -119,7 +115,51 @@ describe('writing', () => {
     ]);
   });
 
-  it('writes nothing for a request that does not say where it comes from', async () => {
-    expect((await run(undefined, 1, { origin: undefined })).submitted).toEqual([]);
+  it('writes nothing for a request that does not say where it comes from', () => {
+    expect(run(undefined, 1, { origin: undefined }).submitted).toEqual([]);
+  });
+
+  describe('gathers', () => {
+    beforeEach(() => jest.useFakeTimers());
+    afterEach(() => jest.useRealTimers());
+
+    const gathering = () => {
+      const submitted: string[] = [];
+      const log = createDecisionLog({
+        worker: 'worker-1',
+        producer: { submit: ({ value }) => void submitted.push(value.toString()) },
+        log: { warn: () => undefined },
+        onSettled: () => undefined,
+        now: Date.now,
+      });
+      return { submitted, log };
+    };
+
+    it('for 25 ms, after which everything is handed over in order', () => {
+      const { submitted, log } = gathering();
+      for (let index = 0; index < 10; index += 1) log.write({ ...envelope, correlationId: `c${index}` }, [solved]);
+      jest.advanceTimersByTime(24);
+      expect(submitted).toEqual([]);
+      jest.advanceTimersByTime(1);
+      expect(submitted.map((text) => (JSON.parse(text) as { id: string }).id)).toEqual(
+        Array.from({ length: 10 }, (_, index) => `gateway-1:c${index}`),
+      );
+      jest.advanceTimersByTime(1_000);
+      expect(submitted).toHaveLength(10);
+    });
+
+    it.each([
+      ['256 records', 256, ' '],
+      ['a MiB of requests and responses', 2, ' '.repeat(1 << 19)],
+    ])('no more than %s', (_bound, writes, padding) => {
+      const { submitted, log } = gathering();
+      const item = { ...solved, request: `{}${padding}` };
+      for (let index = 1; index < writes; index += 1) log.write(envelope, [item]);
+      jest.advanceTimersByTime(0);
+      expect(submitted).toEqual([]);
+      log.write(envelope, [item]);
+      jest.advanceTimersByTime(0);
+      expect(submitted).toHaveLength(writes);
+    });
   });
 });

@@ -9,6 +9,12 @@ export interface DecisionLogWriter {
   write(envelope: SolutionRequestEnvelope, items: readonly SolvedInput[]): void;
 }
 
+/** A writer that gathers. */
+export interface DecisionLog extends DecisionLogWriter {
+  /** Hands what is gathered to the producer now. */
+  flush(): void;
+}
+
 export interface DecisionLogOptions {
   readonly worker: string;
   /** Its queue is the buffer: what does not fit is dropped. */
@@ -25,8 +31,16 @@ const LIFE_MS = 60_000;
 /** One line for all drops of this time, ms. */
 const REPORT_EVERY_MS = 10_000;
 
+/**
+ * How long decisions are gathered, ms: nobody waits for them, and each produce costs the broker and this process as much as many requests.
+ * What is lost with a killed process grows by as much.
+ */
+const GATHER_MS = 25;
+/** So many records, or characters of requests and responses, are not gathered further. */
+const MOST_GATHERED = { records: 256, characters: 1 << 20 } as const;
+
 /** Writes decisions to the topic `logs`, after their answers, bounded by the queue of the producer. */
-export const createDecisionLog = (options: DecisionLogOptions): DecisionLogWriter => {
+export const createDecisionLog = (options: DecisionLogOptions): DecisionLog => {
   const { worker, producer, onSettled, now } = options;
   const reportDrops = createDropReport(options);
   const send = (envelope: SolutionRequestEnvelope, items: readonly SolvedInput[]): void => {
@@ -43,11 +57,28 @@ export const createDecisionLog = (options: DecisionLogOptions): DecisionLogWrite
       if (error !== undefined) reportDrops(items.length, error.code);
     });
   };
+  let gathered: (() => void)[] = [];
+  let characters = 0;
+  let timer: NodeJS.Timeout | undefined;
+  const flush = (): void => {
+    clearTimeout(timer);
+    timer = undefined;
+    const sends = gathered;
+    gathered = [];
+    characters = 0;
+    for (const one of sends) one();
+  };
   return {
     write: (envelope, items) => {
-      // After the answer has been handed over.
-      if (envelope.origin !== undefined && items.length > 0) setImmediate(send, envelope, items);
+      if (envelope.origin === undefined || items.length === 0) return;
+      gathered.push(() => send(envelope, items));
+      for (const { request, result } of items) characters += request.length + result.length;
+      const isFull = gathered.length === MOST_GATHERED.records || characters >= MOST_GATHERED.characters;
+      // Never at once: the answer is handed over first.
+      if (isFull) setImmediate(flush);
+      else timer ??= setTimeout(flush, GATHER_MS);
     },
+    flush,
   };
 };
 

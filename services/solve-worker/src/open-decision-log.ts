@@ -30,14 +30,18 @@ export const openDecisionLog = (surroundings: DecisionLogSurroundings): Decision
     maxQueuedBytes: bufferBytes,
     onEvent: createEventCounter(metrics, 'decision_log'),
   });
-  stopper.add('decision log', (drainMs) => producer.stop({ drainMs: Math.min(drainMs, STOP_DRAIN_MS) }));
   // Attempts go on behind; what waits is kept within the bounds.
   producer.connect().catch((error: unknown) => logger.warn({ err: error }, 'The decision log has no broker yet.'));
-  return createDecisionLog({
+  const decisions = createDecisionLog({
     worker: workerId,
     producer,
     log: logger,
     onSettled: (outcome, decisions) => settled.inc({ outcome }, decisions),
     now: Date.now,
   });
+  stopper.add('decision log', (drainMs) => {
+    decisions.flush();
+    return producer.stop({ drainMs: Math.min(drainMs, STOP_DRAIN_MS) });
+  });
+  return decisions;
 };
