@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startStack } from '@decision/local-stack';
-import autocannon from 'autocannon';
 import { measureHttp } from './http-load';
-import { type Measurement, medianOf, summarise } from './measurement';
+import { type Measurement, medianOf } from './measurement';
+import { measureOpenLoop } from './open-loop';
 import { makeRequests, makeRows, toRuleTable } from './price-table';
 import { ROOT, say, type ServiceUnderTest, startService } from './service-under-test';
 
@@ -14,65 +14,35 @@ const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 4);
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 3);
 const CONNECTIONS = 100;
 const TIMES_TOO_MANY = 3;
-/** As many as keep a rate up although each waits for its answer. */
-const CROWD = 600;
+/** Connections of the crowd, at most. */
+const CROWD = 1_000;
 
 /** A rule that one worker evaluates some hundred times a second, and one that costs next to nothing. */
 const heavyTable = {
   requestSchema: [{ key: 'steps', type: 'number' }],
-  responseSchema: [{ key: 'sum', type: 'number' }],
-  conditions: [
-    { request: {}, response: { sum: { type: 'function', value: 'sum(range(0, steps), item => item * item)' } } },
-  ],
+  responseSchema: [{ key: 'sum', type: 'function' }],
+  conditions: [{ request: {}, response: { sum: { value: 'sum(range(0, steps), item => item * item)' } } }],
 };
 
 /** About three milliseconds. */
 const STEPS = 20_000;
 
-interface Load {
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-}
-
-/** Keeps a rate up for some seconds. What is answered 200 is measured, what is refused is counted. */
-const overload = async (load: Load, perSecond: number): Promise<Measurement & { readonly refused: number }> => {
-  const admitted: number[] = [];
-  let refused = 0;
-  let others = 0;
-  await new Promise<void>((resolve, reject) => {
-    const options = {
-      ...load,
-      method: 'POST' as const,
-      headers: { 'content-type': 'application/json', ...load.headers },
-      connections: CROWD,
-      duration: SECONDS,
-      overallRate: Math.round(perSecond),
-    };
-    autocannon(options, (error: Error | null) => (error === null ? resolve() : reject(error))).on(
-      'response',
-      (_client, status, _bytes, ms) => {
-        if (status === 200) admitted.push(ms);
-        else if (status === 429) refused += 1;
-        else others += 1;
-      },
-    );
-  });
-  return { ...summarise(admitted, SECONDS, others), refused: refused / SECONDS };
-};
-
 const contest = async (service: ServiceUnderTest, name: string, slug: string, body: string): Promise<string> => {
   const load = { url: `${service.gateway}/api/v1/solve/${slug}`, headers: { 'x-api-key': service.apiKey }, body };
-  const [most, crowd]: [Measurement[], (Measurement & { refused: number })[]] = [[], []];
+  const most: Measurement[] = [];
+  const crowd: (Measurement & { readonly refused: number })[] = [];
   for (let round = 0; round <= ROUNDS; round += 1) {
     const best = await measureHttp({ ...load, connections: CONNECTIONS, seconds: SECONDS });
-    const under = await overload(load, best.perSecond * TIMES_TOO_MANY);
+    const crowded = await measureOpenLoop({
+      ...{ ...load, perSecond: best.perSecond * TIMES_TOO_MANY, seconds: SECONDS, connections: CROWD },
+    });
+    const { admitted, refused, unsent } = crowded;
     say(
-      `${name} ${round}: ${best.perSecond.toFixed(0)}/s, p99 ${best.p99.toFixed(0)}; crowded ${under.perSecond.toFixed(0)}/s, p99 ${under.p99.toFixed(0)}, refused ${under.refused.toFixed(0)}/s, other answers ${under.errors}`,
+      `${name} ${round}: ${best.perSecond.toFixed(0)}/s, p99 ${best.p99.toFixed(0)}; crowded ${admitted.perSecond.toFixed(0)}/s, p99 ${admitted.p99.toFixed(0)}, refused ${refused.toFixed(0)}/s, not sent ${unsent.toFixed(0)}/s, other answers ${admitted.errors}`,
     );
     if (round === 0) continue; // only warms up
     most.push(best);
-    crowd.push(under);
+    crowd.push({ ...admitted, refused });
   }
   const best = medianOf(most);
   const under = medianOf(crowd);

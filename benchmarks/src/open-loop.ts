@@ -1,0 +1,138 @@
+import { connect, type Socket } from 'node:net';
+import { summarise, type Measurement } from './measurement';
+
+export interface OpenLoop {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  /** Requests that begin each second, evenly, whether or not those before them have been answered. */
+  readonly perSecond: number;
+  readonly seconds: number;
+  /** Connections at most; a request that finds none free is not sent, and counted. */
+  readonly connections: number;
+}
+
+export interface OpenLoopResult {
+  /** Of those that were answered 200; errors are answers other than 200 and 429, and cut connections. */
+  readonly admitted: Measurement;
+  /** Answers 429 a second. */
+  readonly refused: number;
+  /** Requests a second for which there was no connection. */
+  readonly unsent: number;
+}
+
+const HEAD_END = '\r\n\r\n';
+const STATUS_AT = 9;
+/** How often requests that are due are begun, ms. */
+const TICK_MS = 2;
+/** How long the last answers are awaited, ms. */
+const DRAIN_MS = 2_000;
+
+/**
+ * Asks at a rate that does not depend on the answers, as a crowd does. Requests are written as bytes and answers are read as far as is needed
+ * to see where they end, because a client library would cost as much as what is measured.
+ */
+export const measureOpenLoop = async (options: OpenLoop): Promise<OpenLoopResult> => {
+  const { perSecond, seconds, connections } = options;
+  const bytes = requestBytes(options);
+  const { hostname, port } = new URL(options.url);
+  const answered: number[] = [];
+  const counts = { refused: 0, failed: 0, unsent: 0 };
+  const free: Connection[] = [];
+  const all: Connection[] = [];
+  const onAnswer = (connection: Connection, status: number | undefined, ms: number): void => {
+    if (status === 200) answered.push(ms);
+    else if (status === 429) counts.refused += 1;
+    else counts.failed += 1;
+    if (status !== undefined) free.push(connection);
+  };
+  const ask = (): void => {
+    let connection = free.pop();
+    while (connection?.isClosed === true) connection = free.pop();
+    if (connection === undefined && all.length < connections) {
+      connection = new Connection(connect(Number(port), hostname), onAnswer);
+      all.push(connection);
+    }
+    if (connection === undefined) counts.unsent += 1;
+    else connection.ask(bytes);
+  };
+  const beganAt = performance.now();
+  let begun = 0;
+  while (performance.now() - beganAt < seconds * 1_000) {
+    const due = Math.floor(((performance.now() - beganAt) / 1_000) * perSecond);
+    for (; begun < due; begun += 1) ask();
+    await pause(TICK_MS);
+  }
+  const elapsed = (performance.now() - beganAt) / 1_000;
+  const drainedBy = performance.now() + DRAIN_MS;
+  while (all.some(({ isBusy }) => isBusy) && performance.now() < drainedBy) await pause(TICK_MS);
+  for (const connection of all) connection.close();
+  return {
+    admitted: summarise(answered, elapsed, counts.failed),
+    refused: counts.refused / elapsed,
+    unsent: counts.unsent / elapsed,
+  };
+};
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+const requestBytes = ({ url, headers, body }: OpenLoop): Buffer => {
+  const { pathname, host } = new URL(url);
+  const all = {
+    host,
+    'content-type': 'application/json',
+    'content-length': String(Buffer.byteLength(body)),
+    ...headers,
+  };
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`);
+  return Buffer.from([`POST ${pathname} HTTP/1.1`, ...lines].join('\r\n') + HEAD_END + body);
+};
+
+type OnAnswer = (connection: Connection, status: number | undefined, ms: number) => void;
+
+/** One connection with one request at a time. */
+class Connection {
+  isBusy = false;
+  isClosed = false;
+  private askedAt = 0;
+  private received = '';
+
+  constructor(
+    private readonly socket: Socket,
+    private readonly onAnswer: OnAnswer,
+  ) {
+    socket.setNoDelay(true).setEncoding('latin1');
+    socket.on('data', (text: string) => this.receive(text));
+    socket.on('error', () => undefined).on('close', () => this.closed());
+  }
+
+  ask(bytes: Buffer): void {
+    this.isBusy = true;
+    this.askedAt = performance.now();
+    this.socket.write(bytes);
+  }
+
+  close(): void {
+    this.isClosed = true;
+    this.socket.destroy();
+  }
+
+  private receive(text: string): void {
+    this.received += text;
+    const headEnd = this.received.indexOf(HEAD_END);
+    if (headEnd < 0) return;
+    const length = Number(/content-length: (\d+)/i.exec(this.received)?.[1] ?? 0);
+    if (this.received.length < headEnd + HEAD_END.length + length) return;
+    const status = Number(this.received.slice(STATUS_AT, STATUS_AT + 3));
+    this.received = '';
+    this.isBusy = false;
+    this.onAnswer(this, status, performance.now() - this.askedAt);
+  }
+
+  private closed(): void {
+    const wasBusy = this.isBusy && !this.isClosed;
+    this.isBusy = false;
+    this.isClosed = true;
+    if (wasBusy) this.onAnswer(this, undefined, 0);
+  }
+}
