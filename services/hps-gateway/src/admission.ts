@@ -42,6 +42,8 @@ export class Admission {
   private totalMs = 0;
   private windowBegan: number;
   private answeredPerMs = 0;
+  private lastRefusal:
+    { readonly inFlight: number; readonly seconds: number; readonly error: ServiceError } | undefined;
 
   /** `now` answers ms of a clock that never goes back. */
   constructor(
@@ -55,11 +57,7 @@ export class Admission {
 
   /** Admits a request. Throws `overloaded`. */
   enter(): void {
-    if (this.inFlight >= Math.min(this.limit, this.limits.maxRequests)) {
-      throw this.refusal(
-        `${this.inFlight} requests are in flight, as many as are answered in good time at the moment.`,
-      );
-    }
+    if (this.inFlight >= Math.min(this.limit, this.limits.maxRequests)) throw this.refusalOfRequest();
     this.inFlight += 1;
     if (this.inFlight > this.peak) this.peak = this.inFlight;
   }
@@ -67,7 +65,7 @@ export class Admission {
   /** Adds to the bytes in flight. Throws `overloaded`, and then adds nothing. */
   hold(bytes: number): void {
     if (this.bytes + bytes > this.limits.maxBytes) {
-      throw this.refusal(`The bodies in flight would exceed ${this.limits.maxBytes} bytes.`);
+      throw overloaded(`The bodies in flight would exceed ${this.limits.maxBytes} bytes.`, this.secondsToWait());
     }
     this.bytes += bytes;
   }
@@ -98,11 +96,24 @@ export class Admission {
     this.windowBegan = now;
   }
 
-  /** Retry-After is the time in which what is in flight is answered at the measured pace; a pace that has come to a stop counts as slow. */
-  private refusal(sentence: string): ServiceError {
+  /** The same error for all that are refused alike: under a crowd, making an error with its stack would be a tenth of refusing. */
+  private refusalOfRequest(): ServiceError {
+    const seconds = this.secondsToWait();
+    const { lastRefusal } = this;
+    if (lastRefusal?.inFlight === this.inFlight && lastRefusal.seconds === seconds) return lastRefusal.error;
+    const sentence = `${this.inFlight} requests are in flight, as many as are answered in good time at the moment.`;
+    const error = overloaded(sentence, seconds);
+    this.lastRefusal = { inFlight: this.inFlight, seconds, error };
+    return error;
+  }
+
+  /** The time in which what is in flight is answered at the measured pace; a pace that has come to a stop counts as slow. */
+  private secondsToWait(): number {
     const silentMs = this.now() - this.windowBegan;
     const drainMs = this.answeredPerMs > 0 ? this.inFlight / this.answeredPerMs : 1_000;
-    const seconds = Math.min(MAX_RETRY_SECONDS, Math.max(1, Math.ceil(Math.max(drainMs, silentMs) / 1_000)));
-    return new ServiceError('overloaded', `${sentence} Try again in ${seconds} s.`, { retry_after_seconds: seconds });
+    return Math.min(MAX_RETRY_SECONDS, Math.max(1, Math.ceil(Math.max(drainMs, silentMs) / 1_000)));
   }
 }
+
+const overloaded = (sentence: string, seconds: number): ServiceError =>
+  new ServiceError('overloaded', `${sentence} Try again in ${seconds} s.`, { retry_after_seconds: seconds });

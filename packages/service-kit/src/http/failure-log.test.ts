@@ -18,7 +18,7 @@ const logger = createLogger({
   destination: { write: (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>) },
 });
 const fail = (error: unknown, times = 1): void => {
-  for (let time = 0; time < times; time += 1) log.report(logger, error);
+  for (let time = 0; time < times; time += 1) log.report(() => logger, error);
 };
 const coded = (code: ErrorCode): ServiceError => new ServiceError(code, 'A sentence.');
 

@@ -27,12 +27,14 @@ export class FailureLog {
   /** `now` answers ms of a clock that never goes back. */
   constructor(private readonly now: () => number = () => performance.now()) {}
 
-  report(log: Logger, error: unknown): void {
+  /** `logOf` makes the logger of the request; it is not asked where nothing is logged. */
+  report(logOf: () => Logger, error: unknown): void {
     const shown = publicError(error);
     const { code, status } = shown;
     const ours = status >= 500 && !EXPECTED.has(code);
     const suppressed = this.admit(code, ours ? SERVER_LINES_PER_SECOND : CLIENT_LINES_PER_SECOND);
     if (suppressed === undefined) return;
+    const log = logOf();
     const fields = { status, code, ...(suppressed > 0 ? { suppressed } : {}) };
     if (ours) log.error({ ...fields, err: error }, error instanceof ServiceError ? error.message : 'A request failed.');
     else log.info(fields, `A request was refused: ${shown.code}.`);

@@ -86,7 +86,7 @@ class LazyContext implements RequestContext {
   }
 
   reportFailure(error: unknown): void {
-    this.surroundings.failures.report(this.log, error);
+    this.surroundings.failures.report(() => this.log, error);
   }
 }
 
