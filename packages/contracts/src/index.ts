@@ -28,3 +28,7 @@ export * from './http/solve-operations';
 export * from './http/operations';
 export * from './http/ingress-routes';
 export * from './http/openapi';
+export * from './contexts/context-words';
+export * from './contexts/context-schema';
+export * from './contexts/context-requests';
+export * from './contexts/context-answers';

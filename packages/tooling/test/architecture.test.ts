@@ -7,6 +7,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'packages/contracts': [],
   'packages/expressions': ['contracts'],
   'packages/engine': ['contracts', 'expressions'],
+  'packages/contexts': ['contracts', 'engine', 'expressions'],
   'packages/broker': ['contracts'],
   'packages/cache': ['contracts'],
   'packages/persistence': ['contracts'],
@@ -14,10 +15,19 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'packages/local-stack': [],
   'packages/launcher': ['broker', 'contracts', 'local-stack', 'persistence', 'service-kit'],
 };
-const SERVICES_MAY_IMPORT = ['broker', 'cache', 'contracts', 'engine', 'expressions', 'persistence', 'service-kit'];
+const SERVICES_MAY_IMPORT = [
+  'broker',
+  'cache',
+  'contexts',
+  'contracts',
+  'engine',
+  'expressions',
+  'persistence',
+  'service-kit',
+];
 
 /** Packages that answer the same for the same arguments: no network, disk, clock, randomness or process. */
-const PURE = ['packages/contracts', 'packages/engine', 'packages/expressions'];
+const PURE = ['packages/contexts', 'packages/contracts', 'packages/engine', 'packages/expressions'];
 const IMPURE_TEXT =
   /\bDate\.now\(|\bnew Date\(\)|\bMath\.random\(|\bprocess\.|\bsetTimeout\(|\bsetInterval\(|\bfetch\(|\bperformance\./;
 
