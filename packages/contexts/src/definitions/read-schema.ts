@@ -1,6 +1,7 @@
 import { type BaseFact, type ContextSchema, type DerivedType, type FactType } from '@decision/contracts';
 import { faultOfFactName, quoted } from '../facts/fact-name';
 import { expectedOf, fitsType } from '../facts/fact-type';
+import { faultOfStoring } from '../facts/storable';
 import { type IdentityFact } from '../instances/instance-id';
 import { type FactModel } from './context-model';
 import { type ContextProblem, type ContextProblemCode } from './context-problem';
@@ -71,6 +72,7 @@ class SchemaReader {
 
   private readFunction(fact: BaseFact, path: string): void {
     const { key, expression, default_value: defaultValue = null } = fact;
+    this.checkDefault(defaultValue, undefined, path);
     if (typeof expression !== 'string') {
       return this.report(
         'expression_misplaced',
@@ -99,8 +101,12 @@ class SchemaReader {
   }
 
   private checkDefault(value: unknown, type: FactType | undefined, path: string): void {
-    if (value === undefined || type === undefined || fitsType(value, type)) return;
-    this.report('default_mismatch', `${path}/default_value`, `The default must be ${expectedOf[type]}.`);
+    if (value === undefined) return;
+    const unstorable = faultOfStoring(value);
+    const isWrong = type !== undefined && !fitsType(value, type);
+    if (unstorable === undefined && !isWrong) return;
+    const message = isWrong ? `The default must be ${expectedOf[type]}.` : `The default ${unstorable}.`;
+    this.report('default_mismatch', `${path}/default_value`, message);
   }
 
   private checkCollection(fact: BaseFact, type: FactType, path: string): void {
