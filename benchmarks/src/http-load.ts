@@ -7,10 +7,19 @@ export interface HttpLoad {
   readonly headers?: Readonly<Record<string, string>>;
   readonly connections: number;
   readonly seconds: number;
+  /** Requests a second of all connections together. Default: as many as go. */
+  readonly perSecond?: number;
 }
 
 /** Keeps `connections` POST requests under way for so long. Errors count answers other than 2xx, time-outs and cut connections. */
-export const measureHttp = async ({ url, body, headers, connections, seconds }: HttpLoad): Promise<Measurement> => {
+export const measureHttp = async ({
+  url,
+  body,
+  headers,
+  connections,
+  seconds,
+  perSecond,
+}: HttpLoad): Promise<Measurement> => {
   const result = await autocannon({
     url,
     method: 'POST',
@@ -18,6 +27,7 @@ export const measureHttp = async ({ url, body, headers, connections, seconds }: 
     headers: { 'content-type': 'application/json', ...headers },
     connections,
     duration: seconds,
+    ...(perSecond === undefined ? {} : { overallRate: perSecond }),
   });
   return {
     perSecond: result['2xx'] / result.duration,

@@ -1,42 +1,20 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { type Fleet, prepareServers, readExamples, seedExamples, startFleet } from '@decision/launcher';
+import { join } from 'node:path';
+import { readExamples, seedExamples } from '@decision/launcher';
 import { startStack } from '@decision/local-stack';
 import { startKafkaEcho } from './baselines/kafka-echo';
 import { startChild } from './child';
 import { measureHttp } from './http-load';
 import { type Measurement, medianOf } from './measurement';
+import { ROOT, say, startService, TOPIC_PREFIX } from './service-under-test';
 
 const CONNECTIONS = [1, 10, 50, 200];
 const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 4);
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 3);
-const ROOT = resolve(__dirname, '../..');
 const EXAMPLE = 'shipping-price';
 
 type Subject = (connections: number) => Promise<Measurement>;
-
-const say = (line: string): void => void process.stderr.write(`${line}\n`);
-
-const startService = async (addresses: {
-  databaseUrl: string;
-  cacheUrl: string;
-  mqBrokers: string;
-}): Promise<{ fleet: Fleet; apiKey: string }> => {
-  const names = { topicPrefix: 'benchmark.', cachePrefix: 'benchmark:' };
-  const { apiKey } = await prepareServers({ addresses, names, knownApiKey: undefined, onProgress: say });
-  const fleet = await startFleet({
-    root: ROOT,
-    addresses,
-    names,
-    ingressPort: 0,
-    onLine: () => undefined,
-    onNotice: say,
-  });
-  await fleet.ready(60_000);
-  await seedExamples(ROOT, fleet.baseUrl, apiKey);
-  return { fleet, apiKey };
-};
 
 /** Every subject at every number of connections, in turn, round by round. */
 const compare = async (subjects: Readonly<Record<string, Subject>>): Promise<Map<string, Measurement>> => {
@@ -88,12 +66,12 @@ const main = async (): Promise<void> => {
     onProgress: ({ message }) => say(message),
   });
   try {
-    const { fleet, apiKey } = await startService(stack);
-    const echo = await startKafkaEcho(stack.mqBrokers, 'benchmark.');
+    const { fleet, apiKey, gateway } = await startService(stack);
+    await seedExamples(ROOT, fleet.baseUrl, apiKey);
+    const echo = await startKafkaEcho(stack.mqBrokers, TOPIC_PREFIX);
     const express = await startChild('src/baselines/express-echo.ts', []);
     const example = readExamples(ROOT).find(({ rule }) => rule.slug === EXAMPLE);
     const body = JSON.stringify(example?.rule.sampleRequest);
-    const gateway = fleet.services.get('hps-gateway')?.url ?? '';
     const results = await compare({
       solve: (connections) =>
         measureHttp({

@@ -104,3 +104,40 @@ it('streams a million inputs through with flat memory', async () => {
   expect(results).toBe(count);
   expect(Math.max(0, ...peaks)).toBeLessThan(600);
 }, 90_000);
+
+describe('parallel solving', () => {
+  it('answers each entry under its name, and failures in their place', async () => {
+    const answer = await service.call('POST', '/api/v1/parallel-solve?explain=true', {
+      light: { $rule: 'shipping-price', weight: 1 },
+      freight: { $rule: 'shipping-price/1', weight: 40 },
+      unknown: { $rule: 'no-such-rule', weight: 1 },
+      flow: { $flow: 'any', weight: 1 },
+    });
+    expect(answer).toMatchObject({
+      status: 200,
+      body: {
+        light: { carrier: expect.any(String), $explain: { matched: expect.any(Array) } },
+        freight: { carrier: 'freight desk' },
+        unknown: { $error: { status: 404, message: expect.stringContaining('no-such-rule') } },
+        flow: { $error: { status: 404 } },
+      },
+    });
+  });
+});
+
+it('logs every decision', async () => {
+  const worker = service.fleet.services.get('solve-worker');
+  const logged = async (outcome: string): Promise<number> => {
+    const text = await (await fetch(`${worker?.url}/metrics`)).text();
+    return Number(new RegExp(`decision_logs_total\\{outcome="${outcome}"[^}]*\\} (\\d+)`).exec(text)?.[1] ?? 0);
+  };
+  const before = await logged('stored');
+  const droppedBefore = await logged('dropped');
+  await service.call('POST', path, weights(500));
+  await service.call('POST', '/api/v1/solve/shipping-price', { weight: 1 });
+  for (let attempt = 0; attempt < 100 && (await logged('stored')) < before + 501; attempt += 1) {
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  expect(await logged('stored')).toBe(before + 501);
+  expect(await logged('dropped')).toBe(droppedBefore);
+});

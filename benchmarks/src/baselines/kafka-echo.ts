@@ -5,8 +5,8 @@ import { createSingleFlightSender } from './single-flight-sender';
 
 /** A bare Kafka echo: this process asks, another answers, sends batched on both sides, nothing else. */
 export interface KafkaEcho {
-  /** Keeps `inFlight` requests under way for so long. */
-  measure(inFlight: number, seconds: number, value: Buffer): Promise<Measurement>;
+  /** Keeps `inFlight` requests under way for so long, or fewer where `perSecond` bounds them. */
+  measure(inFlight: number, seconds: number, value: Buffer, perSecond?: number): Promise<Measurement>;
   stop(): Promise<void>;
 }
 
@@ -24,7 +24,8 @@ export const startKafkaEcho = async (brokers: string, prefix: string): Promise<K
   const consumer = await consumeReplies(kafka, replies, waiting);
   await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
   return {
-    measure: (inFlight, seconds, value) => measure(producer, requests, waiting, { inFlight, seconds, value }),
+    measure: (inFlight, seconds, value, perSecond = Infinity) =>
+      measure(producer, requests, waiting, { inFlight, seconds, value, perSecond }),
     stop: async () => {
       await Promise.all([consumer.disconnect(), producer.disconnect(), worker.stop()]);
     },
@@ -63,6 +64,7 @@ interface Load {
   readonly inFlight: number;
   readonly seconds: number;
   readonly value: Buffer;
+  readonly perSecond: number;
 }
 
 const measure = async (
@@ -76,6 +78,7 @@ const measure = async (
   const startedAt = performance.now();
   const endAt = startedAt + load.seconds * 1000;
   let sequence = 0;
+  let turn = 0;
   const ask = (): Promise<void> =>
     new Promise((resolve) => {
       const id = `${sequence}`;
@@ -86,6 +89,10 @@ const measure = async (
     });
   const loop = async (): Promise<void> => {
     while (performance.now() < endAt) {
+      // Each request has its time by its number, so that all loops together keep the pace.
+      const due = startedAt + (turn / load.perSecond) * 1000;
+      turn += 1;
+      if (due > performance.now()) await new Promise((resolve) => setTimeout(resolve, due - performance.now()));
       const askedAt = performance.now();
       await ask();
       latencies.push(performance.now() - askedAt);

@@ -1,4 +1,5 @@
-import { createProducer, type Producer, type ProducerOptions } from './producer/producer';
+import { createProducer } from './producer/batching-producer';
+import type { Producer, ProducerOptions } from './producer/producer';
 import { createRequester as makeRequester, type Requester, type RequesterOptions } from './requester/requester';
 import { createResponder as makeResponder, type Responder, type ResponderOptions } from './responder/responder';
 import type { BrokerLog, BrokerSettings } from './settings';
@@ -10,6 +11,7 @@ import {
   type PartitionPlan,
 } from './topics/topic-admin';
 import type { TopicExpectation, TopicProblem } from './topics/topic-check';
+import { type TopicWatch, watchTopics } from './topics/topic-watch';
 
 /** The message broker as this process uses it. */
 export interface Broker {
@@ -19,6 +21,8 @@ export interface Broker {
   createProducer(options?: ProducerOptions): Producer;
   /** What is wrong with topics, as sentences; empty when all is well. Throws `ServiceError` broker_unavailable. */
   checkTopics(expectations: readonly TopicExpectation[]): Promise<readonly TopicProblem[]>;
+  /** Looks at topics until they fit, and says in the log what does not. It is stopped with the broker. */
+  watchTopics(expectations: readonly TopicExpectation[]): TopicWatch;
   /** Creates the catalogue's topics that do not exist; others are left alone. Throws `ServiceError` broker_unavailable. */
   ensureTopics(plan: PartitionPlan, options?: EnsureTopicsOptions): Promise<EnsuredTopics>;
   /** Has something stopped with the broker. */
@@ -39,6 +43,11 @@ export const createBroker = (settings: BrokerSettings, log: BrokerLog): Broker =
       return producer;
     },
     checkTopics: (expectations) => checkTopics(settings, log, expectations),
+    watchTopics: (expectations) => {
+      const watch = watchTopics({ check: () => broker.checkTopics(expectations), log });
+      broker.adopt(watch);
+      return watch;
+    },
     ensureTopics: (plan, options) => ensureTopics(settings, log, plan, options),
     adopt: (part) => {
       parts.push(part);

@@ -11,12 +11,21 @@ export interface TlsSettings {
   readonly rejectUnauthorized?: boolean;
 }
 
-/** How a client names itself to the broker. */
-export interface SaslSettings {
-  readonly mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512';
-  readonly username: string;
-  readonly password: string;
-}
+/** Gives the token to prove identity with now; called for each connection, so it keeps tokens until they are near their end. */
+export type TokenSource = () => Promise<string>;
+
+/** How a client proves who it is to the broker. */
+export type SaslSettings =
+  | {
+      readonly mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512';
+      readonly username: string;
+      readonly password: string;
+    }
+  | {
+      /** Both send a bearer token; they differ in where it comes from. */
+      readonly mechanism: 'oauthbearer' | 'aws-iam';
+      readonly token: TokenSource;
+    };
 
 /** Where the broker is and how names are made on it. */
 export interface BrokerSettings {
@@ -24,6 +33,11 @@ export interface BrokerSettings {
   readonly brokers: readonly string[];
   /** Name of this process in the broker's logs and quotas. */
   readonly clientId: string;
+  /**
+   * The place that this process holds, where no two live processes can hold the same, for instance the address that it listens
+   * on. Whoever starts in the place of a process that died takes it out of its groups, so that nobody waits for it.
+   */
+  readonly place?: string;
   /** Put in front of every topic and consumer group; may be empty. */
   readonly topicPrefix: string;
   /** Absent: no TLS. */
@@ -39,3 +53,7 @@ export interface BrokerLog {
   warn(fields: object, message: string): void;
   error(fields: object, message: string): void;
 }
+
+/** The name by which the broker knows this process. */
+export const clientName = ({ clientId, place }: Pick<BrokerSettings, 'clientId' | 'place'>): string =>
+  place === undefined ? clientId : `${clientId}@${place}`;

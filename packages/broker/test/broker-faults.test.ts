@@ -1,5 +1,5 @@
 import { topicName } from '@decision/contracts';
-import type { Broker, ProducerEvent } from '../src';
+import type { Broker } from '../src';
 import {
   createTestTopics,
   envelope,
@@ -11,7 +11,7 @@ import {
   waitUntil,
 } from './harness';
 import { type OwnBroker, startOwnBroker } from './own-stack';
-import { plainClient, storedMessages } from './stored-messages';
+import { plainClient } from './stored-messages';
 
 jest.setTimeout(240_000);
 
@@ -79,10 +79,10 @@ describe('a broker with faults', () => {
     await askUntilAnswered(requester);
   });
 
-  it('that dies and comes back several times is served by the same requester and responder', async () => {
+  it('that dies and comes back twice is served by the same requester and responder', async () => {
     const requester = await startRequester(broker);
     const responder = await startResponder(broker);
-    for (let round = 0; round < 3; round += 1) {
+    for (let round = 0; round < 2; round += 1) {
       await ask(requester, 'before');
       await own.control.kill('SIGKILL');
       await own.control.start();
@@ -101,62 +101,6 @@ describe('a broker with faults', () => {
     own.control.resume();
     await askUntilAnswered(requester);
     expect(requester.status().pending).toBe(0);
-  });
-
-  it('that freezes for longer than a send may take loses nothing: what was not acknowledged is sent again', async () => {
-    const events: ProducerEvent[] = [];
-    const producer = broker.createProducer({ onEvent: (event) => events.push(event) });
-    await producer.connect();
-    const send = (text: string): Promise<void> =>
-      producer.send({
-        topic: 'solution',
-        partition: 1,
-        headers: {},
-        value: Buffer.from(text),
-        deadline: Date.now() + 120_000,
-      });
-    await send('0');
-    own.control.pause();
-    const sends = Array.from({ length: 30 }, (_, index) => send(String(index + 1)));
-    await waitUntil('the producer gives its session up', () => events.some(({ type }) => type === 'producer_lost'));
-    sends.push(...Array.from({ length: 30 }, (_, index) => send(String(index + 31))));
-    own.control.resume();
-    await Promise.all(sends);
-    const stored = (await storedMessages(broker, 'solution')).map(({ value }) => Number(value));
-    expect([...new Set(stored)].sort((a, b) => a - b)).toEqual(Array.from({ length: 61 }, (_, index) => index));
-  });
-
-  it('that dies at any moment holds every message it acknowledged, and every send ends', async () => {
-    const producer = broker.createProducer();
-    await producer.connect();
-    const acknowledged: string[] = [];
-    const refused: string[] = [];
-    let next = 0;
-    let going = true;
-    const lane = async (): Promise<void> => {
-      while (going) {
-        const text = String((next += 1));
-        const message = { topic: 'solution', partition: next % 4, headers: {}, value: Buffer.from(text) } as const;
-        await producer.send({ ...message, deadline: Date.now() + 60_000 }).then(
-          () => acknowledged.push(text),
-          () => refused.push(text),
-        );
-      }
-    };
-    const lanes = Array.from({ length: 40 }, lane);
-    for (const uptime of [700, 1_100, 300]) {
-      await sleep(uptime);
-      await own.control.kill();
-      await own.control.start();
-    }
-    const atLastRestart = acknowledged.length;
-    await waitUntil('it sends again', () => acknowledged.length > atLastRestart + 40);
-    going = false;
-    await Promise.all(lanes);
-    const stored = new Set((await storedMessages(broker, 'solution')).map(({ value }) => value));
-    expect(acknowledged.filter((text) => !stored.has(text))).toEqual([]);
-    expect(acknowledged.length + refused.length).toBe(next);
-    expect(refused).toEqual([]);
   });
 
   it('whose topic is deleted ends the consumers; they are back when the topic is', async () => {

@@ -2,20 +2,24 @@ import { createBroker, createResponder } from '../src';
 
 /**
  * A worker in a process of its own, that the test kills. It prints `ready` when it owns partitions and `handling` when it has
- * a request. Arguments: address, topic prefix, and when it dies: `before` it has answered, or `after`.
+ * a request. Arguments: address, topic prefix, and when it dies: `before` it has answered, `after`, by itself `of poison`, or `in its place`: named, and missed only
+ * after minutes.
  */
 const main = async ([address = '', topicPrefix = '', when = '']: readonly string[]): Promise<void> => {
   const say = (word: string): void => void process.stdout.write(`${word}\n`);
   const ignore = (): void => undefined;
   const log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
-  const broker = createBroker({ brokers: [address], clientId: 'mortal', topicPrefix }, log);
+  const patient = when === 'in its place';
+  const place = patient ? { place: 'rack-1' } : {};
+  const broker = createBroker({ brokers: [address], clientId: 'mortal', topicPrefix, ...place }, log);
   const responder = createResponder(broker, {
     group: 'workers',
     workerId: 'mortal',
-    sessionTimeoutMs: 6_000,
-    heartbeatIntervalMs: 500,
+    sessionTimeoutMs: patient ? 180_000 : 6_000,
+    heartbeatIntervalMs: patient ? 120_000 : 500,
     handle: (_envelope, payload) => {
       say('handling');
+      if (when === 'of poison' && payload.toString() === 'poison') process.kill(process.pid, 'SIGKILL');
       return when === 'before' ? new Promise(ignore) : payload;
     },
     onEvent: ({ type }) => {

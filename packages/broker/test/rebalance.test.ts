@@ -121,12 +121,12 @@ describe('a group of requesters', () => {
     const texts = Array.from({ length: 40 }, (_, index) => `held ${index}`);
     const answers = texts.map((text) => first.request(envelope(), Buffer.from(text)));
     // Enough newcomers to take some of the four partitions on which the answers are awaited.
-    const newcomers = [];
-    for (let count = 0; count < 7; count += 1) newcomers.push(startRequester(anotherClient(broker)));
-    await Promise.all(newcomers);
+    const newcomers = await Promise.all(Array.from({ length: 7 }, () => startRequester(anotherClient(broker))));
     await waitUntil('requests were sent again', () => first.count('requests_resent') > 0);
     release();
     expect((await Promise.all(answers)).map(String)).toEqual(texts);
+    const moved = (): number => newcomers.reduce((sum, one) => sum + one.count('reply_moved'), 0);
+    await waitUntil('the answers on partitions that moved are counted', () => moved() > 0);
   });
 });
 

@@ -189,15 +189,15 @@ describe('requests and answers', () => {
       expect(responder.events).toContainEqual({ type: 'reply_lost', code: 'broker_unavailable' });
     });
 
-    it('are dropped by a requester: answers for others unseen, its own unknown ones counted', async () => {
+    it('are dropped by a requester: those of other groups unseen, those of its own group and its own unknown ones counted', async () => {
       const own = await startRequester(broker, { requesterId: 'the-owner' });
       const partitions = Array.from({ length: own.status().partitions }, (_, index) => index);
       expect(partitions.length).toBeGreaterThan(0);
       const producer = broker.createProducer();
       await producer.connect();
       for (let partition = 0; partition < 16; partition += 1) {
-        for (const requesterId of ['somebody else', 'the-owner']) {
-          const headers = { v: '1', requester: requesterId, 'correlation-id': 'never-sent' };
+        for (const name of ['somebody.else', 'hps-response-consumer.another', 'hps-response-consumer.the-owner']) {
+          const headers = { v: '1', requester: name, 'correlation-id': 'never-sent' };
           await producer.send({
             topic: 'solutionResponse',
             partition,
@@ -212,6 +212,7 @@ describe('requests and answers', () => {
       await own.stop();
       expect(own.count('reply_unknown')).toBeGreaterThan(0);
       expect(own.count('reply_unknown')).toBeLessThanOrEqual(16);
+      expect(own.count('reply_moved')).toBe(own.count('reply_unknown'));
     });
   });
 

@@ -2,18 +2,32 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { Broker } from '../src';
-import { createTestTopics, envelope, startRequester, startResponder, testBroker, waitUntil } from './harness';
+import { type Broker, createBroker } from '../src';
+import {
+  createTestTopics,
+  envelope,
+  errorCodeOf,
+  silentLog,
+  startRequester,
+  startResponder,
+  testBroker,
+  waitUntil,
+} from './harness';
 
 jest.setTimeout(180_000);
 
 /** A worker process and what it has said so far. */
 interface MortalWorker {
   readonly said: string[];
+  /** Resolves when it is gone. */
+  readonly died: Promise<unknown>;
   kill(): Promise<void>;
 }
 
-const startMortal = async ({ settings }: Broker, when: 'before' | 'after'): Promise<MortalWorker> => {
+const startMortal = async (
+  { settings }: Broker,
+  when: 'before' | 'after' | 'of poison' | 'in its place',
+): Promise<MortalWorker> => {
   const child: ChildProcess = spawn(
     process.execPath,
     [
@@ -27,15 +41,16 @@ const startMortal = async ({ settings }: Broker, when: 'before' | 'after'): Prom
     ],
     { stdio: ['ignore', 'pipe', 'inherit'] },
   );
+  const died = once(child, 'exit');
   const said: string[] = [];
   child.stdout?.on('data', (chunk: Buffer) => said.push(...chunk.toString().split('\n').filter(Boolean)));
   await waitUntil('the worker process is ready', () => said.includes('ready'));
   return {
     said,
+    died,
     kill: async () => {
-      const gone = once(child, 'exit');
       child.kill('SIGKILL');
-      await gone;
+      await died;
     },
   };
 };
@@ -68,5 +83,42 @@ describe('a worker that is killed', () => {
     await waitUntil('it is answered again', () => successor.count('answered') === 1);
     await waitUntil('the second answer has been seen', () => requester.count('reply_unknown') === 1);
     expect((await requester.request(envelope(), Buffer.from('next'))).toString()).toBe('next');
+  });
+
+  it('by a request that kills whoever takes it: it dies with its deadline, and the others are answered', async () => {
+    const requester = await startRequester(broker);
+    const first = await startMortal(broker, 'of poison');
+    const poisoned = errorCodeOf(requester.request(envelope(20_000), Buffer.from('poison')));
+    await first.died;
+    const next = await startMortal(broker, 'of poison');
+    await next.died;
+    expect(await poisoned).toBe('deadline_exceeded');
+    const survivor = await startResponder(broker, {
+      handle: (_head, payload) => {
+        if (payload.toString() === 'poison') throw new RangeError('The poison was taken again.');
+        return payload;
+      },
+    });
+    await waitUntil('it is dropped', () => survivor.count('request_expired') === 1);
+    expect((await requester.request(envelope(), Buffer.from('wholesome'))).toString()).toBe('wholesome');
+  });
+
+  it('and started again in its place: nobody waits for it to be missed', async () => {
+    const patient = { sessionTimeoutMs: 180_000, heartbeatIntervalMs: 120_000 };
+    const survivor = await startResponder(broker, patient);
+    const mortal = await startMortal(broker, 'in its place');
+    await waitUntil('they share', () => survivor.status().partitions === 8);
+    await mortal.kill();
+    // Without a place the group would wait for the dead member for two minutes, and stand still meanwhile.
+    const again = createBroker({ ...broker.settings, clientId: 'mortal', place: 'rack-1' }, silentLog);
+    broker.adopt({ stop: () => again.close() });
+    const successor = await startResponder(again, patient);
+    await waitUntil(
+      'they share again',
+      () => survivor.status().partitions === 8 && successor.status().partitions === 8,
+    );
+    const requester = await startRequester(broker);
+    const answers = Array.from({ length: 32 }, () => requester.request(envelope(), Buffer.from('on we go')));
+    expect((await Promise.all(answers)).map(String)).toEqual(new Array(32).fill('on we go'));
   });
 });

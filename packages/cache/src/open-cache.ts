@@ -12,6 +12,9 @@ import { newRedisClient } from './redis-client';
 import { createSharedCache, deleteKeys } from './shared-cache';
 import { type ConnectionPlan, type SupervisedConnection, superviseConnection } from './supervised-connection';
 
+const NO_CACHE =
+  'No cache is configured: this process reads from the database, more slowly, and sees changes made by others only when its own entries end.';
+
 /**
  * Opens the shared cache and its invalidation channel. Returns at once and connects in the background, again and again, for
  * ever: whether the cache is up shows in `status`. Throws CacheSettingsError where the settings cannot be used.
@@ -23,7 +26,10 @@ export const openCache = (
 ): Cache => {
   const resolved = resolveSettings(settings);
   const record = shielded(onEvent, log);
-  if (!resolved.address) return createDisabledCache(resolved.channel, log, record);
+  if (!resolved.address) {
+    log.warn({}, NO_CACHE);
+    return createDisabledCache(resolved.channel, log, record);
+  }
   return openRedisCache({ address: resolved.address, settings: resolved, log, record });
 };
 

@@ -1,7 +1,7 @@
 import { closeAll, eventually, open, openUp, untilUp } from './opened-cache';
 import { type OwnServer, startOwnServer } from './own-server';
 import { connectRaw, type RawClient } from './raw-client';
-import { makeSelfSigned } from './self-signed';
+import { makeSelfSigned } from '@decision/local-stack';
 import { startTcpProxy, type TcpProxy } from './tcp-proxy';
 
 const SECRET = 's3cret/@:?#';

@@ -4,7 +4,7 @@ import { createLogRecorder } from './log-recorder';
 import { open } from './opened-cache';
 
 describe('where no cache is configured', () => {
-  it('writes are discarded, reads are empty, messages are not sent', async () => {
+  it('says so at its opening; writes are discarded, reads are empty, messages are not sent', async () => {
     const { cache, log, events } = open({ url: undefined });
     await cache.shared.set('k', 'a');
     await expect(cache.shared.get('k')).resolves.toBeUndefined();
@@ -22,7 +22,10 @@ describe('where no cache is configured', () => {
       channel: { enabled: false, ready: false, name: 'service:cache:invalidate' },
     });
     await cache.close();
-    expect({ lines: log.lines, events }).toEqual({ lines: [], events: [] });
+    expect(log.lines).toEqual([
+      { level: 'warn', fields: {}, message: expect.stringContaining('No cache is configured') as unknown },
+    ]);
+    expect(events).toEqual([]);
   });
 
   it('entries live in the process for their local TTL, and announcements still reach it', async () => {
@@ -71,6 +74,6 @@ describe('an observer of events that fails', () => {
       validate: checkThing,
     });
     await expect(things.read('k', createCountedSource({ name: 'a' }).load)).resolves.toEqual({ name: 'a' });
-    expect(log.lines.map(({ level }) => level)).toEqual(['error']);
+    expect(log.lines.map(({ level }) => level)).toEqual(['warn', 'error']);
   });
 });

@@ -3,18 +3,50 @@ export const entitlements = {
   solve: 'Solve published rules',
   'rules.read': 'List and export rules',
   'rules.write': 'Import, publish, unpublish and delete rules',
+  'releases.read': 'List environments and releases',
+  'releases.write': 'Make, promote, cancel and roll back releases',
+  'releases.approve': 'Approve releases, where the environment names the key or its role',
+  'environments.manage': 'Create and change environments; rebuild release pins',
   'objects.manage': 'Create, update and delete objects',
-  'keys.manage': 'Create, list and revoke API keys',
+  'keys.manage': 'Create, list, rotate and revoke API keys',
+  'users.read': 'List users, user groups and roles',
+  'users.manage': 'Create, invite, change and delete users, user groups and custom roles',
+  'usage.read': 'Read how much was decided',
+  'audit.read': 'Read who changed what',
 } as const;
 
 export type Entitlement = keyof typeof entitlements;
 
 /** The roles that every workspace starts with, and what each may do. */
 export const builtInRoles = {
-  admin: ['solve', 'rules.read', 'rules.write', 'objects.manage', 'keys.manage'],
-  developer: ['solve', 'rules.read', 'rules.write', 'objects.manage'],
-  editor: ['solve', 'rules.read', 'rules.write'],
-  viewer: ['rules.read'],
+  admin: [
+    'solve',
+    'rules.read',
+    'rules.write',
+    'releases.read',
+    'releases.write',
+    'releases.approve',
+    'environments.manage',
+    'objects.manage',
+    'keys.manage',
+    'users.read',
+    'users.manage',
+    'usage.read',
+    'audit.read',
+  ],
+  developer: [
+    'solve',
+    'rules.read',
+    'rules.write',
+    'releases.read',
+    'releases.write',
+    'releases.approve',
+    'objects.manage',
+    'users.read',
+    'usage.read',
+  ],
+  editor: ['solve', 'rules.read', 'rules.write', 'releases.read', 'users.read'],
+  viewer: ['rules.read', 'releases.read'],
   solver: ['solve'],
 } as const satisfies Record<string, readonly Entitlement[]>;
 

@@ -49,6 +49,30 @@ export const limits = {
     unit: 'count',
     meaning: 'Requests with a large body that one process works on at once; more are answered 429.',
   },
+  admissionTargetMs: {
+    env: 'ADMISSION_TARGET_MS',
+    defaultValue: 100,
+    min: 1,
+    max: 60_000,
+    unit: 'ms',
+    meaning: 'Mean time to an answer of one input above which a gateway admits fewer requests and answers 429.',
+  },
+  maxInFlightRequests: {
+    env: 'MAX_IN_FLIGHT_REQUESTS',
+    defaultValue: 10_000,
+    min: 1,
+    max: 1_000_000,
+    unit: 'count',
+    meaning: 'Requests that one gateway works on at once at most, whatever their latency; more are answered 429.',
+  },
+  maxInFlightBytes: {
+    env: 'MAX_IN_FLIGHT_BYTES',
+    defaultValue: 512 * MIB,
+    min: MIB,
+    max: 64 * 1024 * MIB,
+    unit: 'bytes',
+    meaning: 'Bytes of bodies that one gateway holds at once at most; what would exceed them is answered 429.',
+  },
   rpcTimeoutMs: {
     env: 'RPC_TIMEOUT_MS',
     defaultValue: 60_000,
@@ -64,6 +88,15 @@ export const limits = {
     max: 10_000,
     unit: 'count',
     meaning: 'Partitions that solution-response must have. With fewer, the gateway does not become ready.',
+  },
+  decisionLogBufferBytes: {
+    env: 'DECISION_LOG_BUFFER_BYTES',
+    defaultValue: 128 * MIB,
+    min: MIB,
+    max: 16 * 1024 * MIB,
+    unit: 'bytes',
+    meaning:
+      'Decision logs that wait for the broker in one process; what does not fit is dropped, counted and said in the log.',
   },
   workerSessionTimeoutMs: {
     env: 'WORKER_SESSION_TIMEOUT_MS',
@@ -112,6 +145,8 @@ export const fixedLimits = {
   chunkBytes: 2 * MIB,
   /** Inputs in a chunk at most: many tiny ones have results that together would not fit a message. */
   chunkItems: 10_000,
+  /** Entries of a parallel request at most. */
+  parallelEntries: 1_000,
   /** Levels to which the inputs of a list may nest. */
   listDepth: 10_000,
   /** Results of a bulk request that are held until all are there, bytes; the streamed form has no such bound. */

@@ -16,6 +16,8 @@ export const RulePointer = Type.Object(
     user_groups: Type.Array(Type.String()),
     /** Null: the rule is not published, and no selector solves it. */
     latest: Type.Union([VersionTarget, Type.Null()]),
+    /** What is live in each environment, by the slug of the environment. Where nothing is, there is no entry. */
+    pins: Type.Record(Type.String(), VersionTarget),
   },
   { $id: 'RulePointer', additionalProperties: false, description: 'Where a slug points.' },
 );

@@ -19,7 +19,8 @@ export type RuleProblemCode =
   | 'unknown_function'
   | 'unbound_value'
   | 'unknown_value'
-  | 'too_deep';
+  | 'too_deep'
+  | 'too_large';
 
 /** Where a formula goes wrong. Lines and columns from 1, all counts in UTF-16 units. */
 export interface FormulaPlace {

@@ -12,7 +12,7 @@ type InputType = (typeof TYPES)[number];
 
 const files = TYPES.map((type) => ({
   type,
-  cases: JSON.parse(readFileSync(join(__dirname, '../cases', `${type}.json`), 'utf8')) as CaseFile,
+  cases: JSON.parse(readFileSync(join(__dirname, '../cases/operators', `${type}.json`), 'utf8')) as CaseFile,
 }));
 
 const tableOf = (type: InputType | 'object', op: string, args: readonly unknown[]): RuleTable => ({
@@ -40,7 +40,7 @@ const matches = (type: InputType | 'object', op: string, args: readonly unknown[
   return answers[0];
 };
 
-describe.each(files)('S1 operators of type $type', ({ type, cases }) => {
+describe.each(files)('E-14 operators of type $type', ({ type, cases }) => {
   const rows = Object.entries(cases).flatMap(([op, list]) =>
     list.map(([args, value, expected]) => ({ op, args, value, expected })),
   );
@@ -67,12 +67,44 @@ describe.each(files)('S1 operators of type $type', ({ type, cases }) => {
   });
 });
 
-it('S1 there are more than 1,200 cases', () => {
+describe('E-14 cases stand on the boundary', () => {
+  const bounded = files.flatMap(({ type, cases }) =>
+    Object.entries(cases).flatMap(([op, list]) => {
+      const entry = operatorCatalogue.find((candidate) => candidate.type === type && candidate.op === op);
+      const isBounded = entry?.args.some((argument) => argument.type === 'number' || argument.type === 'date') === true;
+      return isBounded ? [{ type, op, list }] : [];
+    }),
+  );
+  const sizeOf = (value: unknown): unknown =>
+    typeof value === 'string' ? [...value].length : Array.isArray(value) ? value.length : undefined;
+  const isRelative = (op: string): boolean => /(minutes|hours|days|months) (ago|from now)$/.test(op);
+
+  it.each(bounded.filter(({ type, op }) => !(type === 'date' && isRelative(op)) && !/(multiple|power) of$/.test(op)))(
+    '$type: $op has a value, or one of a size, that its arguments name',
+    ({ list }) => {
+      expect(list.some(([args, value]) => args.includes(value) || args.includes(sizeOf(value)))).toBe(true);
+    },
+  );
+
+  const DAY = 86_400_000;
+  const instantOf = (value: unknown): number => (typeof value === 'number' ? value : Date.parse(String(value)));
+  it.each(bounded.filter(({ type, op }) => type === 'date' && isRelative(op)))(
+    '$type: $op matches a value and misses another that is no day away',
+    ({ list }) => {
+      const pairs = list.flatMap(([, hit, isHit]) =>
+        isHit ? list.filter(([, , other]) => !other).map(([, miss]) => Math.abs(instantOf(hit) - instantOf(miss))) : [],
+      );
+      expect(Math.min(...pairs.filter((distance) => !Number.isNaN(distance)))).toBeLessThanOrEqual(DAY);
+    },
+  );
+});
+
+it('E-14 there are more than 1,200 cases', () => {
   const count = files.flatMap(({ cases }) => Object.values(cases)).flat().length;
   expect(count).toBeGreaterThan(1_200);
 });
 
-describe('S1 the catalogue', () => {
+describe('E-14 the catalogue', () => {
   it('has 190 operators, each name once in a type', () => {
     const names = operatorCatalogue.map(({ type, op }) => `${type}: ${op}`);
     expect(new Set(names).size).toBe(names.length);

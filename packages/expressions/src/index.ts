@@ -18,4 +18,5 @@ export { type FormulaOutcome, runFormula } from './run/run-formula';
 export { type FormulaNode } from './syntax/nodes';
 export { type FormulaParsing, parseFormula } from './syntax/parser';
 export { printFormula } from './syntax/printer';
+export { parsePattern, type Pattern } from './text/pattern';
 export { measureValue } from './values/measure';

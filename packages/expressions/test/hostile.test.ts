@@ -185,9 +185,7 @@ describe('F81: looking at large values again and again', () => {
     'length(keys(wide)) > 0',
     'length(values(wide)) > 0',
   ])('%s pays for it', (condition) => {
-    expect(codeOf(run(`count(range(0, 20000), x => ${condition})`, fields))).toMatch(
-      /^steps_exhausted$/,
-    );
+    expect(codeOf(run(`count(range(0, 20000), x => ${condition})`, fields))).toMatch(/^steps_exhausted$/);
   });
 });
 

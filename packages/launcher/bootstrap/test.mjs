@@ -33,7 +33,7 @@ const startServers = async (directory) => {
 const suites = () =>
   ['packages', 'services']
     .flatMap((folder) => readdirSync(join(root, folder)).map((name) => join(root, folder, name)))
-    .concat(join(root, 'tests-e2e'))
+    .concat(join(root, 'tests-e2e'), join(root, 'benchmarks'))
     .map((home) => join(home, 'test-results'));
 
 /** Sums what each suite counted. */

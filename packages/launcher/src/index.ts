@@ -4,4 +4,5 @@ export { type PreparedWorkspace, prepareServers, type PrepareOptions } from './f
 export { type Example, readExamples, seedExamples } from './fleet/seed-examples';
 export { type Ingress, type IngressOptions, startIngress } from './ingress/ingress';
 export { LaunchError } from './launch-error';
-export { type ServiceProcess } from './fleet/service-process';
+export { importWorkspace, type ImportWorkspaceOptions } from './workspace/import-workspace';
+export { type ServiceProcess, type ServiceProcessOptions, startServiceProcess } from './fleet/service-process';

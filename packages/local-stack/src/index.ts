@@ -1,6 +1,9 @@
+export { makeSelfSigned, type SelfSigned } from './network/self-signed';
 export { StackError, type StackErrorCode } from './stack-error';
 export {
+  type BrokerAccess,
   type RunningStack,
+  type SecureBrokers,
   type ServerControl,
   type ServerName,
   type StackOptions,

@@ -1,3 +1,4 @@
+import type { SecureListeners } from './broker/secure-listeners';
 import type { ServerName, StackStep } from './stack-options';
 
 /** What the code that prepares one server is given. */
@@ -9,6 +10,8 @@ export interface ServerContext {
   readonly downloads: string;
   readonly durable: boolean;
   readonly port: number;
+  /** Of the broker alone, where they are asked for. */
+  readonly secure?: SecureListeners | undefined;
   /** Aborted when another server failed or the stack is stopped while it starts. */
   readonly signal: AbortSignal;
   readonly say: (step: StackStep, message: string) => void;

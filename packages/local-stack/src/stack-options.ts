@@ -16,6 +16,22 @@ export interface StackProgress {
   readonly elapsedMs: number;
 }
 
+/** The one account on the listeners that ask for one. Letters, digits and dashes only. */
+export interface BrokerAccess {
+  readonly username: string;
+  readonly password: string;
+}
+
+/** Where the broker listens besides its open address, each `127.0.0.1:PORT`. */
+export interface SecureBrokers {
+  /** The certificate, PEM: its own authority, made for `localhost`. */
+  readonly certificate: string;
+  readonly tls: string;
+  /** Asks for an account: PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, or OAUTHBEARER with an unsigned token. */
+  readonly sasl: string;
+  readonly saslTls: string;
+}
+
 export interface StackOptions {
   /** Where data lives, e.g. `.local/data`; survives restarts. Made when absent. */
   readonly directory: string;
@@ -35,6 +51,8 @@ export interface StackOptions {
   };
   /** Which servers; default all three. One that is neither here nor external has an empty address. */
   readonly servers?: readonly ServerName[];
+  /** Gives an embedded broker, when its data is first made, listeners with TLS and accounts besides the open one. For tests. */
+  readonly brokerAccess?: BrokerAccess;
   /** Gives up a start that is under way, and later refuses `controls.*.start()`; what runs is ended by `stop()` alone. */
   readonly signal?: AbortSignal;
   readonly onProgress?: (event: StackProgress) => void;
@@ -65,6 +83,8 @@ export interface RunningStack {
   readonly cacheUrl: string;
   /** `127.0.0.1:PORT`. */
   readonly mqBrokers: string;
+  /** Undefined unless `brokerAccess` was given. */
+  readonly secureBrokers: SecureBrokers | undefined;
   /** What runs at this moment; external servers are not in it. */
   readonly processes: readonly { readonly name: string; readonly pid: number }[];
   /** Stops every server within 8 s; what has not ended by then is killed. May be called again. */

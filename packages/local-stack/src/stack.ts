@@ -3,11 +3,18 @@ import { prepareBroker } from './broker/broker-server';
 import { prepareCache } from './cache/cache-server';
 import { databaseUrl, prepareDatabase } from './database/database-server';
 import { choosePorts } from './network/choose-ports';
+import { chooseSecureListeners, type SecureListeners } from './broker/secure-listeners';
 import { type OpenStack, openStack } from './open-stack';
 import { createServerProcess } from './process/server-process';
 import type { ServerRecipe } from './process/server-recipe';
 import type { ServerContext } from './server-context';
-import { type RunningStack, SERVER_NAMES, type ServerName, type StackOptions } from './stack-options';
+import {
+  type RunningStack,
+  type SecureBrokers,
+  SERVER_NAMES,
+  type ServerName,
+  type StackOptions,
+} from './stack-options';
 
 const PREPARE: Readonly<Record<ServerName, (context: ServerContext) => Promise<ServerRecipe>>> = {
   database: prepareDatabase,
@@ -24,8 +31,10 @@ export const startStack = async (options: StackOptions): Promise<RunningStack> =
   const stack = await openStack(options);
   try {
     const ports = await choosePorts(embedded(options), options.ports ?? {});
-    await startAll(stack, ports);
-    return runningStack(stack, ports);
+    const { brokerAccess } = options;
+    const secure = brokerAccess === undefined ? undefined : await chooseSecureListeners(brokerAccess);
+    await startAll(stack, ports, secure);
+    return runningStack(stack, ports, secure);
   } catch (error) {
     await stack.close();
     throw error;
@@ -40,9 +49,9 @@ const embedded = ({ servers = SERVER_NAMES, external = {} }: StackOptions): Serv
 type Ports = ReadonlyMap<ServerName, number>;
 
 /** Rejects with the first failure, once everything that was under way has ended. */
-const startAll = async (stack: OpenStack, ports: Ports): Promise<void> => {
+const startAll = async (stack: OpenStack, ports: Ports, secure: SecureListeners | undefined): Promise<void> => {
   const starts = [...ports].map(([server, port]) =>
-    startServer(stack, server, port).catch((error: unknown) => {
+    startServer(stack, { server, port, secure }).catch((error: unknown) => {
       stack.failure.abort(error);
       throw error;
     }),
@@ -52,13 +61,19 @@ const startAll = async (stack: OpenStack, ports: Ports): Promise<void> => {
   stack.failure.signal.throwIfAborted();
 };
 
-const startServer = async (stack: OpenStack, server: ServerName, port: number): Promise<void> => {
+interface ServerPlace {
+  readonly server: ServerName;
+  readonly port: number;
+  readonly secure: SecureListeners | undefined;
+}
+
+const startServer = async (stack: OpenStack, { server, port, secure }: ServerPlace): Promise<void> => {
   const { directory, options, register, reporter, servers } = stack;
   const signal = stack.failure.signal;
   const say = reporter.of(server);
   const downloads = resolve(options.downloads);
   const durable = options.durable ?? true;
-  const recipe = await PREPARE[server]({ server, directory, downloads, durable, port, signal, say });
+  const recipe = await PREPARE[server]({ server, directory, downloads, durable, port, secure, signal, say });
   const process = createServerProcess(recipe, { register, signal, say });
   servers.set(server, process);
   say('start', `starting on port ${port}`);
@@ -66,7 +81,11 @@ const startServer = async (stack: OpenStack, server: ServerName, port: number): 
   say('ready', `ready on port ${port}`);
 };
 
-const runningStack = ({ options, directory, servers, close }: OpenStack, ports: Ports): RunningStack => {
+const runningStack = (
+  { options, directory, servers, close }: OpenStack,
+  ports: Ports,
+  secure: SecureListeners | undefined,
+): RunningStack => {
   const external = options.external ?? {};
   const address = (server: ServerName, given: string | undefined, own: (port: number) => string): string => {
     const port = ports.get(server);
@@ -77,6 +96,7 @@ const runningStack = ({ options, directory, servers, close }: OpenStack, ports: 
     databaseUrl: address('database', external.databaseUrl, (port) => databaseUrl(directory, port)),
     cacheUrl: address('cache', external.cacheUrl, (port) => `redis://127.0.0.1:${port}`),
     mqBrokers: address('broker', external.mqBrokers, (port) => `127.0.0.1:${port}`),
+    secureBrokers: secure === undefined ? undefined : secureBrokers(secure),
     get processes() {
       return [...servers].flatMap(([name, server]) => {
         const pid = server.pid();
@@ -87,3 +107,10 @@ const runningStack = ({ options, directory, servers, close }: OpenStack, ports: 
     stop: () => (stopped ??= close()),
   };
 };
+
+const secureBrokers = ({ identity, ports }: SecureListeners): SecureBrokers => ({
+  certificate: identity.cert,
+  tls: `127.0.0.1:${ports.tls}`,
+  sasl: `127.0.0.1:${ports.sasl}`,
+  saslTls: `127.0.0.1:${ports.saslTls}`,
+});

@@ -18,15 +18,27 @@ import { newApiKey } from './rule-fixtures';
 
 const ALL = allMigrations.map(({ name }) => name);
 const TABLES = [
+  'announcements',
   'api_keys',
+  'audit_entries',
+  'environments',
+  'folders',
+  'invitations',
+  'release_approvals',
+  'releases',
   'roles',
   'rule_ids',
+  'rule_test_results',
   'rule_versions',
   'rules',
-  'user_group_members',
+  'usage_batches',
+  'usage_counters',
   'user_groups',
   'users',
   'value_revisions',
+  'value_sync_members',
+  'value_syncs',
+  'workspace_objects',
   'workspace_values',
   'workspaces',
 ];

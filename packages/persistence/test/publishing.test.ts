@@ -148,7 +148,7 @@ describe('publishing', () => {
       expect(await resolve(rule.slug, number)).toEqual({ status: 'version_not_found', latest: 1 });
     });
 
-    it('knows no environments yet', async () => {
+    it('finds nothing in an environment where nothing is live', async () => {
       const rule = await insert();
       await publish(rule.id);
       expect(await resolve(rule.slug, 'production')).toEqual({ status: 'environment_not_found' });
@@ -205,13 +205,14 @@ describe('publishing', () => {
     it('is the pointer of a slug, with or without a published version', async () => {
       const rule = await insert({ userGroups: ['sales'] });
       const pointer = () => inWorkspace((transaction) => findRulePointer(transaction, rule.slug));
-      expect(await pointer()).toEqual({ rule_id: rule.id, user_groups: ['sales'], latest: null });
+      expect(await pointer()).toEqual({ rule_id: rule.id, user_groups: ['sales'], latest: null, pins: {} });
       const versionId = randomUUID();
       await publish(rule.id, versionId);
       expect(await pointer()).toEqual({
         rule_id: rule.id,
         user_groups: ['sales'],
         latest: { version: 1, version_id: versionId },
+        pins: {},
       });
       expect(await inWorkspace((transaction) => findRulePointer(transaction, 'unknown'))).toBeUndefined();
     });

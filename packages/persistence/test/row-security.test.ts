@@ -2,30 +2,86 @@ import { randomUUID } from 'node:crypto';
 import {
   type ApiKeyRecord,
   createApiKey,
+  createInvitation,
+  createUser,
+  createUserGroup,
+  deleteFolder,
   deleteRule,
+  deleteUser,
   deleteValue,
+  findKeyRole,
   findNumberedVersion,
   findRule,
+  areSameVersions,
+  deleteTestResult,
+  endRelease,
+  findOpenReleases,
+  findPins,
+  findRelease,
+  findReleaseForChange,
+  findRollback,
   findRulePointer,
+  findTestResults,
+  findTestSuite,
+  findTestSuiteForChange,
   findValues,
+  goLive,
+  insertRelease,
   insertRule,
   listApiKeys,
+  listEnvironments,
+  listReleases,
+  listVersions,
+  loadVersionDocument,
+  publishVersionAgain,
+  listAudit,
+  listFolders,
+  listInvitations,
   listRules,
+  listUserGroups,
+  listUsers,
   listValues,
   loadValues,
   loadVersion,
+  lockRule,
+  type NewRelease,
   type NewRule,
   publishRule,
+  putBack,
+  recordApproval,
   recordKeyUse,
   resolveVersion,
   revokeApiKey,
+  saveEnvironment,
+  saveTestResults,
+  saveTestSuite,
+  rotateApiKey,
+  saveFolder,
   saveValues,
+  takeInvitation,
   type Transaction,
   unpublishRule,
   updateRule,
+  updateUser,
   updateValue,
+  findBoundValues,
+  findValueRevision,
+  findValueUses,
+  oweAnnouncement,
+  deleteObject,
+  findArchivedUses,
+  findLeftValues,
+  findManagedValues,
+  findObject,
+  findObjectFields,
+  findTakenNames,
+  insertObject,
+  listObjects,
+  updateObject,
+  writeManagedValues,
   type WorkspaceAccess,
 } from '../src';
+import * as persistence from '../src';
 import { asOwner } from './as-owner';
 import { newApiKey, newRule } from './rule-fixtures';
 import { openTestWorkspace, type TestWorkspace } from './test-workspace';
@@ -38,6 +94,46 @@ describe('row security', () => {
   const versionId = randomUUID();
   let key: ApiKeyRecord;
   let valueId: string;
+  let environmentId: string;
+  let objectId: string;
+  const object = {
+    name: 'Colors',
+    content: '{"color":["red"]}',
+    contentType: 'json_schema',
+    parsedFields: [],
+    userGroups: ['sales', 'eu'],
+  } as const;
+  const red = {
+    path: 'color',
+    member: '"red"',
+    name: 'color.red',
+    type: 'string',
+    content: 'red',
+    metadata: {},
+  } as const;
+  const NO_PLAN = { create: [], change: [], unchanged: 0, archive: [], release: [] };
+  const [liveId, pendingId] = [randomUUID(), randomUUID()];
+  const environment = {
+    slug: 'production',
+    name: 'Production',
+    level: 1,
+    approvers: [],
+    approvalScheme: 'any',
+    directReleases: true,
+  } as const;
+  const result = { testId: 'one', success: true, error: false, state: {}, executedAt: '2026-01-15T09:30:00.000Z' };
+  const release = (id: string): NewRelease => ({
+    id,
+    ruleId: rule.id,
+    versionId,
+    environment: { ...environment, id: environmentId },
+    source: 'direct',
+    sourceReleaseId: null,
+    note: null,
+  });
+  let folderId: string;
+  let userId: string;
+  let invitationId: string;
 
   beforeAll(async () => {
     workspace = await openTestWorkspace('row_security');
@@ -52,6 +148,25 @@ describe('row security', () => {
       if (saved.status === 'saved') valueId = saved.values[0]?.id ?? '';
       const outcome = await createApiKey(transaction, newApiKey({ userGroups: ['sales'] }));
       if (outcome.status === 'created') key = outcome.key;
+      const made = await saveEnvironment(transaction, environment);
+      if (made.status === 'saved') environmentId = made.environment.id;
+      const live = await insertRelease(transaction, release(liveId));
+      if (live.status === 'inserted') await goLive(transaction, live.release);
+      await insertRelease(transaction, release(pendingId));
+      await saveTestResults(transaction, rule.id, [result]);
+      const inserted = await insertObject(transaction, object);
+      if (inserted.status === 'inserted') objectId = inserted.object.id;
+      const owner = { id: objectId, userGroups: object.userGroups };
+      await writeManagedValues(transaction, owner, { ...NO_PLAN, create: [red] });
+      const person = { email: 'ada@example.com', name: 'Ada', role: 'viewer', userGroups: ['sales', 'eu'] };
+      const folder = await saveFolder(transaction, { name: 'Ours', newUserGroups: ['sales', 'eu'] });
+      if (folder.status === 'saved') folderId = folder.folder.id;
+      const user = await createUser(transaction, { ...person, passwordHash: 'hash' });
+      if (user.status === 'created') userId = user.user.id;
+      const link = { selector: 'link', tokenHash: 'ab'.repeat(32), expiresAt: '2099-01-01T00:00:00Z' };
+      const invitation = await createInvitation(transaction, { ...person, email: 'eve@example.com', ...link });
+      if (invitation.status === 'created') invitationId = invitation.invitation.id;
+      for (const name of ['sales', 'eu']) await createUserGroup(transaction, { name, description: null });
     });
   });
   afterAll(() => workspace.close());
@@ -99,8 +214,145 @@ describe('row security', () => {
     ['loadValues', async (transaction) => (await loadValues(transaction, [valueId])).values, []],
     ['updateValue', (transaction) => updateValue(transaction, valueId, { name: 'theirs' }), { status: 'not_found' }],
     ['deleteValue', (transaction) => deleteValue(transaction, valueId), { status: 'not_found' }],
+    ['listVersions', (transaction) => listVersions(transaction, rule.id, { limit: 9 }), []],
+    ['loadVersionDocument', (transaction) => loadVersionDocument(transaction, versionId), undefined],
+    ['areSameVersions', (transaction) => areSameVersions(transaction, versionId, versionId.toUpperCase()), false],
+    [
+      'publishVersionAgain',
+      (transaction) =>
+        publishVersionAgain(transaction, { ruleId: rule.id, sourceId: versionId, versionId: randomUUID() }),
+      undefined,
+    ],
+    ['findObject by id', (transaction) => findObject(transaction, { id: objectId }), undefined],
+    ['findObject by name', (transaction) => findObject(transaction, { name: object.name }), undefined],
+    ['listObjects', (transaction) => listObjects(transaction), { objects: [], nextCursor: null }],
+    ['findObjectFields', (transaction) => findObjectFields(transaction, { ids: [objectId], names: [object.name] }), []],
+    ['findManagedValues', (transaction) => findManagedValues(transaction, objectId, 'read'), []],
+    ['findLeftValues', (transaction) => findLeftValues(transaction, ['color.red'], 'read'), []],
+    ['findArchivedUses', (transaction) => findArchivedUses(transaction, [rule.id]), []],
+    [
+      'updateObject',
+      (transaction) => updateObject(transaction, objectId, { ...object, content: '{}' }),
+      { status: 'not_as_expected' },
+    ],
+    [
+      'writeManagedValues',
+      (transaction) => writeManagedValues(transaction, { id: objectId, userGroups: [] }, NO_PLAN),
+      { status: 'written' },
+    ],
+    ['deleteObject', (transaction) => deleteObject(transaction, objectId, 'archive'), { status: 'not_found' }],
+    ['findTestSuite', (transaction) => findTestSuite(transaction, rule.slug), undefined],
+    ['findTestSuiteForChange', (transaction) => findTestSuiteForChange(transaction, { id: rule.id }), undefined],
+    ['saveTestSuite', (transaction) => saveTestSuite(transaction, { ruleId: rule.id, tests: [{}] }), undefined],
+    ['findTestResults', (transaction) => findTestResults(transaction, rule.id), new Map()],
+    [
+      'saveTestResults',
+      (transaction) => saveTestResults(transaction, rule.id, [{ ...result, success: false }]),
+      undefined,
+    ],
+    ['deleteTestResult', (transaction) => deleteTestResult(transaction, rule.id, 'one'), undefined],
+    ['lockRule', (transaction) => lockRule(transaction, { id: rule.id }), undefined],
+    ['lockRule by slug', (transaction) => lockRule(transaction, { slug: rule.slug }), undefined],
+    ['findRelease', (transaction) => findRelease(transaction, liveId), undefined],
+    ['findReleaseForChange', (transaction) => findReleaseForChange(transaction, liveId), undefined],
+    ['findRollback', (transaction) => findRollback(transaction, liveId), undefined],
+    ['findOpenReleases', (transaction) => findOpenReleases(transaction, rule.id), []],
+    ['findPins', (transaction) => findPins(transaction), []],
+    ['listReleases', (transaction) => listReleases(transaction, {}, { limit: 9 }), { releases: [], nextCursor: null }],
+    ['endRelease', (transaction) => endRelease(transaction, liveId, 'withdrawn'), undefined],
+    [
+      'goLive',
+      (transaction) =>
+        goLive(transaction, {
+          id: pendingId,
+          environment: { id: environmentId, slug: '', level: 1 },
+          rule: { id: rule.id, slug: '', name: '' },
+        }),
+      undefined,
+    ],
+    [
+      'putBack',
+      (transaction) => putBack(transaction, { id: randomUUID(), instead: liveId, previous: liveId }),
+      undefined,
+    ],
+    ['listAudit', (transaction) => listAudit(transaction, {}, { limit: 9 }), { entries: [], nextCursor: null }],
+    ['findKeyRole', (transaction) => findKeyRole(transaction, key.id), undefined],
+    ['listFolders', (transaction) => listFolders(transaction, {}), []],
+    ['listFolders by name', (transaction) => listFolders(transaction, { name: 'Ours', userGroup: 'sales' }), []],
+    ['deleteFolder', (transaction) => deleteFolder(transaction, folderId), undefined],
+    ['listUsers', listUsers, []],
+    ['updateUser', (transaction) => updateUser(transaction, userId, { role: 'admin' }), undefined],
+    ['deleteUser', (transaction) => deleteUser(transaction, userId), undefined],
+    ['listUserGroups', listUserGroups, []],
+    ['listInvitations', listInvitations, []],
+    ['takeInvitation', (transaction) => takeInvitation(transaction, invitationId, 'withdraw'), undefined],
+    [
+      'rotateApiKey',
+      (transaction) =>
+        rotateApiKey(transaction, key.id, { selector: 'x', secretHash: 'ab'.repeat(32), overlapSeconds: 0 }),
+      { status: 'not_found' },
+    ],
     ['recordKeyUse', (transaction) => recordKeyUse(transaction, key.id), undefined],
   ];
+
+  /** Functions that make something of one's own, or act within limits that tests of their own state, below or in the file named. */
+  const ELSEWHERE: Readonly<Record<string, string>> = {
+    insertRule: 'the id of a hidden rule',
+    insertRelease: 'can neither make nor approve a release',
+    recordApproval: 'can neither make nor approve a release',
+    listEnvironments: 'shows environments to the whole workspace',
+    saveEnvironment: 'lets a restricted key change no environment',
+    createApiKey: 'cannot make a key of the groups',
+    saveValues: 'what a stranger makes is its own',
+    findValueUses: 'says of hidden rules only that they exist',
+    findBoundValues: 'what a stranger makes is its own',
+    findValueRevision: 'what a stranger makes is its own',
+    insertObject: 'what a stranger makes is its own',
+    findTakenNames: 'says of hidden rules only that they exist',
+    archiveValues: 'object-security.test.ts',
+    compareValues: 'object-security.test.ts',
+    completeSync: 'object-security.test.ts',
+    deleteValues: 'object-security.test.ts',
+    findAbsentMembers: 'object-security.test.ts',
+    findReferringValues: 'object-security.test.ts',
+    openSync: 'object-security.test.ts',
+    rememberMembers: 'object-security.test.ts',
+    resolveReferences: 'object-security.test.ts',
+    takeTurns: 'object-security.test.ts',
+    oweAnnouncement: 'what a stranger makes is its own',
+    takeAnnouncements: 'announcements.test.ts: on behalf of no workspace',
+    finishAnnouncements: 'announcements.test.ts: on behalf of no workspace',
+    findApiKey: 'api-keys.test.ts: on behalf of no workspace',
+    findInvitation: 'invitations: on behalf of no workspace',
+    recordChange: 'audit.test.ts: within the access of the transaction',
+    saveFolder: 'makes what is of its own workspace',
+    createUser: 'makes what is of its own workspace',
+    createUserGroup: 'makes what is of its own workspace',
+    createInvitation: 'makes what is of its own workspace',
+    listRoles: 'the whole workspace sees its roles',
+    findRole: 'the whole workspace sees its roles',
+    saveRole: 'only an access without restriction may: roles.test.ts',
+    deleteRole: 'only an access without restriction may: roles.test.ts',
+    addUsage: 'counts are of the whole workspace',
+    readUsage: 'counts are of the whole workspace',
+    findUnknownGroups: 'the whole workspace knows its groups',
+  };
+  /** Functions that work on databases and identities, not on what a workspace has. */
+  const NOT_OF_WORKSPACES = [
+    ...['openDatabase', 'createDatabase', 'dropDatabase', 'checkDatabase', 'checkServer', 'requireDatabase'],
+    ...['migrate', 'ensureWorkspace', 'accessOfKey', 'findPendingMigrations'],
+    ...['isValueReference', 'referencesIn'],
+  ];
+
+  it('is tested here for every function of the package', () => {
+    const named = new Set([
+      ...BLIND.map(([name]) => name.split(' ')[0]),
+      ...Object.keys(ELSEWHERE),
+      ...NOT_OF_WORKSPACES,
+    ]);
+    const functions = Object.entries(persistence).filter(([, value]) => typeof value === 'function');
+    expect(functions.map(([name]) => name).filter((name) => !named.has(name))).toEqual([]);
+  });
 
   /** Everything that the blind must not have changed. */
   const state = (): Promise<unknown> =>
@@ -108,8 +360,17 @@ describe('row security', () => {
       asOwner(workspace.url, 'select * from rules order by id'),
       asOwner(workspace.url, 'select * from rule_versions order by id'),
       asOwner(workspace.url, 'select * from api_keys order by id'),
+      asOwner(workspace.url, 'select * from audit_entries order by id'),
+      asOwner(workspace.url, 'select * from folders order by id'),
+      asOwner(workspace.url, 'select * from users order by id'),
+      asOwner(workspace.url, 'select * from invitations order by id'),
       asOwner(workspace.url, 'select * from workspace_values order by id'),
       asOwner(workspace.url, 'select * from value_revisions order by workspace_id'),
+      asOwner(workspace.url, 'select * from environments order by id'),
+      asOwner(workspace.url, 'select * from releases order by id'),
+      asOwner(workspace.url, 'select * from workspace_objects order by id'),
+      asOwner(workspace.url, 'select * from rule_test_results order by test_id'),
+      asOwner(workspace.url, 'select * from release_approvals order by release_id'),
     ]).then((rows) => JSON.parse(JSON.stringify(rows)) as unknown);
 
   describe.each<[string, () => WorkspaceAccess]>([
@@ -133,9 +394,74 @@ describe('row security', () => {
       expect(await as(access(), work)).toEqual(nothing);
     });
 
+    it('can neither make nor approve a release', async () => {
+      const making = as(access(), (transaction) => insertRelease(transaction, release(randomUUID())));
+      await expect(making).rejects.toMatchObject({ name: 'ServiceError' });
+      const approving = as(access(), (transaction) => recordApproval(transaction, pendingId, []));
+      await expect(approving).rejects.toMatchObject({ code: 'forbidden' });
+    });
+
     it('has changed nothing', async () => {
       expect(await state()).toEqual(before);
     });
+  });
+
+  it('says of hidden rules only that they exist, to the workspace alone', async () => {
+    const ids = [valueId];
+    const used = newRule({ slug: 'uses-a-value', valueIds: ids, userGroups: ['sales'] });
+    await as(workspace.access, (transaction) => insertRule(transaction, used));
+    const uses = (access: WorkspaceAccess) => as(access, (transaction) => findValueUses(transaction, ids));
+    expect(await uses(workspace.access)).toMatchObject([{ rule: { slug: 'uses-a-value' } }]);
+    expect(await uses(workspace.restrictedTo('ops'))).toMatchObject([{ rule: undefined }]);
+    expect(await uses(stranger)).toEqual([]);
+    const taken = (access: WorkspaceAccess) => as(access, (transaction) => findTakenNames(transaction, ['color.red']));
+    expect(await taken(workspace.restrictedTo('ops'))).toEqual([{ name: 'color.red', id: undefined }]);
+    expect(await taken(stranger)).toEqual([]);
+    await as(workspace.access, (transaction) => deleteRule(transaction, used.id));
+  });
+
+  it('what a stranger makes is its own', async () => {
+    const saved = await as(stranger, (transaction) =>
+      saveValues(transaction, [{ name: 'ours', type: 'number', content: 2 }], {
+        newUserGroups: [],
+        userGroups: undefined,
+      }),
+    );
+    expect(saved).toMatchObject({ status: 'saved', created: 1 });
+    expect(await as(workspace.access, (transaction) => findBoundValues(transaction, [valueId]))).toMatchObject([
+      { content: 1 },
+    ]);
+    expect(await as(stranger, (transaction) => findBoundValues(transaction, [valueId]))).toEqual([]);
+    const ours = await as(workspace.access, findValueRevision);
+    await as(stranger, (transaction) =>
+      saveValues(transaction, [{ name: 'more', type: 'number', content: 2 }], {
+        newUserGroups: [],
+        userGroups: undefined,
+      }),
+    );
+    expect(await as(workspace.access, findValueRevision)).toBe(ours);
+    await as(stranger, (transaction) => insertObject(transaction, { ...object, userGroups: [] }));
+    expect(await as(workspace.access, (transaction) => findObject(transaction, { name: object.name }))).toMatchObject({
+      id: objectId,
+    });
+    await as(stranger, (transaction) => oweAnnouncement(transaction, { kind: 'rule', keys: ['theirs'] }));
+    expect(await asOwner(workspace.url, 'select workspace_id, keys from announcements')).toEqual([
+      { workspace_id: stranger.workspaceId, keys: ['theirs'] },
+    ]);
+  });
+
+  it('shows environments to the whole workspace, and to nobody else', async () => {
+    expect(await as(stranger, listEnvironments)).toEqual([]);
+    expect(await as(workspace.restrictedTo('ops'), listEnvironments)).toMatchObject([{ slug: 'production' }]);
+  });
+
+  it('lets a restricted key change no environment', async () => {
+    for (const slug of ['production', 'another']) {
+      const saving = as(workspace.restrictedTo('sales'), (transaction) =>
+        saveEnvironment(transaction, { ...environment, slug, name: 'Theirs' }),
+      );
+      await expect(saving).rejects.toMatchObject({ code: 'forbidden' });
+    }
   });
 
   it('shows a key that sees one rule nothing of the versions of another', async () => {

@@ -169,7 +169,7 @@ describe('values', () => {
       expect(await usesOf(id)).toMatchObject([{ ruleId, rule: { published: true } }]);
       expect(await remove(id)).toMatchObject({ status: 'in_use' });
       const { id: other } = await saveOne(number('b', 1));
-      expect(await remove(other)).toEqual({ status: 'deleted', name: 'b' });
+      expect(await remove(other)).toEqual({ status: 'deleted', name: 'b', updatedLists: [] });
       expect(await remove(other)).toEqual({ status: 'not_found' });
     });
 

@@ -1,4 +1,5 @@
 export { generateApiKey, type GeneratedApiKey, hashApiKeySecret, parseApiKey } from './api-keys/api-key';
+export { guardKeys, type GuardKeysOptions } from './api-keys/guard-keys';
 export { type Authenticator, createAuthenticator, type Identity, type StoredKey } from './api-keys/authenticator';
 export { describeSettings, type SettingRow } from './config/describe-settings';
 export { brokerSettings, cacheSettings, databaseSettings } from './config/infrastructure-settings';
@@ -23,7 +24,7 @@ export {
   type ServiceServer,
   type ServiceServerOptions,
 } from './http/service-server';
-export { type Readiness } from './http/service-routes';
+export { type Readiness, type ServiceRoute } from './http/service-routes';
 export { runService, type ServiceStart } from './lifecycle/run-service';
 export { StartRefusal } from './lifecycle/start-refusal';
 export { createStopper, type Stopper } from './lifecycle/stopper';

@@ -8,6 +8,7 @@ import {
   type Metrics,
   type ServiceServer,
 } from '@decision/service-kit';
+import { type Admission } from './admission';
 import { type GatewayConfig } from './config';
 import { brokerReadiness, readHealth } from './routes/health';
 import { createSolveRoute } from './routes/solve';
@@ -20,6 +21,7 @@ export interface AppContext {
   readonly metrics: Metrics;
   readonly authenticator: Authenticator;
   readonly openSolve: OpenSolve;
+  readonly admission: Admission;
   readonly cacheStatus: () => CacheStatus;
   /** Undefined where no brokers are configured. */
   readonly requesterStatus: () => RequesterStatus | undefined;

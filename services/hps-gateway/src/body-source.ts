@@ -1,7 +1,9 @@
 import { type IncomingMessage } from 'node:http';
 import { type Readable, type Transform } from 'node:stream';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { limits, ServiceError } from '@decision/contracts';
+import { PieceReader } from './piece-reader';
 
 export interface BodyOptions {
   /** Largest body in bytes, before and after decompression. */
@@ -37,25 +39,26 @@ export async function* readPieces(
   const coding = codingOf(request.headers['content-encoding']);
   if (Number(request.headers['content-length'] ?? 0) > limitBytes) throw bodyTooLarge(limitBytes);
   const stream = openStream(request, coding);
-  const interruption = interrupt(options);
-  const iterator: AsyncIterator<Buffer> = stream.iterator({ destroyOnReturn: false });
+  const reader = new PieceReader(stream);
+  const release = interrupt(reader, options);
   let size = 0;
   try {
-    for (;;) {
-      const step = await Promise.race([iterator.next(), interruption.promise]);
-      if (step.done === true) return;
-      size += step.value.length;
+    for (let piece = await reader.next(); piece !== undefined; piece = await reader.next()) {
+      size += piece.length;
       if (size > limitBytes) throw bodyTooLarge(limitBytes);
       onSize?.(size);
-      yield step.value;
+      yield piece;
     }
   } catch (error) {
-    throw options.signal.aborted ? reasonOf(options.signal) : readable(error, coding);
+    // The response learns of a lost connection a moment after the request does.
+    if (request.destroyed && !request.complete) await nextTurn();
+    throw readable(error, coding, options.signal);
   } finally {
-    interruption.release();
+    release();
+    reader.close();
     if (stream !== request) closeUnpacker(request, stream);
-    // Not awaited: it waits for a piece that may never come.
-    iterator.return?.().catch(() => undefined);
+    // What still arrives is thrown away, else the connection would stall before the answer is read.
+    request.on('error', () => undefined).resume();
   }
 }
 
@@ -84,32 +87,24 @@ const closeUnpacker = (request: IncomingMessage, unpacker: Readable): void => {
   unpacker.on('error', () => undefined).destroy();
 };
 
-interface Interruption {
-  readonly promise: Promise<never>;
-  release(): void;
-}
-
-const interrupt = ({ deadline, signal }: BodyOptions): Interruption => {
-  let release: () => void = () => undefined;
-  const promise = new Promise<never>((_resolve, reject) => {
-    const onAbort = (): void => reject(reasonOf(signal));
-    const timer = setTimeout(() => reject(tooSlow()), Math.max(deadline - Date.now(), 0));
-    if (signal.aborted) onAbort();
-    signal.addEventListener('abort', onAbort, { once: true });
-    release = () => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', onAbort);
-    };
-  });
-  promise.catch(() => undefined); // it may come after the last piece
-  return { promise, release };
+/** Ends the reading at the deadline and when the client goes away; returns what undoes this. */
+const interrupt = (reader: PieceReader, { deadline, signal }: BodyOptions): (() => void) => {
+  const onAbort = (): void => reader.fail(reasonOf(signal));
+  const timer = setTimeout(() => reader.fail(tooSlow()), Math.max(deadline - Date.now(), 0));
+  if (signal.aborted) onAbort();
+  signal.addEventListener('abort', onAbort, { once: true });
+  return () => {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', onAbort);
+  };
 };
 
 const reasonOf = (signal: AbortSignal): Error =>
   signal.reason instanceof Error ? signal.reason : new ServiceError('invalid_request', 'The request was cut off.');
 
-/** What the unpacker throws is a fault of the data. */
-const readable = (error: unknown, coding: Coding | undefined): unknown => {
+/** What the unpacker throws is a fault of the data, unless the client went away. */
+const readable = (error: unknown, coding: Coding | undefined, signal: AbortSignal): unknown => {
+  if (signal.aborted) return reasonOf(signal);
   if (error instanceof ServiceError || coding === undefined) return error;
   return new ServiceError(
     'invalid_request',

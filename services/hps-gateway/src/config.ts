@@ -20,6 +20,9 @@ export const settings = {
   bulkMaxItems: optional(wholeNumber(optionalLimits.bulkMaxItems.env, optionalLimits.bulkMaxItems)),
   largeBodyThresholdBytes: limit(limits.largeBodyThresholdBytes),
   largeBodyMaxConcurrent: limit(limits.largeBodyMaxConcurrent),
+  admissionTargetMs: limit(limits.admissionTargetMs),
+  maxInFlightRequests: limit(limits.maxInFlightRequests),
+  maxInFlightBytes: limit(limits.maxInFlightBytes),
   rpcTimeoutMs: limit(limits.rpcTimeoutMs),
   maxWorkers: limit(limits.maxWorkers),
 };

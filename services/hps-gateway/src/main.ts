@@ -1,7 +1,15 @@
-import { createBroker, createRequester } from '@decision/broker';
+import { brokerPlace, brokerSecurity, createBroker, createRequester } from '@decision/broker';
 import { openCache } from '@decision/cache';
-import { findApiKey, findNumberedVersion, findRulePointer, openDatabase, requireDatabase } from '@decision/persistence';
-import { createAuthenticator, createEventCounter, runService } from '@decision/service-kit';
+import {
+  findApiKey,
+  findNumberedVersion,
+  findRulePointer,
+  openDatabase,
+  recordKeyUse,
+  requireDatabase,
+} from '@decision/persistence';
+import { createAuthenticator, createEventCounter, guardKeys, runService, StartRefusal } from '@decision/service-kit';
+import { openAdmission } from './open-admission';
 import { createGateway } from './app';
 import { settings } from './config';
 import { createKeyDirectory } from './key-directory';
@@ -38,26 +46,46 @@ runService({
 
     const requester = config.mqBrokers.length === 0 ? undefined : openRequester();
     if (requester === undefined) logger.warn('MQ_BROKERS names no broker: every solve is answered 503.');
-    await requester?.start();
     const server = createGateway({
       config,
       logger,
       metrics,
-      authenticator: createAuthenticator({ findKey: (selector) => keys.find(selector), now: Date.now }),
+      authenticator: createAuthenticator({
+        findKey: (selector) => keys.find(selector),
+        now: Date.now,
+        ...guardKeys({
+          metrics,
+          logger,
+          recordUse: ({ workspaceId, keyId }) =>
+            database.inWorkspace(whole(workspaceId), (transaction) => recordKeyUse(transaction, keyId)),
+        }),
+      }),
+      admission: openAdmission(config, metrics),
       openSolve: createSolve(directory, requester, config.rpcTimeoutMs),
       cacheStatus: () => cache.status(),
       requesterStatus: () => requester?.status(),
     });
     stopper.add('http', (drainMs) => server.stop(drainMs));
     const { url } = await server.listen();
+    // Joining comes after listening: whoever listens here is the only one, and takes over from who died here.
+    await requester?.start();
     logger.info({ url }, 'Listening.');
 
     function openRequester() {
+      const security = brokerSecurity(config);
+      if (!security.ok) throw new StartRefusal(security.faults.join(' '));
       const broker = createBroker(
-        { brokers: config.mqBrokers, clientId: 'hps-gateway', topicPrefix: config.mqTopicPrefix },
+        {
+          brokers: config.mqBrokers,
+          clientId: 'hps-gateway',
+          ...brokerPlace(config),
+          topicPrefix: config.mqTopicPrefix,
+          ...security.settings,
+        },
         logger,
       );
       stopper.add('broker', () => broker.close());
+      broker.watchTopics([{ topic: 'solution' }, { topic: 'solutionResponse', partitions: config.maxWorkers }]);
       const opened = createRequester(broker, {
         group: 'gatewayReplies',
         expectedPartitions: config.maxWorkers,

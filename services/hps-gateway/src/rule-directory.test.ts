@@ -9,6 +9,7 @@ const pointer: RulePointer = {
   rule_id: randomUUID(),
   user_groups: ['north'],
   latest: { version: 3, version_id: randomUUID() },
+  pins: { production: { version: 1, version_id: randomUUID() } },
 };
 const second = randomUUID();
 
@@ -53,6 +54,38 @@ it('asks again once the slug has been invalidated', async () => {
   expect(asked).toEqual(['pointer rule', 'pointer rule']);
 });
 
+it('resolves an environment to its pin, out of the same entry', async () => {
+  expect(await directory.resolve(anyone, 'rule', 'production')).toBe(pointer.pins['production']?.version_id);
+  await directory.resolve(anyone, 'rule', 'latest');
+  expect(asked).toEqual(['pointer rule']);
+});
+
+it('follows a cutover within 15 seconds where no announcement arrives, and at once where one does', async () => {
+  let now = 0;
+  const versions = [randomUUID(), randomUUID(), randomUUID()] as const;
+  let live: string = versions[0];
+  const moving: RuleSource = {
+    ...source,
+    findPointer: () => Promise.resolve({ ...pointer, pins: { production: { version: 1, version_id: live } } }),
+  };
+  const following = createRuleDirectory(cache, moving, () => now);
+  const solve = () => following.resolve(anyone, 'moving', 'production');
+  expect(await solve()).toBe(versions[0]);
+  live = versions[1];
+  now += 14_999;
+  expect(await solve()).toBe(versions[0]);
+  now += 2;
+  expect(await solve()).toBe(versions[1]);
+  live = versions[2];
+  cache.invalidations.deliver({
+    v: 1,
+    kind: 'release',
+    workspace_id: workspaceId,
+    keys: [`rule:${workspaceId}:moving`],
+  });
+  expect(await solve()).toBe(versions[2]);
+});
+
 it.each([
   ['unknown', 'latest', 'rule_not_found'],
   ['draft', 'latest', 'rule_not_published'],
@@ -64,6 +97,9 @@ it.each([
   ['rule', '-1', 'environment_not_found'],
   ['rule', '99999999999999999999', 'environment_not_found'],
   ['rule', '__proto__', 'environment_not_found'],
+  ['rule', 'constructor', 'environment_not_found'],
+  ['rule', 'Production', 'environment_not_found'],
+  ['draft', 'production', 'rule_not_published'],
 ])('refuses %s/%s with %s', async (slug, selector, code) => {
   await expect(directory.resolve(anyone, slug, selector)).rejects.toMatchObject({ code });
 });

@@ -36,13 +36,15 @@ const MAX_POINTERS = 100_000;
 const MAX_NUMBERED = 100_000;
 const VERSION_NUMBER = /^[1-9]\d{0,8}$/;
 
-export const createRuleDirectory = (cache: Cache, source: RuleSource): RuleDirectory => {
+/** `clock` answers ms since the epoch; the process's own where it is not given. */
+export const createRuleDirectory = (cache: Cache, source: RuleSource, clock?: () => number): RuleDirectory => {
   const pointers = createReadThrough<RulePointer>(cache, {
     name: 'rule-pointers',
     maxEntries: MAX_POINTERS,
     localTtlMs: fixedLimits.pointerLocalTtlMs,
     sharedTtlMs: undefined,
     validate: checkRulePointer,
+    ...(clock === undefined ? {} : { clock }),
   });
   const numbered = createReadThrough<NumberedVersion>(cache, {
     name: 'numbered-versions',
@@ -55,9 +57,9 @@ export const createRuleDirectory = (cache: Cache, source: RuleSource): RuleDirec
     resolve: async (viewer, slug, selector) => {
       const key = cacheKeys.rulePointer(viewer.workspaceId, slug);
       const pointer = await pointers.read(key, () => source.findPointer(viewer.workspaceId, slug));
-      const { latest, rule_id: ruleId } = publishedPointer(pointer, viewer, slug);
+      const { latest, pins, rule_id: ruleId } = publishedPointer(pointer, viewer, slug);
       if (selector === 'latest') return latest.version_id;
-      if (!VERSION_NUMBER.test(selector)) throw unknownEnvironment(slug, selector);
+      if (!VERSION_NUMBER.test(selector)) return pinnedVersion(pins, slug, selector);
       return resolveNumber(numbered, source, {
         workspaceId: viewer.workspaceId,
         ruleId,
@@ -114,6 +116,13 @@ const resolveNumber = async (
     version: number,
     latest,
   });
+};
+
+/** The pins travel with the pointer of the slug: one entry, one invalidation, and 15 seconds at most without one. */
+const pinnedVersion = (pins: RulePointer['pins'], slug: string, environment: string): string => {
+  const pin = Object.hasOwn(pins, environment) ? pins[environment] : undefined;
+  if (pin === undefined) throw unknownEnvironment(slug, environment);
+  return pin.version_id;
 };
 
 const unknownEnvironment = (slug: string, selector: string): ServiceError =>

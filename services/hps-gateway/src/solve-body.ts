@@ -2,7 +2,7 @@ import { type IncomingMessage } from 'node:http';
 import { readBody, type RequestContext } from '@decision/service-kit';
 import { readPieces } from './body-source';
 import { itemTooLarge } from './bulk/bulk-faults';
-import { type LargeBodyPlace } from './large-bodies';
+import { type RequestPlace } from './request-place';
 
 export interface SolveBodyLimits {
   readonly bodyLimitBytes: number;
@@ -27,7 +27,7 @@ export const openPieces = (
   request: IncomingMessage,
   { receivedAt, signal }: RequestContext,
   limits: SolveBodyLimits,
-  place: LargeBodyPlace,
+  place: RequestPlace,
 ): AsyncGenerator<Buffer, void, undefined> =>
   readPieces(request, {
     limitBytes: limits.bodyLimitBytes,
@@ -41,11 +41,12 @@ export const readSolveBody = async (
   request: IncomingMessage,
   context: RequestContext,
   limits: SolveBodyLimits,
-  place: LargeBodyPlace,
+  place: RequestPlace,
 ): Promise<SolveBody> => {
   if (!isSmall(request)) return lookInto(openPieces(request, context, limits, place), limits);
   const { bodyLimitBytes: limitBytes, requestTimeoutMs: timeoutMs } = limits;
   const payload = await readBody(request, { limitBytes, timeoutMs });
+  place.onSize(payload.length);
   if (firstByte(payload) === OPEN_LIST) return { kind: 'list', pieces: from([payload]) };
   return { kind: 'one', payload: withinLimit(payload, limits) };
 };

@@ -4,7 +4,7 @@ import { type RuleDirectory, type Viewer } from './rule-directory';
 
 /** What is to be solved, for whom, and by when. */
 export interface SolveRequest {
-  readonly viewer: Viewer;
+  readonly viewer: Viewer & { readonly keyId: string };
   readonly slug: string;
   readonly selector: string;
   readonly explain: ExplainMode;
@@ -15,10 +15,11 @@ export interface SolveRequest {
 }
 
 /**
- * Has a worker evaluate a payload and answers the bytes of its result: one input, or a chunk of many. Throws `ServiceError` for
+ * Has a worker evaluate a payload and answers the bytes of its result: one input, or a chunk of many, whose first stands at `firstIndex`
+ * (default 0) of the request. Throws `ServiceError` for
  * everything that can go wrong.
  */
-export type Evaluate = (kind: SolutionKind, payload: Buffer) => Promise<Buffer>;
+export type Evaluate = (kind: SolutionKind, payload: Buffer, firstIndex?: number) => Promise<Buffer>;
 
 /** Finds the version that a request means. Throws `ServiceError` as the rule directory does, and `broker_unavailable`. */
 export type OpenSolve = (request: SolveRequest) => Promise<Evaluate>;
@@ -32,5 +33,7 @@ export const createSolve =
     const versionId = await directory.resolve(viewer, slug, selector);
     const shared = { workspaceId: viewer.workspaceId, versionId, receivedAt, explain, requestId, traceparent };
     const deadline = receivedAt + rpcTimeoutMs;
-    return (kind, payload) => requester.request({ ...shared, kind, deadline }, payload);
+    const asked = { keyId: viewer.keyId, slug, selector };
+    return (kind, payload, firstIndex = 0) =>
+      requester.request({ ...shared, kind, deadline, origin: { ...asked, firstIndex } }, payload);
   };

@@ -3,6 +3,7 @@ import { chunkInputs, failedResult, joinResults, limits, ServiceError, type Solu
 import { type Authenticator, createLogger, createMetrics, type ServiceServer } from '@decision/service-kit';
 import { createGateway } from '../src/app';
 import { type GatewayConfig } from '../src/config';
+import { openAdmission } from '../src/open-admission';
 import { type SolveRequest } from '../src/solve';
 
 /** The HTTP side of the gateway before workers that live in this process. */
@@ -14,7 +15,19 @@ export interface GatewayUnderTest {
   /** Takes the place of the workers: answers a payload, or throws. */
   worker: (kind: SolutionKind, payload: Buffer) => Promise<Buffer>;
   requesterStatus: RequesterStatus | undefined;
+  /** Lines that were logged for somebody who must act. */
+  readonly alarms: string[];
+  /** Forgets what was asked, and lets workers echo again. */
+  reset(): void;
 }
+
+export const READY: RequesterStatus = {
+  ready: true,
+  partitions: 4,
+  expectedPartitions: 4,
+  reason: undefined,
+  pending: 0,
+};
 
 /** Answers every object as it is, and everything else with an error. */
 export const echo = (kind: SolutionKind, payload: Buffer): Promise<Buffer> => {
@@ -50,13 +63,23 @@ export const startGateway = async (
     largeBodyThresholdBytes: limits.largeBodyThresholdBytes.defaultValue,
     largeBodyMaxConcurrent: limits.largeBodyMaxConcurrent.defaultValue,
     rpcTimeoutMs: 10_000,
+    admissionTargetMs: limits.admissionTargetMs.defaultValue,
+    maxInFlightRequests: limits.maxInFlightRequests.defaultValue,
+    maxInFlightBytes: limits.maxInFlightBytes.defaultValue,
     ...changes,
   } as unknown as GatewayConfig; // the addresses of servers are not looked at here
   const asked: GatewayUnderTest['asked'] = [];
+  const alarms: string[] = [];
+  const metrics = createMetrics('hps-gateway');
   const server = createGateway({
     config,
-    logger: createLogger({ service: 'hps-gateway', level: 'silent' }),
-    metrics: createMetrics('hps-gateway'),
+    logger: createLogger({
+      service: 'hps-gateway',
+      level: 'error',
+      destination: { write: (line: string) => void alarms.push(line) },
+    }),
+    metrics,
+    admission: openAdmission(config, metrics),
     authenticator,
     openSolve: (request) => {
       if (changes.openFails !== undefined) return Promise.reject(changes.openFails);
@@ -76,8 +99,15 @@ export const startGateway = async (
     server,
     url: (await server.listen()).url,
     asked,
+    alarms,
     worker: echo,
-    requesterStatus: undefined,
+    requesterStatus: READY,
+    reset: () => {
+      gateway.requesterStatus = READY;
+      asked.length = 0;
+      alarms.length = 0;
+      gateway.worker = echo;
+    },
   };
   return gateway;
 };

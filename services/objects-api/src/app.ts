@@ -1,3 +1,4 @@
+import { systemOperations } from '@decision/contracts';
 import {
   type Authenticator,
   type BoundOperation,
@@ -7,22 +8,31 @@ import {
   type ServiceServer,
 } from '@decision/service-kit';
 import { type ObjectsApiConfig } from './config';
-import { type KeyContext } from './keys/api-keys';
-import { type HealthSource, readHealth } from './routes/health';
+import { apiPageRoutes } from './pages/api-page';
+import { auditRoutes } from './routes/audit';
+import { folderRoutes } from './routes/folders';
+import { type HealthSource, readHealth, readReadiness } from './routes/health';
 import { keyRoutes } from './routes/keys';
+import { objectRoutes } from './routes/objects';
 import { operatorRoutes } from './routes/operators';
+import { releaseRoutes } from './routes/releases';
+import { ruleTestRoutes } from './routes/rule-tests';
+import { roleRoutes } from './routes/roles';
 import { ruleRoutes } from './routes/rules';
+import { usageRoutes } from './routes/usage';
+import { userRoutes } from './routes/users';
 import { valueRoutes } from './routes/values';
 import { type ImportContext } from './rules/import-rule';
+import { type UserContext } from './users/user-context';
 
 /** The part of the configuration that the HTTP side needs. */
 type HttpConfig = Pick<
   ObjectsApiConfig,
-  'host' | 'port' | 'bodyLimitBytes' | 'requestTimeoutMs' | 'keepAliveMs' | 'logRequests'
+  'host' | 'port' | 'bodyLimitBytes' | 'requestTimeoutMs' | 'keepAliveMs' | 'logRequests' | 'trustedProxies'
 >;
 
 /** What the routes work with. */
-export interface AppContext extends ImportContext, KeyContext {
+export interface AppContext extends ImportContext, UserContext {
   readonly config: HttpConfig;
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -30,24 +40,36 @@ export interface AppContext extends ImportContext, KeyContext {
   readonly health: HealthSource;
 }
 
+const VERSION = '0.1.0';
+
 /** The HTTP side of this service. */
 export const createObjectsApi = (context: AppContext): ServiceServer => {
   const operations: readonly BoundOperation[] = [
     ...ruleRoutes(context),
     ...operatorRoutes(),
+    ...ruleTestRoutes(context),
+    ...releaseRoutes(context),
+    ...objectRoutes(context),
     ...valueRoutes(context),
     ...keyRoutes(context),
+    ...folderRoutes(context),
+    ...userRoutes(context),
+    ...roleRoutes(context),
+    ...usageRoutes(context),
+    ...auditRoutes(context),
   ];
   return createServiceServer({
     ...context.config,
     name: 'objects-api',
-    version: '0.1.0',
+    version: VERSION,
     logger: context.logger,
     metrics: context.metrics,
     authenticator: context.authenticator,
     operations,
     health: () => readHealth(context.health),
     healthPaths: ['/api/health'],
-    ready: () => ({ ready: true }),
+    ready: () => readReadiness(context.health),
+    pages: apiPageRoutes(VERSION),
+    described: systemOperations,
   });
 };

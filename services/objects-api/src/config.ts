@@ -1,6 +1,16 @@
-import { type Config, cacheSettings, databaseSettings, httpSettings } from '@decision/service-kit';
+import { brokerSettings, type Config, cacheSettings, databaseSettings, httpSettings, url } from '@decision/service-kit';
 
 /** Everything that the environment may say to this service. */
-export const settings = { ...httpSettings(3001), ...databaseSettings, ...cacheSettings };
+export const settings = {
+  ...httpSettings(3001),
+  ...databaseSettings,
+  ...cacheSettings,
+  mqBrokers: brokerSettings.mqBrokers,
+  publicUrl: url('PUBLIC_URL', {
+    protocols: ['http', 'https'],
+    default: 'http://localhost:3000',
+    meaning: 'Where people reach this deployment; the links of invitations begin with it.',
+  }),
+};
 
 export type ObjectsApiConfig = Config<typeof settings>;

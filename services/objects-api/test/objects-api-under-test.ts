@@ -8,14 +8,18 @@ import {
   dropDatabase,
   ensureWorkspace,
   findApiKey,
+  findPendingMigrations,
   migrate,
   openDatabase,
+  recordKeyUse,
 } from '@decision/persistence';
-import { createAuthenticator, createLogger, createMetrics, generateApiKey } from '@decision/service-kit';
+import { createAuthenticator, createLogger, createMetrics, generateApiKey, guardKeys } from '@decision/service-kit';
 import { createObjectsApi } from '../src/app';
 
 export interface Answer {
   readonly status: number;
+  /** The header `etag`. */
+  readonly etag: string | null;
   readonly body: Record<string, unknown> & { readonly [index: number]: Record<string, unknown> };
 }
 
@@ -26,7 +30,13 @@ export interface ObjectsApiUnderTest {
   /** What was announced, in order: kinds and cache keys. A test may empty it. */
   readonly announced: [InvalidationKind, readonly string[]][];
   /** Calls a path under /api/v1 with a key. */
-  call(key: string, method: string, path: string, body?: unknown): Promise<Answer>;
+  call(
+    key: string,
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<Answer>;
   /** Makes a workspace, or finds it, and answers its id. */
   makeWorkspace(slug: string): Promise<string>;
   makeKey(workspaceId: string, role: string, userGroups?: string[]): Promise<string>;
@@ -40,6 +50,8 @@ export const startObjectsApi = async (): Promise<ObjectsApiUnderTest> => {
   await migrate({ url });
   const database = openDatabase({ url, applicationName: 'objects-api-test' });
   const announced: [InvalidationKind, readonly string[]][] = [];
+  const logger = createLogger({ service: 'objects-api', level: 'silent' });
+  const metrics = createMetrics('objects-api');
   const server = createObjectsApi({
     config: {
       host: '127.0.0.1',
@@ -48,17 +60,32 @@ export const startObjectsApi = async (): Promise<ObjectsApiUnderTest> => {
       requestTimeoutMs: 10_000,
       keepAliveMs: 5_000,
       logRequests: false,
+      trustedProxies: 1,
     },
-    logger: createLogger({ service: 'objects-api', level: 'silent' }),
-    metrics: createMetrics('objects-api'),
+    logger,
+    metrics,
     database,
     announce: (kind, _workspace, keys) => Promise.resolve(void announced.push([kind, keys])),
     newId: randomUUID,
     randomBytes,
     now: Date.now,
-    authenticator: createAuthenticator({ findKey: (selector) => findApiKey(database, selector), now: Date.now }),
+    publicUrl: 'https://decisions.example.com',
+    authenticator: createAuthenticator({
+      findKey: (selector) => findApiKey(database, selector),
+      now: Date.now,
+      ...guardKeys({
+        metrics,
+        logger,
+        recordUse: ({ workspaceId, keyId }) =>
+          database.inWorkspace({ workspaceId, userGroups: undefined }, (transaction) =>
+            recordKeyUse(transaction, keyId),
+          ),
+      }),
+    }),
     health: {
       pingDatabase: () => database.ping(),
+      pendingMigrations: () => findPendingMigrations(database),
+      probeBroker: undefined,
       cacheStatus: () => ({
         enabled: false,
         connected: false,
@@ -71,13 +98,18 @@ export const startObjectsApi = async (): Promise<ObjectsApiUnderTest> => {
     baseUrl,
     database,
     announced,
-    call: async (key, method, path, body) => {
+    call: async (key, method, path, body, headers = {}) => {
       const response = await fetch(`${baseUrl}/api/v1${path}`, {
         method,
-        headers: { 'x-api-key': key, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+        headers: {
+          'x-api-key': key,
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...headers,
+        },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       });
-      return { status: response.status, body: (await response.json()) as Answer['body'] };
+      const etag = response.headers.get('etag');
+      return { status: response.status, etag, body: (await response.json()) as Answer['body'] };
     },
     makeWorkspace: async (slug) => (await ensureWorkspace(url, { slug, name: slug })).id,
     makeKey: async (workspaceId, role, userGroups = []) => {

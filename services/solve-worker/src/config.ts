@@ -4,6 +4,7 @@ import {
   type Config,
   cacheSettings,
   databaseSettings,
+  flag,
   httpSettings,
   limit,
   wholeNumber,
@@ -18,6 +19,11 @@ export const settings = {
   sessionTimeoutMs: limit(limits.workerSessionTimeoutMs),
   heartbeatIntervalMs: limit(limits.workerHeartbeatIntervalMs),
   partitionConcurrency: limit(limits.workerPartitionConcurrency),
+  decisionLogs: flag('DECISION_LOGS', {
+    default: true,
+    meaning: 'Whether every decision, with its request and response, is written to the topic `logs`.',
+  }),
+  decisionLogBufferBytes: limit(limits.decisionLogBufferBytes),
   maxCompiledRows: wholeNumber('WORKER_MAX_COMPILED_ROWS', {
     default: 2_000_000,
     min: 1_000,

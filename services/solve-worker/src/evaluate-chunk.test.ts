@@ -1,4 +1,4 @@
-import { type RuleTable } from '@decision/contracts';
+import { joinResults, type RuleTable } from '@decision/contracts';
 import { compileRule } from '@decision/engine';
 import { type ChunkEnvelope, evaluateChunk } from './evaluate-chunk';
 
@@ -12,8 +12,14 @@ const table: RuleTable = {
 };
 const rule = compileRule(table);
 const envelope: ChunkEnvelope = { receivedAt: 0, explain: 'none', deadline: Date.now() + 600_000, kind: 'solve-list' };
-const solve = async (inputs: string | Buffer, changes: Partial<ChunkEnvelope> = {}): Promise<string> =>
-  (await evaluateChunk(rule, Buffer.from(inputs), { ...envelope, ...changes })).toString();
+const solve = async (inputs: string | Buffer, changes: Partial<ChunkEnvelope> = {}): Promise<string> => {
+  const asked = { ...envelope, ...changes };
+  const solved = await evaluateChunk(rule, Buffer.from(inputs), asked);
+  return joinResults(
+    asked.kind,
+    solved.map(({ result }) => result),
+  ).toString();
+};
 
 it('answers each input in its slot, as a list or as lines', async () => {
   expect(await solve('{"weight":2}\n{}\n{"weight":3}')).toBe('{"label":"heavy"},\n{},\n{"label":"heavy"}');

@@ -2,18 +2,14 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   chunkInputs,
   type ChunkKind,
-  failedResult,
   fixedLimits,
-  joinResults,
   ServiceError,
   type SolutionRequestEnvelope,
 } from '@decision/contracts';
-import { type CompiledRule, evaluateMany, type RuleOutcome } from '@decision/engine';
-import { answerText, readInput } from './evaluate';
+import { type CompiledRule, evaluateRule } from '@decision/engine';
+import { readInput, type SolvedInput, solvedInput } from './evaluate';
 
-/** Inputs between two looks at the clock. */
-const BATCH = 32;
-/** Work in a row before heartbeats, fetches and other partitions get their turn, ms. */
+/** Work in a row before heartbeats, fetches and other partitions get their turn, ms. An input is never interrupted. */
 const SLICE_MS = 10;
 
 export type ChunkEnvelope = Pick<SolutionRequestEnvelope, 'receivedAt' | 'explain' | 'deadline'> & {
@@ -24,62 +20,32 @@ export type ChunkEnvelope = Pick<SolutionRequestEnvelope, 'receivedAt' | 'explai
  * Evaluates a rule with every input of a chunk, in slices between which the process does its other work. Each failure stands in its own
  * slot. Throws `deadline_exceeded` once nobody waits any more, and `result_too_large` as soon as the results cannot fit a message.
  */
-export const evaluateChunk = async (rule: CompiledRule, payload: Buffer, envelope: ChunkEnvelope): Promise<Buffer> => {
-  const results: string[] = [];
+export const evaluateChunk = async (
+  rule: CompiledRule,
+  payload: Buffer,
+  { receivedAt: now, explain, deadline }: ChunkEnvelope,
+): Promise<readonly SolvedInput[]> => {
+  const options = { now, explain };
+  const solved: SolvedInput[] = [];
   let length = 0;
   let sliceBegan = performance.now();
-  for (const inputs of batches(chunkInputs(payload), BATCH)) {
-    for (const result of evaluateBatch(rule, inputs, envelope)) {
-      results.push(result);
-      length += result.length + 2;
-    }
+  let beganAt = sliceBegan;
+  for (const payloadOfOne of chunkInputs(payload)) {
+    const input = readInput(payloadOfOne, 'input');
+    const outcome = input instanceof ServiceError ? input : evaluateRule(rule, input, options);
+    const endedAt = performance.now();
+    const one = solvedInput(payloadOfOne, outcome, (endedAt - beganAt) * 1_000);
+    solved.push(one);
+    length += one.result.length + 2;
     if (length > fixedLimits.executionMessageBytes) throw resultTooLarge();
-    if (performance.now() - sliceBegan < SLICE_MS) continue;
+    beganAt = endedAt;
+    if (endedAt - sliceBegan < SLICE_MS) continue;
     await nextTurn();
-    if (Date.now() >= envelope.deadline) throw tooLate();
-    sliceBegan = performance.now();
+    if (Date.now() >= deadline) throw tooLate();
+    beganAt = sliceBegan = performance.now();
   }
-  return joinResults(envelope.kind, results);
+  return solved;
 };
-
-const evaluateBatch = (rule: CompiledRule, inputs: readonly Buffer[], envelope: ChunkEnvelope): readonly string[] => {
-  const { receivedAt: now, explain } = envelope;
-  const read = inputs.map(readOne);
-  const values = read.flatMap((input) => (input instanceof ServiceError ? [] : [input]));
-  const outcomes = evaluateMany(rule, values, { now, explain }).values();
-  return read.map((input) => (input instanceof ServiceError ? failedResult(input) : resultOf(outcomes.next().value)));
-};
-
-const readOne = (bytes: Buffer): Readonly<Record<string, unknown>> | ServiceError => {
-  try {
-    return readInput(bytes, 'input');
-  } catch (error) {
-    if (error instanceof ServiceError) return error;
-    throw error;
-  }
-};
-
-const resultOf = (outcome: RuleOutcome | undefined): string => {
-  if (outcome === undefined) throw new ServiceError('internal_error', 'An input of the chunk has no outcome.');
-  if (!outcome.ok) return failedResult(outcome.error);
-  try {
-    return answerText(outcome);
-  } catch (error) {
-    if (error instanceof ServiceError) return failedResult(error);
-    throw error;
-  }
-};
-
-function* batches<T>(items: Iterable<T>, size: number): Generator<readonly T[]> {
-  let batch: T[] = [];
-  for (const item of items) {
-    batch.push(item);
-    if (batch.length < size) continue;
-    yield batch;
-    batch = [];
-  }
-  if (batch.length > 0) yield batch;
-}
 
 const resultTooLarge = (): ServiceError =>
   new ServiceError(

@@ -1,6 +1,6 @@
 import { type RuleTable } from '@decision/contracts';
 import { compileRule } from '@decision/engine';
-import { evaluatePayload } from './evaluate';
+import { evaluatePayload, solvedInput } from './evaluate';
 
 const table: RuleTable = {
   requestSchema: [{ key: 'weight', type: 'number' }],
@@ -52,4 +52,11 @@ it('refuses bytes that are not UTF-8', () => {
 it('survives nesting of 10,000 levels and keys of prototypes', () => {
   expect(solve(`{"weight": 2, "deep": ${'['.repeat(10_000)}${']'.repeat(10_000)}}`)).toEqual({ price: 5 });
   expect(solve('{"__proto__": {"weight": 2}, "constructor": 1}')).toEqual({});
+});
+
+it('says that outputs nest too deeply to be written, instead of failing', () => {
+  let nested: unknown = 1;
+  for (let level = 0; level < 200_000; level += 1) nested = [nested];
+  const solved = solvedInput(Buffer.from('{}'), { ok: true, output: { nested }, matched: [] }, 0);
+  expect(solved.error).toMatchObject({ code: 'evaluation_failed' });
 });

@@ -1,62 +1,95 @@
 import { isUtf8 } from 'node:buffer';
-import { parseJson, ServiceError, type SolutionRequestEnvelope } from '@decision/contracts';
+import {
+  type ErrorCode,
+  failedResult,
+  parseJson,
+  ServiceError,
+  type SolutionRequestEnvelope,
+} from '@decision/contracts';
 import { type CompiledRule, evaluateRule, type RuleOutcome } from '@decision/engine';
+
+/** What became of one input. */
+export interface SolvedInput {
+  /** The input as it came. */
+  readonly payload: Buffer;
+  /** JSON text: the outputs, or `{"error", "code"}`. */
+  readonly result: string;
+  /** Undefined where the input was solved. */
+  readonly error: ServiceError | undefined;
+  /** Indexes of the rows whose outputs make the result. */
+  readonly matched: readonly number[];
+  readonly durationUs: number;
+}
+
+type Options = Pick<SolutionRequestEnvelope, 'receivedAt' | 'explain'>;
+
+/** Evaluates a rule with the one input in a payload. */
+export const evaluateOne = (
+  rule: CompiledRule,
+  payload: Buffer,
+  { receivedAt: now, explain }: Options,
+): SolvedInput => {
+  const beganAt = performance.now();
+  const input = readInput(payload, 'body');
+  const outcome = input instanceof ServiceError ? input : evaluateRule(rule, input, { now, explain });
+  return solvedInput(payload, outcome, (performance.now() - beganAt) * 1_000);
+};
 
 /**
  * Evaluates a rule with the input in a payload and answers the bytes of its outputs. Throws `invalid_json`,
  * `number_out_of_range`, `input_not_object` or the failure that the engine names.
  */
-export const evaluatePayload = (
-  rule: CompiledRule,
-  payload: Buffer,
-  envelope: Pick<SolutionRequestEnvelope, 'receivedAt' | 'explain'>,
-): Buffer => {
-  const outcome = evaluateRule(rule, readInput(payload, 'body'), {
-    now: envelope.receivedAt,
-    explain: envelope.explain,
-  });
-  if (!outcome.ok) throw new ServiceError(outcome.error.code, outcome.error.message, outcome.error.details);
-  return Buffer.from(answerText(outcome));
+export const evaluatePayload = (rule: CompiledRule, payload: Buffer, options: Options): Buffer =>
+  answerBytes(evaluateOne(rule, payload, options));
+
+/** The outputs. Throws the error where there is one. */
+export const answerBytes = ({ result, error }: SolvedInput): Buffer => {
+  if (error !== undefined) throw error;
+  return Buffer.from(result);
 };
 
-/** The outputs, with their explanation where there is one, as JSON text. Throws `evaluation_failed` for outputs that cannot be written. */
-export const answerText = ({ output, explanation }: Extract<RuleOutcome, { ok: true }>): string => {
+/** What an outcome, or the refusal of the input, comes to. */
+export const solvedInput = (payload: Buffer, outcome: RuleOutcome | ServiceError, durationUs: number): SolvedInput => {
+  const answer = outcome instanceof ServiceError ? outcome : answerOf(outcome);
+  if (!(answer instanceof ServiceError)) return { payload, ...answer, error: undefined, durationUs };
+  return { payload, result: failedResult(answer), error: answer, matched: [], durationUs };
+};
+
+const answerOf = (outcome: RuleOutcome): Pick<SolvedInput, 'result' | 'matched'> | ServiceError => {
+  if (!outcome.ok) return new ServiceError(outcome.error.code, outcome.error.message, outcome.error.details);
+  const { output, explanation, matched } = outcome;
   try {
-    return JSON.stringify(explanation === undefined ? output : { ...output, $explain: explanation });
+    return {
+      result: JSON.stringify(explanation === undefined ? output : { ...output, $explain: explanation }),
+      matched,
+    };
   } catch (cause) {
+    // The stack, or the length of a string, has come to its end.
     if (!(cause instanceof RangeError)) throw cause;
-    throw new ServiceError(
-      'evaluation_failed',
-      'The outputs nest too deeply, or are too long, to be written as JSON.',
-      {},
-      { cause },
-    );
+    const sentence = 'The outputs nest too deeply, or are too long, to be written as JSON.';
+    return new ServiceError('evaluation_failed', sentence, {}, { cause });
   }
 };
 
-/**
- * The input in some bytes; `what` names them in sentences. Throws `invalid_json`, `number_out_of_range` or `input_not_object`.
- */
-export const readInput = (payload: Buffer, what: 'body' | 'input'): Readonly<Record<string, unknown>> => {
-  if (!isUtf8(payload)) throw new ServiceError('invalid_json', `The ${what} is not UTF-8 text.`);
+type InputFault = Extract<ErrorCode, 'invalid_json' | 'number_out_of_range' | 'input_not_object'>;
+
+/** The input in some bytes, or why there is none; `what` names the bytes in sentences. */
+export const readInput = (
+  payload: Buffer,
+  what: 'body' | 'input',
+): Readonly<Record<string, unknown>> | ServiceError => {
+  if (!isUtf8(payload)) return fault('invalid_json', `The ${what} is not UTF-8 text.`);
   const parsing = parseJson(payload.toString('utf8'));
   if (!parsing.ok) {
     const { kind, reason, position, line, column } = parsing.problem;
     const sentence = `The ${what} ${kind === 'syntax' ? 'is not JSON' : 'cannot be read exactly'}: ${reason} at position ${position} (line ${line}, column ${column}).`;
-    throw new ServiceError(kind === 'syntax' ? 'invalid_json' : 'number_out_of_range', sentence, {
-      position,
-      line,
-      column,
-    });
+    return fault(kind === 'syntax' ? 'invalid_json' : 'number_out_of_range', sentence, { position, line, column });
   }
-  return requireObject(parsing.value, what);
-};
-
-const requireObject = (value: unknown, what: 'body' | 'input'): Readonly<Record<string, unknown>> => {
+  const { value } = parsing;
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>; // JSON objects have string keys
   const came = value === null ? 'null' : Array.isArray(value) ? 'a list' : `a ${typeof value}`;
-  throw new ServiceError(
-    'input_not_object',
-    `The input of a rule is a JSON object of its fields; this ${what} is ${came}.`,
-  );
+  return fault('input_not_object', `The input of a rule is a JSON object of its fields; this ${what} is ${came}.`);
 };
+
+const fault = (code: InputFault, sentence: string, details: Readonly<Record<string, number>> = {}): ServiceError =>
+  new ServiceError(code, sentence, details);

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { createBroker, createResponder } from '@decision/broker';
+import { brokerPlace, brokerSecurity, createBroker, createResponder } from '@decision/broker';
 import { openCache } from '@decision/cache';
 import {
+  addUsage,
   findValueRevision,
   loadValues,
   loadVersion,
@@ -14,7 +15,9 @@ import { createEventCounter, runService, StartRefusal } from '@decision/service-
 import { createWorkerServer } from './app';
 import { settings } from './config';
 import { createHandler } from './handle';
+import { openDecisionLog } from './open-decision-log';
 import { createRuleLibrary } from './rule-library';
+import { createUsageCounter, tellAll } from './usage-counter';
 import { createValueDirectory } from './value-directory';
 
 runService({
@@ -60,18 +63,43 @@ runService({
       { maxRows: config.maxCompiledRows },
     );
 
+    const security = brokerSecurity(config);
+    if (!security.ok) throw new StartRefusal(security.faults.join(' '));
     const broker = createBroker(
-      { brokers: config.mqBrokers, clientId: 'solve-worker', topicPrefix: config.mqTopicPrefix },
+      {
+        brokers: config.mqBrokers,
+        clientId: 'solve-worker',
+        ...brokerPlace(config),
+        topicPrefix: config.mqTopicPrefix,
+        ...security.settings,
+      },
       logger,
     );
     stopper.add('broker', () => broker.close());
+    broker.watchTopics([
+      { topic: 'solution' },
+      { topic: 'solutionResponse' },
+      ...(config.decisionLogs ? [{ topic: 'logs' } as const] : []),
+    ]);
+    const workerId = `${hostname()}-${randomUUID().slice(0, 8)}`;
+    const decisions = config.decisionLogs
+      ? openDecisionLog({ broker, workerId, bufferBytes: config.decisionLogBufferBytes, logger, metrics, stopper })
+      : undefined;
+    const usage = createUsageCounter({
+      store: (workspaceId, batch) =>
+        database.inWorkspace(everything(workspaceId), (transaction) => addUsage(transaction, batch)),
+      newId: randomUUID,
+      now: Date.now,
+      onFailure: (error) => logger.warn({ err: error }, 'Usage could not be stored; it is kept for the next attempt.'),
+    });
+    stopper.add('usage', () => usage.stop());
     const responder = createResponder(broker, {
       group: 'workers',
-      workerId: `${hostname()}-${randomUUID().slice(0, 8)}`,
+      workerId,
       sessionTimeoutMs: config.sessionTimeoutMs,
       heartbeatIntervalMs: config.heartbeatIntervalMs,
       partitionConcurrency: config.partitionConcurrency,
-      handle: createHandler(library),
+      handle: createHandler(library, tellAll([decisions, usage])),
       onEvent: createEventCounter(metrics, 'responder'),
     });
     const server = createWorkerServer({

@@ -19,6 +19,11 @@ describe('kafkaConfig', () => {
     expect(config.brokers).toEqual(['a:1', 'b:2', 'c:3']);
   });
 
+  it('goes by its name, and its place where it has one', () => {
+    expect(kafkaConfig(settings, log, createSocketTracker()).clientId).toBe('me');
+    expect(kafkaConfig({ ...settings, place: 'h:1' }, log, createSocketTracker()).clientId).toBe('me@h:1');
+  });
+
   it('tries each address at least once', () => {
     expect(kafkaConfig(settings, log, createSocketTracker()).retry?.retries).toBeGreaterThanOrEqual(3);
   });

@@ -1,8 +1,9 @@
 import { Kafka, type KafkaConfig, type logCreator, logLevel, type RetryOptions, type SASLOptions } from 'kafkajs';
-import type { BrokerLog, BrokerSettings } from '../settings';
+import { type BrokerLog, type BrokerSettings, clientName } from '../settings';
 import { registerSnappy } from '../codec/snappy-codec';
 import { createSocketTracker, type SocketTracker } from './socket-tracker';
 import { quietenIdleConnections } from './idle-timer';
+import { quickenProduce } from './quick-produce';
 
 /** How long one request to the broker may take before it counts as lost, ms. */
 export const REQUEST_TIMEOUT_MS = 12_000;
@@ -33,10 +34,10 @@ const logLines =
     log.debug({ namespace, label, broker, groupId }, message);
   };
 
-/** The library's configuration for our settings. Its SASL type is a union by mechanism, of which ours are three with like fields. */
+/** The library's configuration for our settings. */
 export const kafkaConfig = (settings: BrokerSettings, log: BrokerLog, sockets: SocketTracker): KafkaConfig => ({
   brokers: [...settings.brokers],
-  clientId: settings.clientId,
+  clientId: clientName(settings),
   connectionTimeout: CONNECTION_TIMEOUT_MS,
   requestTimeout: REQUEST_TIMEOUT_MS,
   retry: connectRetry(settings),
@@ -44,8 +45,15 @@ export const kafkaConfig = (settings: BrokerSettings, log: BrokerLog, sockets: S
   logCreator: logLines(log),
   socketFactory: (args) => sockets.open(args),
   ...(settings.tls === undefined ? {} : { ssl: tlsOptions(settings.tls) }),
-  ...(settings.sasl === undefined ? {} : { sasl: settings.sasl as SASLOptions }),
+  ...(settings.sasl === undefined ? {} : { sasl: saslOptions(settings.sasl) }),
 });
+
+const saslOptions = (sasl: NonNullable<BrokerSettings['sasl']>): SASLOptions => {
+  if ('token' in sasl)
+    return { mechanism: 'oauthbearer', oauthBearerProvider: async () => ({ value: await sasl.token() }) };
+  // A union of types by mechanism, of which these are three with like fields.
+  return { mechanism: sasl.mechanism, username: sasl.username, password: sasl.password };
+};
 
 const tlsOptions = (tls: NonNullable<BrokerSettings['tls']>): NonNullable<KafkaConfig['ssl']> => ({
   rejectUnauthorized: tls.rejectUnauthorized ?? true,
@@ -58,6 +66,7 @@ const tlsOptions = (tls: NonNullable<BrokerSettings['tls']>): NonNullable<KafkaC
 /** Makes a client; nothing is connected yet. */
 export const createKafkaClient = (settings: BrokerSettings, log: BrokerLog): KafkaClient => {
   quietenIdleConnections();
+  quickenProduce();
   registerSnappy();
   const sockets = createSocketTracker();
   return { kafka: new Kafka(kafkaConfig(settings, log, sockets)), sockets };

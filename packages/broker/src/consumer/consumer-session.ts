@@ -1,10 +1,18 @@
-import { type Cluster, type Consumer, KafkaJSProtocolError, type KafkaMessage, type RequestEvent } from 'kafkajs';
+import {
+  type Cluster,
+  type Consumer,
+  type ConsumerConfig,
+  KafkaJSProtocolError,
+  type KafkaMessage,
+  type RequestEvent,
+} from 'kafkajs';
 import { fixedLimits } from '@decision/contracts';
 import { stickyAssigner } from '../assigner/sticky-assigner';
 import type { Claim } from '../assigner/member-claim';
 import { settledWithin } from '../connection/deadline';
 import { createKafkaClient } from '../connection/kafka-client';
-import type { BrokerLog, BrokerSettings } from '../settings';
+import { type BrokerLog, type BrokerSettings, clientName } from '../settings';
+import { leaveFor, leaveForPredecessors } from './departed-members';
 
 const MIB = 1024 * 1024;
 
@@ -78,11 +86,6 @@ export interface ConsumerSession {
   discard(): void;
 }
 
-/** What the library's broker can do though its types do not say so. */
-interface Coordinator {
-  leaveGroup(request: { groupId: string; memberId: string }): Promise<unknown>;
-}
-
 /** Thrown inside a delivery to make this member join its group again at once. */
 export const rejoinError = (): Error =>
   // The library recognises a rebalance by the error's type; its constructor copies it from whatever object it is given.
@@ -93,6 +96,24 @@ export const rejoinError = (): Error =>
     retriable: false,
   } as unknown as Error);
 
+/** The library's configuration of a session, but for its assigner. */
+export const consumerConfig = (
+  options: Pick<ConsumerSessionOptions, 'groupId' | 'sessionTimeoutMs' | 'heartbeatIntervalMs' | 'rebalanceTimeoutMs'>,
+): ConsumerConfig => ({
+  groupId: options.groupId,
+  sessionTimeout: options.sessionTimeoutMs,
+  heartbeatInterval: options.heartbeatIntervalMs,
+  rebalanceTimeout: options.rebalanceTimeoutMs,
+  metadataMaxAge: fixedLimits.metadataRefreshMs,
+  allowAutoTopicCreation: false,
+  minBytes: 1,
+  maxBytes: FETCH_BYTES,
+  maxBytesPerPartition: FETCH_BYTES_PER_PARTITION,
+  maxWaitTimeInMs: FETCH_WAIT_MS,
+  readUncommitted: true,
+  retry: { retries: 5, initialRetryTime: 50, maxRetryTime: 1_000, restartOnFailure: () => Promise.resolve(false) },
+});
+
 /** Makes a session that has not begun. */
 export const createConsumerSession = (options: ConsumerSessionOptions): ConsumerSession => {
   const { settings, log, groupId, topic, hooks } = options;
@@ -101,28 +122,13 @@ export const createConsumerSession = (options: ConsumerSessionOptions): Consumer
   let member: string | undefined;
   let over = false;
 
-  const consumer = kafka.consumer({
-    groupId,
-    partitionAssigners: [
-      stickyAssigner({
-        claim: () => hooks.claim(),
-        cluster: (view) => {
-          cluster = view;
-        },
-      }),
-    ],
-    sessionTimeout: options.sessionTimeoutMs,
-    heartbeatInterval: options.heartbeatIntervalMs,
-    rebalanceTimeout: options.rebalanceTimeoutMs,
-    metadataMaxAge: fixedLimits.metadataRefreshMs,
-    allowAutoTopicCreation: false,
-    minBytes: 1,
-    maxBytes: FETCH_BYTES,
-    maxBytesPerPartition: FETCH_BYTES_PER_PARTITION,
-    maxWaitTimeInMs: FETCH_WAIT_MS,
-    readUncommitted: true,
-    retry: { retries: 5, initialRetryTime: 50, maxRetryTime: 1_000, restartOnFailure: () => Promise.resolve(false) },
+  const assigner = stickyAssigner({
+    claim: () => hooks.claim(),
+    cluster: (view) => {
+      cluster = view;
+    },
   });
+  const consumer = kafka.consumer({ ...consumerConfig(options), partitionAssigners: [assigner] });
 
   const discard = (): void => {
     over = true;
@@ -156,16 +162,18 @@ export const createConsumerSession = (options: ConsumerSessionOptions): Consumer
     return cluster;
   };
 
-  const leaveAs = async (memberId: string): Promise<void> => {
-    const coordinator: unknown = await requireCluster().findGroupCoordinator({ groupId });
-    await (coordinator as Coordinator).leaveGroup({ groupId, memberId }); // every version of the library's broker has it
+  /** The group need not wait for those whom this session follows: where a place names them, also for those that died half joined. */
+  const leaveForThoseBefore = async (): Promise<void> => {
+    const { formerMemberId } = options;
+    if (settings.place !== undefined) await leaveForPredecessors(requireCluster(), groupId, clientName(settings));
+    else if (formerMemberId !== undefined) await leaveFor(requireCluster(), groupId, formerMemberId);
   };
 
   return {
     run: async () => {
       await consumer.connect();
       await consumer.subscribe({ topic, fromBeginning: options.fromBeginning });
-      if (options.formerMemberId !== undefined) await leaveAs(options.formerMemberId).catch(() => undefined);
+      await leaveForThoseBefore().catch(() => undefined); // they will be missed in time
       sockets.onDrained(() => {
         end(new Error('the connection was closed'));
       });

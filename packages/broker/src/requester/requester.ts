@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import {
   type ConsumerGroupKey,
   consumerGroupName,
+  consumerGroups,
   decodeSolutionFailure,
   decodeSolutionResponse,
   encodeSolutionRequest,
-  fixedLimits,
   headerText,
   type ReceivedHeaders,
   ServiceError,
@@ -16,14 +16,17 @@ import type { KafkaMessage } from 'kafkajs';
 import type { BackOff } from '../connection/back-off';
 import { settledWithin } from '../connection/deadline';
 import { type AssignmentChange } from '../consumer/assignment-change';
-import { type ConsumerEvent, GroupConsumer, type PartitionDelivery } from '../consumer/group-consumer';
+import { GroupConsumer } from '../consumer/group-consumer';
+import type { ConsumerEvent, PartitionDelivery } from '../consumer/group-consumer-options';
 import { rejoinSignal } from '../consumer/rejoin-signal';
 import { largestMessageBytes } from '../producer/outgoing-message';
-import { createProducer, type ProducerEvent } from '../producer/producer';
+import { createProducer } from '../producer/batching-producer';
+import type { ProducerEvent } from '../producer/producer';
 import type { BrokerLog, BrokerSettings } from '../settings';
 import { tooFewPartitions } from '../topics/topic-check';
 import { type PendingRequest, PendingRequests } from './pending-requests';
 import { ReplyPartitions } from './reply-partitions';
+import { replyTiming } from './reply-timing';
 
 /** What a requester tells about itself, for metrics. */
 export type RequesterEvent =
@@ -33,6 +36,8 @@ export type RequesterEvent =
   | { readonly type: 'reply_unknown' }
   /** An answer that came after its request had expired. */
   | { readonly type: 'reply_late' }
+  /** An answer for another member of this group: it came after its partition had moved here, and its request is sent again there. */
+  | { readonly type: 'reply_moved' }
   /** An answer that cannot be read. */
   | { readonly type: 'reply_malformed' }
   /** Requests were sent again because the partition of their answers moved to another member. */
@@ -41,7 +46,7 @@ export type RequesterEvent =
 
 export interface RequesterOptions {
   readonly group: ConsumerGroupKey;
-  /** Name of this process among all that await answers on the topic. Default: a random UUID. */
+  /** Name of this process among the members of its group; on the wire the group's name stands before it. Default: a random UUID. */
   readonly requesterId?: string;
   /** Partitions that the topic of answers must have; with fewer the requester does not become ready. */
   readonly expectedPartitions: number;
@@ -115,7 +120,7 @@ class BrokerRequester implements Requester {
     log: BrokerLog,
     private readonly options: RequesterOptions,
   ) {
-    this.self = options.requesterId ?? randomUUID();
+    this.self = `${requesterPrefix(options.group)}${options.requesterId ?? randomUUID()}`;
     this.selfBytes = Buffer.from(this.self);
     this.topic = topicName(settings.topicPrefix, 'solutionResponse');
     this.groupId = consumerGroupName(settings.topicPrefix, options.group);
@@ -195,8 +200,7 @@ class BrokerRequester implements Requester {
       topic: this.topic,
       self: this.self,
       begin: 'end',
-      sessionTimeoutMs: options.sessionTimeoutMs ?? fixedLimits.replySessionTimeoutMs,
-      heartbeatIntervalMs: options.heartbeatIntervalMs ?? fixedLimits.replyHeartbeatIntervalMs,
+      ...replyTiming(options),
       goneAfterMs: UNAVAILABLE_AFTER_MS,
       retry: options.retry ?? {},
       hooks: {
@@ -276,7 +280,11 @@ class BrokerRequester implements Requester {
   }
 
   private receiveOne({ headers = {}, value }: KafkaMessage): void {
-    if (!this.isOurs(headers)) return;
+    if (!this.isOurs(headers)) {
+      if (headers['correlation-id'] !== undefined && this.isOfGroup(headers))
+        this.options.onEvent?.({ type: 'reply_moved' });
+      return;
+    }
     const correlationId = headerText(headers, 'correlation-id');
     if (correlationId === undefined) {
       this.options.onEvent?.({ type: 'reply_malformed' });
@@ -296,6 +304,12 @@ class BrokerRequester implements Requester {
   /** Whether an answer is for this process; told without making text of the header. */
   private isOurs({ requester }: ReceivedHeaders): boolean {
     return Buffer.isBuffer(requester) ? this.selfBytes.equals(requester) : requester === this.self;
+  }
+
+  /** Whether an answer is for a member of this group; other groups read the same topic. */
+  private isOfGroup({ requester }: ReceivedHeaders): boolean {
+    const prefix = requesterPrefix(this.options.group);
+    return Buffer.isBuffer(requester) && requester.subarray(0, prefix.length).toString('latin1') === prefix;
   }
 
   private reassigned({ lost }: AssignmentChange): void {
@@ -352,6 +366,9 @@ class BrokerRequester implements Requester {
     await this.producer.stop({ drainMs: STOP_DRAIN_MS });
   }
 }
+
+/** Begins the names of all members of a group, so that each knows the others' answers. */
+const requesterPrefix = (group: ConsumerGroupKey): string => `${consumerGroups[group]}.`;
 
 const deadlineExceeded = (): ServiceError =>
   new ServiceError('deadline_exceeded', 'No worker answered before the deadline of the request.');

@@ -40,4 +40,9 @@ describe('topicProblems', () => {
     );
     expect(kinds).toEqual(['too_few_partitions', 'messages_too_small', 'retention_too_short']);
   });
+
+  it('leaves it to the operator how long logs are kept', () => {
+    const logs = { topic: 'logs', name: 'logs', definition: topics.logs, partitions: 1 } as const;
+    expect(topicProblems(logs, { partitions: 1, maxMessageBytes: 67_108_864, retentionMs: 1 })).toEqual([]);
+  });
 });

@@ -55,7 +55,9 @@ export const topicProblems = (question: TopicQuestion, found: DescribedTopic | u
       ),
     );
   }
-  if (retentionMs !== undefined && retentionMs >= 0 && retentionMs < definition.retentionMs) {
+  // How long logs are kept is the operator's choice: the outage of the collector that is to be survived.
+  const isBound = topic !== 'logs' && retentionMs !== undefined && retentionMs >= 0;
+  if (isBound && retentionMs < definition.retentionMs) {
     problems.push(
       at(
         'retention_too_short',

@@ -88,6 +88,16 @@ describe('error bodies', () => {
   );
 });
 
+interface ErrorResponse {
+  readonly content: {
+    readonly 'application/json': { readonly examples?: Readonly<Record<string, { value: unknown }>> };
+  };
+}
+interface Parameter {
+  readonly schema: TSchema;
+  readonly example?: unknown;
+}
+
 describe('openApiDocument', () => {
   const document = openApiDocument(operations, { title: 'T', version: '1' });
   const text = JSON.stringify(document);
@@ -107,6 +117,27 @@ describe('openApiDocument', () => {
         expect.arrayContaining(codesOf(operation).map((code) => String(errorCodes[code].status))),
       );
     }
+  });
+
+  it('shows an example of every error code of an operation, each a valid error body', () => {
+    const paths = document['paths'] as Record<string, Record<string, { responses: Record<string, ErrorResponse> }>>;
+    const check = compileValidator(ErrorBody);
+    for (const operation of operations) {
+      const responses = paths[operation.path]?.[operation.method]?.responses ?? {};
+      for (const code of codesOf(operation)) {
+        const shown = responses[String(errorCodes[code].status)]?.content['application/json'].examples?.[code];
+        expect(shown?.value).toMatchObject({ code });
+        expect(check(shown?.value)).toMatchObject({ ok: true });
+      }
+    }
+  });
+
+  it('shows examples of parameters that their schemas accept', () => {
+    const paths = document['paths'] as Record<string, Record<string, { parameters: Parameter[] }>>;
+    const parameters = Object.values(paths).flatMap((methods) => Object.values(methods).flatMap((call) => call.parameters)); // prettier-ignore
+    const examples = parameters.flatMap(({ schema, example }) => [...(schema.examples ?? []), ...(example === undefined ? [] : [example])].map((shown) => ({ schema, shown }))); // prettier-ignore
+    expect(examples.length).toBeGreaterThan(10);
+    for (const { schema, shown } of examples) expect(compileValidator(schema)(shown)).toMatchObject({ ok: true });
   });
 
   it('keeps no $id, which the document format does not know', () => {

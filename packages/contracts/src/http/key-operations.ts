@@ -1,4 +1,4 @@
-import { ApiKeyPage, CreateApiKeyRequest, CreatedApiKey, ListApiKeysQuery } from './keys';
+import { ApiKeyPage, CreateApiKeyRequest, CreatedApiKey, ListApiKeysQuery, RotateApiKeyRequest } from './keys';
 import { type Operation } from './operation';
 import { Message } from './rules';
 
@@ -73,4 +73,29 @@ export const revokeApiKey = {
   errors: ['key_not_found'],
 } as const satisfies Operation;
 
-export const keyOperations = [createApiKey, listApiKeys, revokeApiKey];
+export const rotateApiKey = {
+  ...shared,
+  id: 'rotateApiKey',
+  method: 'post',
+  path: '/api/v1/admin/keys/{id}/rotate',
+  pathParameters: [{ name: 'id', description: 'The id of the key.', example: keyExample.id }],
+  summary: 'Replace an API key',
+  description:
+    'Makes a key with the same name, role, groups and expiry. The old one stays alive for `overlap_seconds`, a day by default, so that two are ' +
+    'live while clients change over. Rotating the new key too ends the old one at once: never are three alive.',
+  body: {
+    schema: RotateApiKeyRequest,
+    description: 'How long both live.',
+    example: { overlap_seconds: 3_600 },
+    optional: true,
+  },
+  success: {
+    status: 201,
+    description: 'The new key, shown this once.',
+    schema: CreatedApiKey,
+    example: { ...keyExample, api_key: 'dsk_q3v9k2m7p4xw_the-secret-part-is-43-characters-long-xxxxxx' },
+  },
+  errors: ['key_not_found', 'key_not_rotatable'],
+} as const satisfies Operation;
+
+export const keyOperations = [createApiKey, listApiKeys, revokeApiKey, rotateApiKey];

@@ -39,6 +39,21 @@ export const CreatedApiKey = Type.Composite(
 );
 export type CreatedApiKey = Static<typeof CreatedApiKey>;
 
+export const RotateApiKeyRequest = Type.Object(
+  {
+    overlap_seconds: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 2_592_000,
+        default: 86_400,
+        description: 'How long the old key stays alive.',
+      }),
+    ),
+  },
+  { $id: 'RotateApiKeyRequest', additionalProperties: false, description: 'How the old key gives way.' },
+);
+export type RotateApiKeyRequest = Static<typeof RotateApiKeyRequest>;
+
 export const ListApiKeysQuery = Type.Object(
   {
     limit: Type.Optional(Type.String({ pattern: '^[0-9]+$', description: '1 to 1000, default 100.' })),

@@ -7,8 +7,19 @@ type Json = Record<string, unknown>;
 
 /** Codes that any call with a key, and any call with a body, can answer. */
 const COMMON: readonly ErrorCode[] = ['invalid_request', 'internal_error', 'method_not_allowed', 'shutting_down'];
-const WITH_KEY: readonly ErrorCode[] = ['missing_api_key', 'invalid_api_key', 'forbidden', 'database_unavailable'];
-const WITH_BODY: readonly ErrorCode[] = ['invalid_json', 'payload_too_large', 'unsupported_media_type'];
+const WITH_KEY: readonly ErrorCode[] = [
+  'missing_api_key',
+  'invalid_api_key',
+  'forbidden',
+  'too_many_refusals',
+  'database_unavailable',
+];
+const WITH_BODY: readonly ErrorCode[] = [
+  'invalid_json',
+  'payload_too_large',
+  'unsupported_media_type',
+  'number_out_of_range',
+];
 
 /** The OpenAPI 3.1 document of a set of operations; schemas with an id become components, once each. */
 export const openApiDocument = (operations: readonly Operation[], info: { title: string; version: string }): Json => {
@@ -20,6 +31,8 @@ export const openApiDocument = (operations: readonly Operation[], info: { title:
   return {
     openapi: '3.1.0',
     info,
+    servers: [{ url: '/' }],
+    tags: [...new Set(operations.map(({ tag }) => tag))].map((name) => ({ name })),
     paths,
     components: {
       schemas: Object.fromEntries([...components].sort(([a], [b]) => a.localeCompare(b))),
@@ -51,7 +64,7 @@ const describeOperation = (operation: Operation, components: Map<string, Json>):
     ? {}
     : {
         requestBody: {
-          required: true,
+          required: operation.body.optional !== true,
           description: operation.body.description,
           content: {
             'application/json': {
@@ -65,7 +78,7 @@ const describeOperation = (operation: Operation, components: Map<string, Json>):
     [operation.success.status]: {
       description: operation.success.description,
       content: {
-        'application/json': {
+        [operation.success.mediaType ?? 'application/json']: {
           schema: reference(operation.success.schema, components),
           example: operation.success.example,
         },
@@ -108,11 +121,24 @@ const errorResponses = (operation: Operation, components: Map<string, Json>): Re
       .filter((code) => errorCodes[code].status === status)
       .map((code) => `\`${code}\`: ${errorCodes[code].meaning}`)
       .join('\n\n'),
-    content: { 'application/json': { schema } },
+    content: {
+      'application/json': {
+        schema,
+        examples: Object.fromEntries(
+          codes.filter((code) => errorCodes[code].status === status).map((code) => [code, { value: exampleOf(code) }]),
+        ),
+      },
+    },
   });
   const statuses = [...new Set(codes.map((code) => errorCodes[code].status))].sort((a, b) => a - b);
   return Object.fromEntries(statuses.map((status) => [status, describeStatus(status)]));
 };
+
+const exampleOf = (code: ErrorCode): ErrorBody => ({
+  error: errorCodes[code].meaning,
+  code,
+  request_id: '0b0e6a4a-0c5e-4f5f-9d5b-3f0f5f4f3c11',
+});
 
 /** A schema as JSON; one that has an id, at any depth, is moved to the components and referred to. */
 const reference = (schema: TSchema, components: Map<string, Json>): unknown => moveOut(plain(schema), components);

@@ -30,12 +30,20 @@ export interface Operation {
   readonly description?: string;
   readonly pathParameters: readonly PathParameter[];
   readonly query?: TSchema;
-  readonly body?: { readonly schema: TSchema; readonly description: string; readonly example: unknown };
+  readonly body?: {
+    readonly schema: TSchema;
+    readonly description: string;
+    readonly example: unknown;
+    /** Whether a request without a body counts as one with an empty object. Default false. */
+    readonly optional?: boolean;
+  };
   /** What the key's role must allow; absent where no key is asked for. */
   readonly entitlement?: Entitlement;
   readonly success: {
     readonly status: number;
     readonly description: string;
+    /** Default `application/json`. */
+    readonly mediaType?: string;
     readonly schema: TSchema;
     readonly example: unknown;
   };

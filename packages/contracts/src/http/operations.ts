@@ -1,8 +1,17 @@
+import { listAudit } from './audit';
+import { folderOperations } from './folders';
 import { keyOperations } from './key-operations';
+import { objectOperations } from './object-operations';
 import { type Operation } from './operation';
 import { listOperators } from './operator-operations';
+import { releaseOperations } from './release-operations';
+import { roleOperations } from './roles';
 import { ruleOperations } from './rule-operations';
+import { ruleTestOperations } from './rule-test-operations';
 import { solveOperations } from './solve-operations';
+import { systemOperations } from './system';
+import { getUsage } from './usage';
+import { userOperations } from './user-operations';
 import { valueOperations } from './value-operations';
 
 /** Every call of the API, in the order of the document. */
@@ -10,6 +19,15 @@ export const operations: readonly Operation[] = [
   ...solveOperations,
   ...ruleOperations,
   listOperators,
+  ...ruleTestOperations,
+  ...releaseOperations,
+  ...objectOperations,
   ...valueOperations,
   ...keyOperations,
+  ...folderOperations,
+  ...userOperations,
+  ...roleOperations,
+  getUsage,
+  listAudit,
+  ...systemOperations,
 ];

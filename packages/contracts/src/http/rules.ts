@@ -1,5 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { RuleImport } from '../rules/rule-document';
+import { RuleDrift } from './rule-drift';
 
 const nullableText = Type.Union([Type.String(), Type.Null()]);
 
@@ -41,8 +42,17 @@ export const ListedRule = Type.Object(
     no_conditions: Type.Integer({ description: 'Number of rows.' }),
     metadata: Type.Record(Type.String(), Type.Unknown()),
     user_groups: Type.Array(Type.String()),
+    folder: Type.Optional(Type.Object({ id: Type.Optional(Type.String()), name: Type.Optional(Type.String()) })),
+    context: Type.Optional(
+      Type.Object({
+        id: Type.Optional(Type.String()),
+        name: Type.Optional(Type.String()),
+        slug: Type.Optional(Type.String()),
+      }),
+    ),
     request_schema: Type.Array(ListedField),
     response_schema: Type.Array(ListedField),
+    drift: Type.Optional(Type.Array(RuleDrift, { description: 'With `include=drift`: empty where nothing drifted.' })),
   },
   { $id: 'ListedRule', description: 'A rule without its rows.' },
 );
@@ -56,8 +66,25 @@ export const ListRulesQuery = Type.Object(
     search: Type.Optional(
       Type.String({ description: 'Part of the name, slug or description, any case.', maxLength: 200 }),
     ),
-    labels: Type.Optional(Type.String({ description: 'Comma-separated; a rule must carry all of them.' })),
+    labels: Type.Optional(
+      Type.Array(Type.String(), { description: 'Comma-separated or repeated; a rule must carry all of them.' }),
+    ),
     user_group: Type.Optional(Type.String()),
+    folder: Type.Optional(Type.String({ maxLength: 500, description: 'Id or name of the folder.' })),
+    version: Type.Optional(
+      Type.String({
+        maxLength: 100,
+        description:
+          '`latest`, a version number or an environment. The other filters must then match exactly one rule, which is shown as it was ' +
+          'published: none is 404, several are 400.',
+      }),
+    ),
+    include: Type.Optional(
+      Type.String({
+        maxLength: 200,
+        description: '`drift`: how the draft and the objects that its fields come from have come apart.',
+      }),
+    ),
     limit: Type.Optional(
       Type.String({ pattern: '^[0-9]+$', description: '1 to 1000, default 100. Switches to the paged form.' }),
     ),
@@ -89,7 +116,16 @@ export const ExportRuleQuery = Type.Object(
 export type ExportRuleQuery = Static<typeof ExportRuleQuery>;
 
 export const ImportRuleRequest = Type.Object(
-  { rule: RuleImport },
+  {
+    rule: RuleImport,
+    expected_updated_at: Type.Optional(
+      Type.String({
+        format: 'date-time',
+        description:
+          'The `updatedAt` that the caller has seen. The header `if-match` with the `etag` of an export does the same.',
+      }),
+    ),
+  },
   { $id: 'ImportRuleRequest', description: 'The rule to create or change.' },
 );
 export type ImportRuleRequest = Static<typeof ImportRuleRequest>;

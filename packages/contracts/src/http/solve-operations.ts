@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox';
+import { fixedLimits } from '../limits';
 import { type Operation } from './operation';
 
 export const SolveInput = Type.Record(Type.String(), Type.Unknown(), {
@@ -127,4 +128,42 @@ export const bulkSolveRuleVersion = {
   summary: 'Solve one version of a rule for many inputs',
 } as const satisfies Operation;
 
-export const solveOperations = [solveRule, solveRuleVersion, bulkSolveRule, bulkSolveRuleVersion];
+export const ParallelSolveRequest = Type.Record(
+  Type.String(),
+  Type.Object({
+    $rule: Type.Optional(Type.String({ description: '`slug` or `slug/selector` of a rule.' })),
+    $flow: Type.Optional(Type.String({ description: '`slug` or `slug/selector` of a flow.' })),
+  }),
+  {
+    $id: 'ParallelSolveRequest',
+    maxProperties: fixedLimits.parallelEntries,
+    description: 'Entries by name: what to solve, beside its input fields.',
+  },
+);
+
+export const ParallelSolveAnswer = Type.Record(Type.String(), Type.Record(Type.String(), Type.Unknown()), {
+  $id: 'ParallelSolveAnswer',
+  description: 'By the same names: the outputs, or `{"$error": {"message", "status", "code"}}`.',
+});
+
+export const parallelSolve = {
+  ...shared,
+  id: 'parallelSolve',
+  path: '/api/v1/parallel-solve',
+  pathParameters: [],
+  summary: 'Solve several rules at once, each with an input of its own',
+  description: 'One entry that fails does not touch the others.',
+  body: {
+    schema: ParallelSolveRequest,
+    description: 'The entries.',
+    example: { price: { $rule: 'parcel-price', weight: 1.5 }, old: { $rule: 'parcel-price/1', weight: 1.5 } },
+  },
+  success: {
+    status: 200,
+    description: 'The results.',
+    schema: ParallelSolveAnswer,
+    example: { price: { price: 4.9 }, old: { $error: { message: 'The rule has no version 1.', status: 404 } } },
+  },
+} as const satisfies Operation;
+
+export const solveOperations = [solveRule, solveRuleVersion, bulkSolveRule, bulkSolveRuleVersion, parallelSolve];

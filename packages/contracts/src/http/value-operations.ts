@@ -5,6 +5,8 @@ import {
   ListedValue,
   ListValuesAnswer,
   ListValuesQuery,
+  SyncValuesAnswer,
+  SyncValuesRequest,
   UpdateValueRequest,
   WriteValuesAnswer,
   WriteValuesRequest,
@@ -20,6 +22,7 @@ const valueExample = {
   user_groups: [],
   metadata: {},
   archived_at: null,
+  managed_by: null,
   created_at: '2026-01-15T09:30:00.000Z',
   updated_at: '2026-01-15T09:30:00.000Z',
 };
@@ -67,7 +70,7 @@ export const writeValues = {
     schema: WriteValuesAnswer,
     example: [valueExample],
   },
-  errors: ['value_invalid', 'value_name_taken', 'value_in_use'],
+  errors: ['value_invalid', 'value_name_taken', 'value_in_use', 'value_managed'],
 } as const satisfies Operation;
 
 export const updateValue = {
@@ -81,7 +84,7 @@ export const updateValue = {
   entitlement: 'rules.write',
   body: { schema: UpdateValueRequest, description: 'What changes.', example: { name: 'limits.small_credit' } },
   success: { status: 200, description: 'The value as it now is.', schema: ListedValue, example: valueExample },
-  errors: ['value_not_found', 'value_invalid', 'value_name_taken', 'value_in_use'],
+  errors: ['value_not_found', 'value_invalid', 'value_name_taken', 'value_in_use', 'value_managed'],
 } as const satisfies Operation;
 
 export const deleteValue = {
@@ -97,7 +100,46 @@ export const deleteValue = {
     schema: DeletedValue,
     example: { message: 'Value "limits.credit" was deleted.', updated_list_values: [] },
   },
-  errors: ['value_not_found', 'value_in_use'],
+  errors: ['value_not_found', 'value_in_use', 'value_managed'],
 } as const satisfies Operation;
 
-export const valueOperations = [listValues, writeValues, updateValue, deleteValue];
+export const syncValues = {
+  ...shared,
+  id: 'syncValues',
+  path: '/api/v1/values/sync',
+  method: 'post',
+  summary: 'Make a collection equal to the request',
+  description:
+    'Large collections come in chunks of one `sync_id`, in any order, each as often as needed: a chunk that comes again changes nothing. The ' +
+    'last carries `complete: true`; only then what no chunk brought is archived. A run that was interrupted goes on with the next chunk. ' +
+    'Beginning a new run of a collection ends one that is open.',
+  entitlement: 'rules.write',
+  body: {
+    schema: SyncValuesRequest,
+    description: 'A collection, or a chunk of it.',
+    example: { collection: 'countries', values: { DE: 'Germany', FR: 'France' }, sync_id: 'nightly', complete: true },
+  },
+  success: {
+    status: 200,
+    description: 'What became of the collection; for a dry run what would.',
+    schema: SyncValuesAnswer,
+    example: {
+      collection: 'countries',
+      sync_id: 'nightly',
+      already_completed: false,
+      dry_run: false,
+      swept: true,
+      created: 1,
+      updated: 0,
+      unchanged: 1,
+      processed: 2,
+      archived: 0,
+      deleted: 0,
+      blocked: [],
+      errors: [],
+    },
+  },
+  errors: ['value_invalid', 'value_name_taken', 'value_sync_superseded'],
+} as const satisfies Operation;
+
+export const valueOperations = [listValues, writeValues, syncValues, updateValue, deleteValue];

@@ -48,6 +48,9 @@ export const ListedValue = Type.Object(
     user_groups: Type.Array(Type.String()),
     metadata: jsonObject,
     archived_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
+    managed_by: Type.Union([Type.Object({ id: Type.String({ format: 'uuid' }), name: Type.String() }), Type.Null()], {
+      description: 'The object that generates the value, and alone may change it.',
+    }),
     created_at: Type.String({ format: 'date-time' }),
     updated_at: Type.String({ format: 'date-time' }),
     usages: Type.Optional(Type.Array(RuleUsage)),
@@ -72,7 +75,7 @@ export const ListValuesQuery = Type.Object(
       Type.Unsafe<'true' | 'false'>({
         type: 'string',
         enum: ['true', 'false'],
-        description: 'Accepted for compatibility: values hold no references, so they are always resolved.',
+        description: 'Shows in lists what their references stand for, as far as the key may see it.',
       }),
     ),
     limit: Type.Optional(
@@ -122,6 +125,75 @@ export const WriteValuesAnswer = Type.Union([Type.Array(ListedValue), WrittenVal
   description: 'The written values as they now are, or their counts.',
 });
 export type WriteValuesAnswer = Static<typeof WriteValuesAnswer>;
+
+export const SyncValuesRequest = Type.Object(
+  {
+    collection: Type.String({
+      minLength: 1,
+      maxLength: VALUE_NAME_MAX_LENGTH,
+      description: 'Its members are the values whose names begin with it and a dot.',
+    }),
+    values: Type.Optional(
+      Type.Record(Type.String(), Type.Unknown(), { description: 'Members by name, without that of the collection.' }),
+    ),
+    sync_id: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 200,
+        description: 'Ties the chunks of one run together. Without it the request is the whole collection.',
+      }),
+    ),
+    complete: Type.Optional(
+      Type.Boolean({ description: 'The last chunk: what no chunk brought goes. Default: true without a `sync_id`.' }),
+    ),
+    permanently_delete: Type.Optional(
+      Type.Boolean({ description: 'Absent members are deleted, not archived, unless something uses them.' }),
+    ),
+    dry_run: Type.Optional(Type.Boolean({ description: 'Answers what would happen; nothing is written.' })),
+    user_groups: Type.Optional(userGroups),
+    metadata_by_name: Type.Optional(
+      Type.Record(Type.String(), jsonObject, { description: 'By the names that `values` has.' }),
+    ),
+  },
+  {
+    $id: 'SyncValuesRequest',
+    additionalProperties: false,
+    description: 'What a collection is to hold, or a part of it.',
+  },
+);
+export type SyncValuesRequest = Static<typeof SyncValuesRequest>;
+
+export const SyncValuesAnswer = Type.Object(
+  {
+    collection: Type.String(),
+    sync_id: Type.Optional(Type.String()),
+    already_completed: Type.Boolean({ description: 'The run was completed before; this request changed nothing.' }),
+    dry_run: Type.Boolean(),
+    swept: Type.Boolean({ description: 'Whether absent members were archived or deleted.' }),
+    created: Type.Integer(),
+    updated: Type.Integer({ description: 'Changed or revived.' }),
+    unchanged: Type.Integer(),
+    processed: Type.Integer({
+      description: 'Values in this request: created, updated, unchanged and errors together.',
+    }),
+    archived: Type.Integer(),
+    deleted: Type.Integer(),
+    blocked: Type.Array(
+      Type.Object({
+        id: Type.String(),
+        name: Type.String(),
+        reason: Type.String(),
+        action: Type.Unsafe<'archived'>({ type: 'string', enum: ['archived'] }),
+      }),
+      { description: 'Members that something uses: archived, though they were to be deleted.' },
+    ),
+    errors: Type.Array(Type.Object({ name: Type.String(), error: Type.String() }), {
+      description: 'Members that cannot be stored as given; those of the name stay as they are.',
+    }),
+  },
+  { $id: 'SyncValuesAnswer', description: 'What became of a collection.' },
+);
+export type SyncValuesAnswer = Static<typeof SyncValuesAnswer>;
 
 export const UpdateValueRequest = Type.Object(
   {

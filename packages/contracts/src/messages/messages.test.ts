@@ -36,6 +36,7 @@ describe('the solution message', () => {
     { ...request, explain: 'all' as const },
     { ...request, kind: 'solve-list' as const },
     { ...request, kind: 'solve-lines' as const },
+    { ...request, origin: { keyId: 'k', slug: 'préis', selector: 'latest', firstIndex: 7 } },
   ])('comes back as it was sent', (envelope) => {
     expect(decodeSolutionRequest(received(encodeSolutionRequest(envelope)))).toEqual(envelope);
   });

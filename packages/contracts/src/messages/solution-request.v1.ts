@@ -40,6 +40,17 @@ export interface SolutionRequestEnvelope {
   readonly explain: ExplainMode;
   readonly requestId: string;
   readonly traceparent: string | undefined;
+  /** What the decision log says of the request; without it, nothing is logged. */
+  readonly origin?: DecisionOrigin | undefined;
+}
+
+/** Who asked for what, in the words of the request. */
+export interface DecisionOrigin {
+  readonly keyId: string;
+  readonly slug: string;
+  readonly selector: string;
+  /** Index in the request of the first input of the payload. */
+  readonly firstIndex: number;
 }
 
 export const SOLUTION_REQUEST_VERSION = '1';
@@ -58,6 +69,14 @@ export const encodeSolutionRequest = (envelope: SolutionRequestEnvelope): Messag
   'request-id': envelope.requestId,
   ...(envelope.explain === 'none' ? {} : { explain: envelope.explain }),
   ...(envelope.traceparent === undefined ? {} : { traceparent: envelope.traceparent }),
+  ...(envelope.origin === undefined ? {} : encodeOrigin(envelope.origin)),
+});
+
+const encodeOrigin = ({ keyId, slug, selector, firstIndex }: DecisionOrigin): MessageHeaders => ({
+  'key-id': keyId,
+  slug,
+  selector,
+  'first-index': String(firstIndex),
 });
 
 /** Reads an envelope. Throws `EnvelopeError` naming the header that is missing or wrong. */
@@ -73,6 +92,14 @@ export const decodeSolutionRequest = (headers: ReceivedHeaders): SolutionRequest
   explain: readExplain(headers),
   requestId: requiredHeader(headers, 'request-id'),
   traceparent: headerText(headers, 'traceparent'),
+  origin: headers['key-id'] === undefined ? undefined : readOrigin(headers),
+});
+
+const readOrigin = (headers: ReceivedHeaders): DecisionOrigin => ({
+  keyId: requiredHeader(headers, 'key-id'),
+  slug: requiredHeader(headers, 'slug'),
+  selector: requiredHeader(headers, 'selector'),
+  firstIndex: requiredCount(headers, 'first-index'),
 });
 
 const readKind = (headers: ReceivedHeaders): SolutionKind => {

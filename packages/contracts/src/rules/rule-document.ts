@@ -12,7 +12,7 @@ export const RuleField = Type.Object(
   {
     key: Type.String({ minLength: 1, maxLength: 512 }),
     name: Type.Optional(Type.String()),
-    description: Type.Optional(Type.String()),
+    description: Type.Optional(Type.Union([Type.String(), Type.Null()])),
     type: fieldType,
     defaultValue: Type.Optional(Type.Unknown()),
     defaultComputedValue: Type.Optional(Type.Union([Type.String(), Type.Null()])),
@@ -20,6 +20,11 @@ export const RuleField = Type.Object(
     valuesOnly: Type.Optional(Type.Boolean()),
     valuesPrefix: Type.Optional(Type.Union([Type.String(), Type.Null()])),
     transform: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+    source: Type.Optional(
+      Type.Unknown({
+        description: 'A FieldSource where the field was taken over from an object; anything else is kept.',
+      }),
+    ),
   },
   { $id: 'RuleField', description: 'A field of the input or output of a rule.' },
 );

@@ -2,13 +2,11 @@ import { type FunctionValue } from '@decision/expressions';
 import { type Condition, type ValueTest } from '../operators/condition';
 import { testOf } from '../match/clause-table';
 import { type Operator } from '../operators/operator-entry';
-import { createPatternReader, type PatternReader } from '../operators/pattern';
+import { createPreparer, type Prepare } from '../operators/preparer';
 import { readFunctionValues } from '../references/function-values';
-import { resolveReferences } from '../references/value-reference';
+import { ValueResolver } from '../references/value-resolver';
 import { type ValueSource } from '../references/value-source';
 import { type RuleFailure } from '../rule-outcome';
-import { frozenCopy } from '../values/frozen-copy';
-import { isTooDeep } from '../values/json-depth';
 import { type ReferenceCell } from './output-cell';
 import { type PatternCosts, patternCostsOf } from './pattern-costs';
 
@@ -72,32 +70,31 @@ export class Bindings {
     const revision = this.plan.source?.revision;
     if (revision === undefined || revision === this.seen) return false;
     this.currentFailure = undefined;
-    const readPattern = createPatternReader();
-    for (const cell of this.plan.cells) this.bindCell(cell, readPattern);
-    for (const output of this.plan.outputs) this.bindOutput(output);
+    const resolver = new ValueResolver(this.plan.source);
+    const prepare = createPreparer();
+    for (const cell of this.plan.cells) this.bindCell(cell, resolver, prepare);
+    for (const output of this.plan.outputs) this.bindOutput(output, resolver);
     this.bindFunctions();
     this.currentCosts = patternCostsOf(this.plan.cells);
     this.seen = revision;
     return true;
   }
 
-  private bindCell(cell: MovingCell, readPattern: PatternReader): void {
+  private bindCell(cell: MovingCell, resolver: ValueResolver, prepare: Prepare): void {
     const place = { row: cell.row, column: this.plan.inputKeys[cell.field] ?? '' };
-    const resolution = resolveReferences(cell.args, this.plan.source);
+    const resolution = resolver.resolve(cell.args);
     if (!resolution.ok) return this.fail(resolution.unresolved.fault, place);
-    if (isTooDeep(resolution.value)) return this.fail('has arguments that nest too deep', place);
     const args = resolution.value as readonly unknown[]; // a list with other elements is a list
-    const preparation = cell.operator.prepare(args, { readPattern });
+    const preparation = prepare(cell.operator, args);
     if (!preparation.ok) return this.fail(preparation.faults[0]?.fault ?? 'cannot be used', place);
     cell.condition = preparation.condition;
     cell.current = testOf(preparation.condition);
   }
 
-  private bindOutput({ cell, row, column }: MovingOutput): void {
-    const resolution = resolveReferences(cell.template, this.plan.source);
+  private bindOutput({ cell, row, column }: MovingOutput, resolver: ValueResolver): void {
+    const resolution = resolver.resolve(cell.template);
     if (!resolution.ok) return this.fail(resolution.unresolved.fault, { row, column });
-    if (isTooDeep(resolution.value)) return this.fail('has a value that nests too deep', { row, column });
-    cell.current = frozenCopy(resolution.value);
+    cell.current = resolution.value;
   }
 
   private bindFunctions(): void {

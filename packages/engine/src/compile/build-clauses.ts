@@ -1,6 +1,6 @@
 import { type Operator } from '../operators/operator-entry';
 import { type Condition } from '../operators/condition';
-import { CellKind, type ClauseTable, testOf } from '../match/clause-table';
+import { CellKind, type ClauseTable, codeOf, testOf } from '../match/clause-table';
 import { type PlannedCell, type PlannedRow } from '../read/planned-table';
 import { type Schedule } from '../read/schedule';
 import { type MovingCell } from './bindings';
@@ -35,10 +35,8 @@ class ClauseBuilder {
   private readonly starts: number[] = [];
   private readonly places: number[] = [];
   private readonly firstClauses: number[] = [];
-  private readonly fields: number[] = [];
-  private readonly kinds: number[] = [];
-  private readonly lows: number[] = [];
-  private readonly highs: number[] = [];
+  private readonly codes: number[] = [];
+  private readonly bounds: number[] = [];
   private readonly operands: unknown[] = [];
   private readonly operators: (Operator | undefined)[] = [];
   private readonly args: (readonly unknown[])[] = [];
@@ -51,7 +49,7 @@ class ClauseBuilder {
     // A row without cells matches everything, joined with OR or not.
     const clauses = row.isOr && row.cells.length > 0 ? row.cells.map((cell) => [cell]) : [row.cells];
     for (const cells of clauses) {
-      this.starts.push(this.fields.length);
+      this.starts.push(this.codes.length);
       this.places.push(place);
       if (row.schedule !== undefined) this.addSchedule(row.schedule);
       for (const cell of cells) this.addCell(cell, row.index);
@@ -59,16 +57,14 @@ class ClauseBuilder {
   }
 
   build(): BuiltClauses {
-    const { fields, kinds, lows, highs, operands, operators, args, moving } = this;
+    const { codes, bounds, operands, operators, args, moving } = this;
     return {
       table: {
         count: this.starts.length,
-        starts: Uint32Array.from([...this.starts, fields.length]),
+        starts: Uint32Array.from([...this.starts, codes.length]),
         places: Uint32Array.from(this.places),
-        fields: Uint16Array.from(fields),
-        kinds: Uint8Array.from(kinds),
-        lows: Float64Array.from(lows),
-        highs: Float64Array.from(highs),
+        codes: Uint32Array.from(codes),
+        bounds: Float64Array.from(bounds),
         operands,
       },
       origins: { operators, args },
@@ -120,10 +116,8 @@ class ClauseBuilder {
   }
 
   private push(field: number, kind: number, operand?: unknown, low = 0, high = 0): void {
-    this.fields.push(field);
-    this.kinds.push(kind);
+    this.codes.push(codeOf(field, kind));
+    this.bounds.push(low, high);
     this.operands.push(operand);
-    this.lows.push(low);
-    this.highs.push(high);
   }
 }

@@ -14,6 +14,7 @@ import { buildClauses } from './build-clauses';
 import { type CompiledGroup, type CompiledInput, type CompiledOutput, type CompiledRule } from './compiled-rule';
 import { patternCostsOf } from './pattern-costs';
 import { NOTHING, outputCellOf, ReferenceCell } from './output-cell';
+import { readingCostsOf } from './reading-costs';
 
 export interface CompileOptions {
   /** Values of the workspace. Without it, every reference to one is a problem. */
@@ -45,6 +46,7 @@ export const compileRule = (table: RuleTable, options: CompileOptions = {}): Com
 const assemble = (planned: PlannedTable, { values, search = 'index' }: CompileOptions): CompiledRule => {
   const types = planned.inputs.map(({ type }) => type);
   const rows = orderRows(planned.rows);
+  const cells = rows.flatMap((row) => row.cells);
   const clauses = buildClauses(rows, types.map(isPointType));
   const inputs = planned.inputs.map(({ key, type, fallback }): CompiledInput => ({
     reader: fieldReader(key),
@@ -67,13 +69,15 @@ const assemble = (planned: PlannedTable, { values, search = 'index' }: CompileOp
     inputs,
     inputsWithFallback: inputs.flatMap(({ fallback }, position) => (fallback === NOTHING ? [] : [position])),
     outputs,
+    partsPerAnswer: outputs.reduce((sum, { path }) => sum + path.segments.length, 0),
     outputPositions: new Map(planned.outputs.map(({ key }, position) => [key, position])),
     rowIndexes: Uint32Array.from(rows, ({ index }) => index),
     orRows: Uint8Array.from(rows, ({ isOr }) => Number(isOr)),
     groupsByPlace: groupsByPlace(rows, planned),
     clauses,
     strictInput: planned.strictInput,
-    patternCosts: patternCostsOf(rows.flatMap(({ cells }) => cells)),
+    patternCosts: patternCostsOf(cells),
+    readingCosts: readingCostsOf(cells),
     bindings: new Bindings({
       source: values,
       cells: clauses.moving,
@@ -88,8 +92,9 @@ const assemble = (planned: PlannedTable, { values, search = 'index' }: CompileOp
 };
 
 /**
- * The order in which rows are tried: higher priority first, then table order. The rows of a group follow its first row, since they are
- * evaluated together.
+ * The rows that take part, in the order in which they are tried: higher priority first, then table order. The rows of a group follow its first
+ * row, since they are evaluated together. That row gives the group its place even when it is disabled: switching off a row that loses moves
+ * nothing.
  */
 const orderRows = (rows: readonly PlannedRow[]): readonly PlannedRow[] => {
   const byPriority = [...rows].sort((a, b) => b.priority - a.priority); // stable: table order within a priority
@@ -105,7 +110,7 @@ const orderRows = (rows: readonly PlannedRow[]): readonly PlannedRow[] => {
     members.set(row.groupId, unit);
     return [unit];
   });
-  return units.flat();
+  return units.flat().filter(({ isEnabled }) => isEnabled);
 };
 
 /** Empty where no row belongs to a group. */

@@ -8,6 +8,7 @@ import { type Bindings } from './bindings';
 import { type BuiltClauses } from './build-clauses';
 import { type OutputCell } from './output-cell';
 import { type PatternCosts } from './pattern-costs';
+import { type ReadingCosts } from './reading-costs';
 
 export interface CompiledInput {
   readonly reader: FieldReader;
@@ -47,6 +48,8 @@ export interface CompiledRule {
   readonly inputsWithFallback: readonly number[];
   /** @internal */
   readonly outputs: readonly CompiledOutput[];
+  /** Parts of the keys of all outputs: the size of an answer without its values. @internal */
+  readonly partsPerAnswer: number;
   /** Positions of outputs by key. @internal */
   readonly outputPositions: ReadonlyMap<string, number>;
   /** Index in `conditions` of the row at each place in the order of trial. @internal */
@@ -61,6 +64,8 @@ export interface CompiledRule {
   readonly strictInput: boolean;
   /** Of the conditions that no value changes. @internal */
   readonly patternCosts: PatternCosts;
+  /** @internal */
+  readonly readingCosts: ReadingCosts;
   /** @internal */
   readonly bindings: Bindings;
   /** Holds one input while rows are sought. @internal */

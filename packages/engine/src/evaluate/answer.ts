@@ -3,7 +3,8 @@ import { NOTHING } from '../compile/output-cell';
 import { type Request } from '../outputs/formula-scope';
 import { valuesOfGroup } from '../outputs/group-outputs';
 import { isConstant, type OutputValues, outputOf, valuesOfOnlyRow, withDefaults } from '../outputs/row-outputs';
-import { type RuleOutcome } from '../rule-outcome';
+import { answerFault } from '../outputs/answer-bounds';
+import { type RuleFailure, type RuleOutcome } from '../rule-outcome';
 
 /** The rows that answer: one, those of a group that matched, or none. */
 export type Winners =
@@ -29,7 +30,7 @@ const rowAnswer = (rule: CompiledRule, place: number, request: Request): RuleOut
   const known = rule.answers[place];
   if (known !== undefined) return known;
   const outcome = toOutcome(rule, valuesOfOnlyRow(rule, place, request), [rule.rowIndexes[place] ?? 0]);
-  if (isConstant(rule, place)) rule.answers[place] = deepFrozen(outcome);
+  if (isKept(rule, place) && isConstant(rule, place)) rule.answers[place] = deepFrozen(outcome);
   return outcome;
 };
 
@@ -58,8 +59,26 @@ const groupAnswer = (
   );
 };
 
-const toOutcome = (rule: CompiledRule, values: OutputValues, matched: readonly number[]): RuleOutcome =>
-  values.ok ? { ok: true, output: outputOf(rule, values.values), matched } : values;
+const toOutcome = (rule: CompiledRule, values: OutputValues, matched: readonly number[]): RuleOutcome => {
+  if (!values.ok) return values;
+  const fault = answerFault(values.values);
+  if (fault !== undefined) return { ok: false, error: tooLarge(fault) };
+  return { ok: true, output: outputOf(rule, values.values), matched };
+};
+
+const tooLarge = (fault: string): RuleFailure => ({
+  code: 'evaluation_failed',
+  message: `The answer ${fault}.`,
+  details: { reason: 'answer_too_large' },
+});
+
+/**
+ * Parts of keys in all answers that are kept: defaults and dotted keys may make an answer of an empty row thousands of objects. The rows of
+ * common tables are all kept.
+ */
+const MAX_KEPT_PARTS = 2_000_000;
+
+const isKept = ({ partsPerAnswer }: CompiledRule, place: number): boolean => place * partsPerAnswer < MAX_KEPT_PARTS;
 
 /** Freezes an answer of constants, which are frozen already: what remains is the answer itself and the objects that dotted keys made. */
 const deepFrozen = <T>(value: T): T => {

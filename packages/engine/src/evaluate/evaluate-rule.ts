@@ -4,7 +4,7 @@ import { type Request } from '../outputs/formula-scope';
 import { type EvaluateOptions, type RuleFailure, type RuleOutcome } from '../rule-outcome';
 import { isObject, valueTypeOf } from '../values/value-type';
 import { answerOf } from './answer';
-import { patternFailure, strictFailure } from './check-input';
+import { patternFailure, readingFailure, strictFailure } from './check-input';
 import { Explanation } from './explanation';
 import { findWinners } from './find-winners';
 
@@ -28,7 +28,10 @@ export const evaluateRule = (
 };
 
 const evaluateRequest = (rule: CompiledRule, request: Request, { explain = 'none' }: EvaluateOptions): RuleOutcome => {
-  const refusal = (rule.strictInput ? strictFailure(rule, request) : undefined) ?? patternFailure(rule, request);
+  const refusal =
+    (rule.strictInput ? strictFailure(rule, request) : undefined) ??
+    patternFailure(rule, request) ??
+    readingFailure(rule, request);
   if (refusal !== undefined) return { ok: false, error: refusal };
   const winners = findWinners(rule, request);
   const outcome = answerOf(rule, winners, request);

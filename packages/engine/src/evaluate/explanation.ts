@@ -1,6 +1,7 @@
+import { measureValue } from '@decision/expressions';
 import { type CompiledRule } from '../compile/compiled-rule';
 import { readOwn } from '../fields/field-path';
-import { cellHolds, CellKind } from '../match/clause-table';
+import { cellHolds, CellKind, fieldOf, kindOf } from '../match/clause-table';
 import { isOfType } from '../match/frame';
 import { type Request } from '../outputs/formula-scope';
 import { type ExplainMode, type LosingRow, type RuleExplanation } from '../rule-outcome';
@@ -9,6 +10,12 @@ import { type Winners } from './answer';
 
 /** Losing rows that a brief explanation lists. */
 export const BRIEF_ROWS = 50;
+/** UTF-16 units, roughly, of the losing rows that an explanation lists at most; with `all` it may list a million rows. */
+const MAX_SIZE = 2_000_000;
+/** The same of one losing row without its key, value and arguments. */
+const ROW_SIZE = 100;
+/** Arguments that are larger are shortened one by one, and a row shows no more of them than this. */
+const MAX_ARGUMENTS = 1_000;
 /** Longer texts and larger values are shortened: an explanation must not repeat a megabyte of input in every row. */
 const MAX_TEXT = 200;
 
@@ -63,8 +70,12 @@ const losersOf = (rule: CompiledRule, request: Request, { winners, mode }: Decis
   const limit = mode === 'all' ? Infinity : BRIEF_ROWS;
   const lost: LosingRow[] = [];
   rule.frame.open(request.input, request.now);
-  for (let place = 0; place < end && lost.length < limit; place += 1) {
-    if (!won.has(place)) lost.push(whyLost(rule, place, request));
+  let left = MAX_SIZE;
+  for (let place = 0; place < end && lost.length < limit && left > 0; place += 1) {
+    if (won.has(place)) continue;
+    const row = whyLost(rule, place, request);
+    left -= ROW_SIZE + measureValue(row, MAX_SIZE);
+    lost.push(row);
   }
   rule.frame.close();
   const wonBeforeEnd = winners.kind === 'group' ? won.size : 0;
@@ -78,7 +89,7 @@ const whyLost = (rule: CompiledRule, place: number, request: Request): LosingRow
   const first = firstClauses[place] ?? 0;
   for (let cell = table.starts[first] ?? 0; cell < (table.starts[first + 1] ?? 0); cell += 1) {
     if (cellHolds(table, cell, rule.frame)) continue;
-    if (table.kinds[cell] === CellKind.schedule) return { row, because: 'schedule' };
+    if (kindOf(table, cell) === CellKind.schedule) return { row, because: 'schedule' };
     return describeCell(rule, row, cell, { request, isOr: rule.orRows[place] === 1 });
   }
   return { row, because: 'cell' };
@@ -91,12 +102,12 @@ const describeCell = (
   { request, isOr }: { readonly request: Request; readonly isOr: boolean },
 ): LosingRow => {
   const { origins, table } = rule.clauses;
-  const input = rule.inputs[table.fields[cell] ?? 0];
+  const input = rule.inputs[fieldOf(table, cell)];
   const base = {
     row,
     column: input?.reader.key ?? '',
     op: origins.operators[cell]?.entry.op ?? '',
-    args: origins.args[cell] ?? [],
+    args: shortenedArguments(origins.args[cell] ?? []),
   };
   const value = input === undefined ? undefined : readOwn(request.input, input.reader);
   if (value === undefined || value === null) return { ...base, because: isOr ? 'no_cell_of_or_row' : 'missing' };
@@ -112,3 +123,10 @@ const shortened = (value: unknown): unknown => {
   if (Array.isArray(value)) return `a list of ${value.length}`;
   return typeof value === 'object' ? 'an object' : value;
 };
+
+/** Arguments as they are written where they are small. */
+const shortenedArguments = (args: readonly unknown[]): readonly unknown[] =>
+  measureValue(args, MAX_ARGUMENTS) <= MAX_ARGUMENTS ? args : args.slice(0, MOST_ARGUMENTS).map(shortened);
+
+/** More than any operator takes. */
+const MOST_ARGUMENTS = 4;

@@ -1,4 +1,13 @@
-import { CellKind, type ClauseTable, type SetOperand } from '../match/clause-table';
+import {
+  CellKind,
+  cellOfField,
+  type ClauseTable,
+  fieldOf,
+  highOf,
+  kindOf,
+  lowOf,
+  type SetOperand,
+} from '../match/clause-table';
 import { nextAbove } from '../values/double';
 import { type BitmapColumn, type BitmapNode, NodeKind, segmentOf } from './index-node';
 
@@ -21,7 +30,7 @@ export const buildBitmaps = (
   fields: readonly IndexedField[],
   start: number,
 ): BitmapNode => {
-  const builder = new BitmapBuilder(table, clauses);
+  const builder = new BitmapBuilder(table, clauses, fields);
   const columns = fields.map((field) => builder.addColumn(field));
   return {
     kind: NodeKind.bitmap,
@@ -50,9 +59,11 @@ class BitmapBuilder {
   constructor(
     private readonly table: ClauseTable,
     private readonly clauses: readonly number[],
+    fields: readonly IndexedField[],
   ) {
     this.words = Math.ceil(clauses.length / 32);
-    this.exact = Uint8Array.from(clauses, (clause) => Number(!this.hasTest(clause)));
+    const indexed = new Set(fields.map(({ field }) => field));
+    this.exact = Uint8Array.from(clauses, (clause) => Number(!this.hasUndecided(clause, indexed)));
   }
 
   bits(): Int32Array {
@@ -72,21 +83,18 @@ class BitmapBuilder {
       : { ...column, cuts: undefined, ...this.addKeys(cells, blank) };
   }
 
-  /** Whether a clause has a cell that no bitmap decides. */
-  private hasTest(clause: number): boolean {
-    const { starts, kinds } = this.table;
+  /** Whether a clause has a cell that no bitmap decides: a test, or one of a field without bitmaps. */
+  private hasUndecided(clause: number, indexed: ReadonlySet<number>): boolean {
+    const { starts } = this.table;
     for (let cell = starts[clause] ?? 0; cell < (starts[clause + 1] ?? 0); cell += 1)
-      if ((kinds[cell] ?? 0) >= CellKind.test) return true;
+      if (kindOf(this.table, cell) >= CellKind.test || !indexed.has(fieldOf(this.table, cell))) return true;
     return false;
   }
 
   private cellsOf(field: number): readonly PositionedCell[] {
-    const { starts, fields, kinds } = this.table;
     return this.clauses.flatMap((clause, position) => {
-      for (let cell = starts[clause] ?? 0; cell < (starts[clause + 1] ?? 0); cell += 1) {
-        if (fields[cell] === field && kinds[cell] !== CellKind.schedule) return [{ position, cell }];
-      }
-      return [];
+      const cell = cellOfField(this.table, clause, field);
+      return cell === undefined ? [] : [{ position, cell }];
     });
   }
 
@@ -99,7 +107,7 @@ class BitmapBuilder {
 
   private withCells(base: Int32Array, cells: readonly PositionedCell[], kind: number): Int32Array {
     const bitmap = base.slice();
-    for (const { position, cell } of cells) if (this.table.kinds[cell] === kind) setBit(bitmap, position);
+    for (const { position, cell } of cells) if (kindOf(this.table, cell) === kind) setBit(bitmap, position);
     return bitmap;
   }
 
@@ -111,11 +119,11 @@ class BitmapBuilder {
 
   /** Bitmaps of texts, and the one of all others; of lists and objects there is only that. */
   private addKeys(cells: readonly PositionedCell[], blank: Int32Array): Pick<BitmapColumn, 'keys' | 'present'> {
-    const { kinds, operands } = this.table;
+    const { operands } = this.table;
     const base = blank.slice();
     const users = new Map<unknown, PositionedCell[]>();
     for (const entry of cells) {
-      const kind = kinds[entry.cell];
+      const kind = kindOf(this.table, entry.cell);
       if (kind !== CellKind.is && kind !== CellKind.among && kind !== CellKind.absent) setBit(base, entry.position);
       for (const key of keysOf(kind, operands[entry.cell])) {
         const known = users.get(key);
@@ -136,7 +144,7 @@ class BitmapBuilder {
     for (const [key, entries] of users) {
       const bitmap = base.slice();
       for (const { position, cell } of entries) {
-        if (isNegative(this.table.kinds[cell])) clearBit(bitmap, position);
+        if (isNegative(kindOf(this.table, cell))) clearBit(bitmap, position);
         else setBit(bitmap, position);
       }
       keys.set(key, this.add(bitmap));
@@ -157,7 +165,7 @@ class BitmapBuilder {
       const bitmap = shared[turn];
       for (const { position, cell } of entries) {
         this.exact[position] = 0;
-        if (bitmap && !isNegative(this.table.kinds[cell])) setBit(bitmap, position);
+        if (bitmap && !isNegative(kindOf(this.table, cell))) setBit(bitmap, position);
       }
       keys.set(key, offsets[turn] ?? 0);
     }
@@ -182,21 +190,24 @@ class BitmapBuilder {
 
   /** Where a cell begins or ceases to match, going up the line. */
   private boundsOf(cell: number): readonly number[] {
-    const { kinds, lows, highs, operands } = this.table;
-    if (kinds[cell] === CellKind.among) {
-      return [...(operands[cell] as SetOperand)].flatMap((point) => [Number(point), nextAbove(Number(point))]); // a set of numbers
+    const { operands } = this.table;
+    const kind = kindOf(this.table, cell);
+    if (kind === CellKind.among) {
+      const points = operands[cell] as SetOperand; // as its kind says
+      return sampleOfSet(points).flatMap((point) => [Number(point), nextAbove(Number(point))]); // a set of numbers
     }
-    if (kinds[cell] !== CellKind.within && kinds[cell] !== CellKind.outside) return [];
-    return [lows[cell] ?? 0, nextAbove(highs[cell] ?? 0)].filter(Number.isFinite);
+    if (kind !== CellKind.within && kind !== CellKind.outside) return [];
+    return [lowOf(this.table, cell), nextAbove(highOf(this.table, cell))].filter(Number.isFinite);
   }
 
   /** Ranges of segments, both ends included, in which a cell may match. Notes where it need not match in all of them. */
   private segmentsOf(cell: number, position: number, cuts: Float64Array): readonly (readonly [number, number])[] {
-    const { kinds, lows, highs, operands } = this.table;
-    const [low, high] = [lows[cell] ?? 0, highs[cell] ?? 0];
+    const { operands } = this.table;
+    const kind = kindOf(this.table, cell);
+    const [low, high] = [lowOf(this.table, cell), highOf(this.table, cell)];
     const isExact = this.boundsOf(cell).every((bound) => cuts[segmentOf(cuts, bound) - 1] === bound);
-    if (!isExact) this.exact[position] = 0;
-    switch (kinds[cell]) {
+    if (!isExact || isSampled(kind, operands[cell])) this.exact[position] = 0;
+    switch (kind) {
       case CellKind.absent:
         return [];
       case CellKind.within:
@@ -204,10 +215,7 @@ class BitmapBuilder {
       case CellKind.outside:
         return outsideSegments(cuts, low, high);
       case CellKind.among:
-        return [...(operands[cell] as SetOperand)].map((point) => {
-          const segment = segmentOf(cuts, Number(point)); // a set of numbers
-          return [segment, segment];
-        });
+        return segmentsOfSet(cuts, operands[cell] as SetOperand); // as its kind says
       default:
         return [[0, cuts.length]];
     }
@@ -237,6 +245,29 @@ const chooseCuts = (bounds: readonly number[]): Float64Array => {
     { length: MAX_BITMAPS },
     (_, index) => sorted[Math.floor((index * sorted.length) / MAX_BITMAPS)] ?? 0,
   );
+};
+
+/** Members of a set that become bounds: of large sets a few, evenly spread over the order in which they are written. */
+const sampleOfSet = (set: SetOperand): readonly unknown[] => {
+  if (set.size <= MAX_BITMAPS) return [...set];
+  const step = Math.ceil(set.size / MAX_BITMAPS);
+  const sample: unknown[] = [];
+  let index = 0;
+  for (const member of set) {
+    if (index % step === 0) sample.push(member);
+    index += 1;
+  }
+  return sample;
+};
+
+const isSampled = (kind: number | undefined, operand: unknown): boolean =>
+  kind === CellKind.among && (operand as SetOperand).size > MAX_BITMAPS; // as its kind says
+
+/** The segments in which the members of a set of numbers lie, each once. */
+const segmentsOfSet = (cuts: Float64Array, set: SetOperand): readonly (readonly [number, number])[] => {
+  const segments = new Set<number>();
+  for (const point of set) segments.add(segmentOf(cuts, Number(point)));
+  return [...segments].map((segment) => [segment, segment]);
 };
 
 /** All segments but those that lie wholly between two points. */

@@ -1,15 +1,18 @@
 import { type FieldType } from '@decision/contracts';
-import { CellKind, type ClauseTable } from '../match/clause-table';
+import { CellKind, cellOfField, type ClauseTable, highOf, kindOf, lowOf } from '../match/clause-table';
 import { isPointType } from '../match/frame';
 import { buildBitmaps } from './bitmap-builder';
 import { describeColumns, keysOfCell, sampleOf } from './column-statistics';
 import { type IndexNode, NodeKind, type RowIndex, type ScanNode, segmentOf } from './index-node';
-import { MAX_SEGMENTS_OF_RANGE, type NodePlan, planNode } from './plan-node';
+import { MAX_SEGMENTS_OF_RANGE, MIN_CLAUSES, type NodePlan, planNode } from './plan-node';
 
 /** Splits below one another. */
 const MAX_DEPTH = 40;
 /** A split must leave less than this share of its clauses together. */
 const MAX_SHARE = 0.9;
+/** Columns that always have bitmaps, and how many times as many as a clause has cells on average may have them. */
+const FEW_COLUMNS = 24;
+const MAX_BLANKS = 8;
 /** Clauses may stand in several leaves, but not in so many more on average. */
 const MAX_COPIES = 4;
 
@@ -47,7 +50,7 @@ class IndexBuilder {
 
   /** Makes the node of some clauses, ascending and at least one. */
   build(clauses: readonly number[], depth: number): IndexNode {
-    if (clauses.length === 1) return this.scan(clauses);
+    if (clauses.length < MIN_CLAUSES) return this.scan(clauses);
     const plan = planNode(clauses.length, describeColumns(this.table, sampleOf(clauses)));
     switch (plan.kind) {
       case 'scan':
@@ -67,8 +70,16 @@ class IndexBuilder {
   }
 
   private bitmap(clauses: readonly number[], fields: readonly number[]): IndexNode {
-    const indexed = fields.map((field) => ({ field, isPoint: this.isPoint[field] ?? false }));
+    const chosen = fields.slice(0, this.mostColumns(clauses));
+    const indexed = chosen.map((field) => ({ field, isPoint: this.isPoint[field] ?? false }));
     return buildBitmaps(this.table, clauses, indexed, this.keep(clauses));
+  }
+
+  /** Columns that may have bitmaps, which take memory for blanks too: more where clauses have many cells. */
+  private mostColumns(clauses: readonly number[]): number {
+    const { starts } = this.table;
+    const cells = clauses.reduce((sum, clause) => sum + (starts[clause + 1] ?? 0) - (starts[clause] ?? 0), 0);
+    return Math.max(FEW_COLUMNS, Math.ceil((cells / clauses.length) * MAX_BLANKS));
   }
 
   /** Appends clauses to the pool and answers where they begin. */
@@ -151,7 +162,7 @@ class IndexBuilder {
     const children = new Map<Key, number[]>();
     const rest: number[] = [];
     for (const clause of clauses) {
-      const cell = this.cellOf(clause, field);
+      const cell = cellOfField(this.table, clause, field);
       const keys = cell === undefined ? undefined : keysOf(cell);
       if (keys === undefined) rest.push(clause);
       else for (const key of keys) append(children, key, clause);
@@ -159,21 +170,12 @@ class IndexBuilder {
     return { children, rest };
   }
 
-  private cellOf(clause: number, field: number): number | undefined {
-    const { starts, fields, kinds } = this.table;
-    for (let cell = starts[clause] ?? 0; cell < (starts[clause + 1] ?? 0); cell += 1) {
-      if (fields[cell] === field && kinds[cell] !== CellKind.schedule) return cell;
-    }
-    return undefined;
-  }
-
   /** The segments that a cell touches, where they are few. */
   private segmentsOfCell(cell: number, cuts: Float64Array): readonly number[] | undefined {
-    const { kinds, lows, highs } = this.table;
-    if (kinds[cell] !== CellKind.within)
+    if (kindOf(this.table, cell) !== CellKind.within)
       return keysOfCell(this.table, cell)?.map((point) => segmentOf(cuts, Number(point)));
-    const from = segmentOf(cuts, lows[cell] ?? 0);
-    const count = segmentOf(cuts, highs[cell] ?? 0) - from + 1;
+    const from = segmentOf(cuts, lowOf(this.table, cell));
+    const count = segmentOf(cuts, highOf(this.table, cell)) - from + 1;
     return count <= MAX_SEGMENTS_OF_RANGE ? Array.from({ length: count }, (_, index) => from + index) : undefined;
   }
 }

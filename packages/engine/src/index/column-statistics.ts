@@ -1,4 +1,4 @@
-import { CellKind, type ClauseTable, type SetOperand } from '../match/clause-table';
+import { CellKind, type ClauseTable, fieldOf, highOf, kindOf, lowOf, type SetOperand } from '../match/clause-table';
 
 /** Clauses that are looked at to judge a column; enough to tell 10 values from 1,000. */
 const SAMPLE = 1_024;
@@ -17,13 +17,15 @@ export interface ColumnStatistics {
   /** The ranges of the sample. */
   readonly ranges: readonly (readonly [low: number, high: number])[];
   /** Both bounds of all these ranges, ascending. */
-  readonly bounds: readonly number[];
+  readonly bounds: Float64Array;
   /** Estimated share of clauses whose cell, or blank, matches some value. */
   readonly selectivity: number;
 }
 
 /** Guesses for cells that no index decides. */
 const SELECTIVITY = { test: 0.35, negative: 0.9, absent: 0.1 } as const;
+/** In place of the number of values that a cell asks for, where it does not ask for a few. */
+const NO_KEYS = -1;
 /** Sets with more members are not taken apart. */
 export const MAX_KEYS_OF_CELL = 16;
 
@@ -38,8 +40,8 @@ export const describeColumns = (table: ClauseTable, sample: readonly number[]): 
   const cellsByField = new Map<number, number[]>();
   for (const clause of sample) {
     for (let cell = table.starts[clause] ?? 0; cell < (table.starts[clause + 1] ?? 0); cell += 1) {
-      if (table.kinds[cell] === CellKind.schedule) continue;
-      const field = table.fields[cell] ?? 0;
+      if (kindOf(table, cell) === CellKind.schedule) continue;
+      const field = fieldOf(table, cell);
       const known = cellsByField.get(field);
       if (known === undefined) cellsByField.set(field, [cell]);
       else known.push(cell);
@@ -58,20 +60,25 @@ const describeColumn = (
   const ranges: [number, number][] = [];
   let keyed = 0;
   let keyUses = 0;
-  for (const cell of cells) {
+  const keyCounts = new Int32Array(cells.length).fill(NO_KEYS);
+  for (const [at, cell] of cells.entries()) {
     const found = keysOfCell(table, cell);
     if (found !== undefined) {
+      keyCounts[at] = found.length;
       keyed += 1;
       keyUses += found.length;
       for (const key of found) keys.add(key);
-    } else if (table.kinds[cell] === CellKind.within) {
-      ranges.push([table.lows[cell] ?? 0, table.highs[cell] ?? 0]);
+    } else if (kindOf(table, cell) === CellKind.within) {
+      ranges.push([lowOf(table, cell), highOf(table, cell)]);
     }
   }
-  const bounds = ranges.flat().sort((a, b) => a - b);
+  const bounds = Float64Array.from(ranges.flat()).sort();
   const distinct = Math.max(1, keys.size);
-  const selectivities = cells.map((cell) => selectivityOf(table, cell, distinct, bounds));
-  const matching = clauseCount - cells.length + selectivities.reduce((sum, selectivity) => sum + selectivity, 0);
+  let matching = clauseCount - cells.length;
+  for (const [at, cell] of cells.entries()) {
+    const count = keyCounts[at] ?? NO_KEYS;
+    matching += count === NO_KEYS ? selectivityOf(table, cell, bounds) : Math.min(1, count / (distinct + 1));
+  }
   return {
     field,
     sampled: clauseCount,
@@ -86,12 +93,12 @@ const describeColumn = (
 
 /** The values that a cell asks for, where they are few; undefined where it asks for something else. */
 export const keysOfCell = (table: ClauseTable, cell: number): readonly unknown[] | undefined => {
-  const { kinds, lows, highs, operands } = table;
-  switch (kinds[cell]) {
+  const { operands } = table;
+  switch (kindOf(table, cell)) {
     case CellKind.is:
       return [operands[cell]];
     case CellKind.within:
-      return lows[cell] === highs[cell] ? [lows[cell]] : undefined;
+      return lowOf(table, cell) === highOf(table, cell) ? [lowOf(table, cell)] : undefined;
     case CellKind.among: {
       const values = operands[cell] as SetOperand; // as its kind says
       return values.size <= MAX_KEYS_OF_CELL ? [...values] : undefined;
@@ -101,12 +108,11 @@ export const keysOfCell = (table: ClauseTable, cell: number): readonly unknown[]
   }
 };
 
-const selectivityOf = (table: ClauseTable, cell: number, distinct: number, bounds: readonly number[]): number => {
-  const keys = keysOfCell(table, cell);
-  if (keys !== undefined) return Math.min(1, keys.length / (distinct + 1));
-  switch (table.kinds[cell]) {
+/** Of a cell that does not ask for a few values. */
+const selectivityOf = (table: ClauseTable, cell: number, bounds: Float64Array): number => {
+  switch (kindOf(table, cell)) {
     case CellKind.within:
-      return (rankOf(bounds, table.highs[cell] ?? 0) - rankOf(bounds, table.lows[cell] ?? 0) + 1) / (bounds.length + 1);
+      return (rankOf(bounds, highOf(table, cell)) - rankOf(bounds, lowOf(table, cell)) + 1) / (bounds.length + 1);
     case CellKind.absent:
       return SELECTIVITY.absent;
     case CellKind.outside:
@@ -119,7 +125,7 @@ const selectivityOf = (table: ClauseTable, cell: number, distinct: number, bound
 };
 
 /** How many bounds lie below a point. */
-const rankOf = (bounds: readonly number[], point: number): number => {
+const rankOf = (bounds: Float64Array, point: number): number => {
   let low = 0;
   let high = bounds.length;
   while (low < high) {

@@ -10,13 +10,13 @@ export type NodePlan =
   | { readonly kind: 'segments'; readonly field: number; readonly cuts: Float64Array };
 
 /** Estimated costs in nanoseconds; only their proportions matter. */
-const COST = { clause: 8, lookup: 20, word: 2.5, split: 25 } as const;
+const COST = { clause: 8, lookup: 50, word: 2.5, split: 25 } as const;
 /** What comes in may match less than the estimate says; searches are planned for so many times the clauses. */
 const CAUTION = 3;
 /** A split must save so much of the cost of searching all at once. */
 const WORTHWHILE = 0.85;
 /** Fewer clauses are always asked one after the other. */
-const MIN_CLAUSES = 5;
+export const MIN_CLAUSES = 5;
 const MAX_SEGMENTS = 1_024;
 /** Clauses for each segment. */
 const SEGMENT_CLAUSES = 8;
@@ -30,10 +30,11 @@ interface Option {
 
 /** Chooses between asking each clause, bitmaps, and splitting by the values or ranges of one field, by estimated cost. */
 export const planNode = (count: number, columns: readonly ColumnStatistics[]): NodePlan => {
-  if (count < MIN_CLAUSES || columns.length === 0) return { kind: 'scan' };
+  if (columns.length === 0) return { kind: 'scan' };
+  const bySelectivity = [...columns].sort((a, b) => a.selectivity - b.selectivity);
   const matching = columns.reduce((product, { selectivity }) => product * selectivity, 1);
-  const flat = flatOption(count, matching, columns);
-  const splits = columns.flatMap((column) => splitOptions(count, matching / column.selectivity, column, columns));
+  const flat = flatOption(count, matching, bySelectivity);
+  const splits = columns.flatMap((column) => splitOptions(count, matching / column.selectivity, column, bySelectivity));
   const best = splits.reduce<Option>((least, option) => (option.cost < least.cost ? option : least), {
     ...flat,
     cost: flat.cost * WORTHWHILE,
@@ -42,27 +43,53 @@ export const planNode = (count: number, columns: readonly ColumnStatistics[]): N
 };
 
 /** The cheaper of a scan and bitmaps. Both go through the clauses in order and stop at the first that matches. */
-const flatOption = (count: number, matching: number, columns: readonly ColumnStatistics[]): Option => {
+const flatOption = (count: number, matching: number, bySelectivity: readonly ColumnStatistics[]): Option => {
+  const { scan, bitmap } = flatCosts(count, matching, lookupsIn(bySelectivity));
+  if (scan <= bitmap) return { plan: { kind: 'scan' }, cost: scan };
+  return { plan: { kind: 'bitmap', fields: bySelectivity.map(({ field }) => field) }, cost: bitmap };
+};
+
+interface FlatCosts {
+  readonly scan: number;
+  readonly bitmap: number;
+}
+
+const flatCosts = (count: number, matching: number, lookups: number): FlatCosts => {
   const visited = Math.min(count, CAUTION / Math.max(matching, Number.EPSILON));
-  const scan: Option = { plan: { kind: 'scan' }, cost: visited * COST.clause };
-  const bySelectivity = [...columns].sort((a, b) => a.selectivity - b.selectivity);
-  const bitmap: Option = {
-    plan: { kind: 'bitmap', fields: bySelectivity.map(({ field }) => field) },
-    cost: Math.min(columns.length, 3) * COST.lookup + (visited / 32) * COST.word + 2 * COST.clause,
-  };
-  return scan.cost <= bitmap.cost || columns.length === 0 ? scan : bitmap;
+  const bitmap = lookups * COST.lookup + (visited / 32) * COST.word + 2 * COST.clause;
+  // Without columns there is nothing to look up.
+  return { scan: visited * COST.clause, bitmap: lookups === 0 ? Infinity : bitmap };
+};
+
+/** More lookups cost too much to be counted exactly. */
+const MAX_COUNTED_LOOKUPS = 32;
+
+/** Columns whose bitmaps are looked up for the first word: until no clause of the 32 is left, all of them where some match. */
+const lookupsIn = (bySelectivity: readonly ColumnStatistics[], except?: ColumnStatistics): number => {
+  let live = 32;
+  let lookups = 0;
+  for (const column of bySelectivity) {
+    if (live < 1 || lookups === MAX_COUNTED_LOOKUPS) break;
+    if (column === except) continue;
+    live *= column.selectivity;
+    lookups += 1;
+  }
+  return lookups;
 };
 
 const splitOptions = (
   count: number,
   matchingElsewhere: number,
   column: ColumnStatistics,
-  columns: readonly ColumnStatistics[],
+  bySelectivity: readonly ColumnStatistics[],
 ): readonly Option[] => {
-  const others = columns.filter((other) => other !== column);
   const { field, keyed, keysPerClause, distinct, ranges } = column;
-  const costOf = (child: number, rest: number): number =>
-    COST.split + flatOption(child, matchingElsewhere, others).cost + flatOption(rest, matchingElsewhere, others).cost;
+  const lookups = lookupsIn(bySelectivity, column);
+  const flatCost = (clauses: number): number => {
+    const { scan, bitmap } = flatCosts(clauses, matchingElsewhere, lookups);
+    return Math.min(scan, bitmap);
+  };
+  const costOf = (child: number, rest: number): number => COST.split + flatCost(child) + flatCost(rest);
   const options: Option[] = [];
   if (distinct > 1) {
     const cost = costOf((count * keysPerClause) / distinct, count * (1 - keyed));

@@ -28,14 +28,32 @@ export interface ClauseTable {
   readonly starts: Uint32Array;
   /** Place of each clause's row in the order of trial. */
   readonly places: Uint32Array;
-  /** The rest by cell: the field asked, how, and with what. */
-  readonly fields: Uint16Array;
-  readonly kinds: Uint8Array;
-  readonly lows: Float64Array;
-  readonly highs: Float64Array;
+  /** By cell: the field asked, and how ({@link fieldOf}, {@link kindOf}). What a search reads together stands together: large tables wait for memory. */
+  readonly codes: Uint32Array;
+  /** Two for each cell: the least and the greatest point, both included; 0 for kinds without. */
+  readonly bounds: Float64Array;
   /** A text, a set, or a test; undefined for kinds without. */
   readonly operands: readonly unknown[];
 }
+
+const KIND_BITS = 4;
+const KIND_MASK = (1 << KIND_BITS) - 1;
+
+export const codeOf = (field: number, kind: number): number => (field << KIND_BITS) | kind;
+/** Position of the field that a cell asks. */
+export const fieldOf = ({ codes }: ClauseTable, cell: number): number => (codes[cell] ?? 0) >>> KIND_BITS;
+/** One of {@link CellKind}. */
+export const kindOf = ({ codes }: ClauseTable, cell: number): number => (codes[cell] ?? 0) & KIND_MASK;
+export const lowOf = ({ bounds }: ClauseTable, cell: number): number => bounds[2 * cell] ?? 0;
+export const highOf = ({ bounds }: ClauseTable, cell: number): number => bounds[2 * cell + 1] ?? 0;
+
+/** The cell of a clause that asks a field, if any does; schedules ask none. */
+export const cellOfField = (table: ClauseTable, clause: number, field: number): number | undefined => {
+  const end = table.starts[clause + 1] ?? 0;
+  for (let cell = table.starts[clause] ?? 0; cell < end; cell += 1)
+    if (fieldOf(table, cell) === field && kindOf(table, cell) !== CellKind.schedule) return cell;
+  return undefined;
+};
 
 /** What `operands` holds at a cell whose kind says so. */
 export type TextOperand = string;
@@ -52,15 +70,16 @@ export const clauseHolds = (table: ClauseTable, clause: number, frame: Frame): b
 
 /** Whether one cell matches. Points are NaN where there is none, so that no comparison holds. */
 export const cellHolds = (table: ClauseTable, cell: number, frame: Frame): boolean => {
-  const field = table.fields[cell] ?? 0;
-  switch (table.kinds[cell]) {
+  const code = table.codes[cell] ?? 0;
+  const field = code >>> KIND_BITS;
+  switch (code & KIND_MASK) {
     case CellKind.within: {
       const point = frame.point(field);
-      return point >= (table.lows[cell] ?? 0) && point <= (table.highs[cell] ?? 0);
+      return point >= lowOf(table, cell) && point <= highOf(table, cell);
     }
     case CellKind.outside: {
       const point = frame.point(field);
-      return point < (table.lows[cell] ?? 0) || point > (table.highs[cell] ?? 0);
+      return point < lowOf(table, cell) || point > highOf(table, cell);
     }
     case CellKind.is:
       return frame.value(field) === table.operands[cell];
@@ -75,7 +94,7 @@ export const cellHolds = (table: ClauseTable, cell: number, frame: Frame): boole
 
 const operandHolds = (table: ClauseTable, cell: number, field: number, frame: Frame): boolean => {
   const operand = table.operands[cell];
-  const kind = table.kinds[cell];
+  const kind = kindOf(table, cell);
   // What an operand is, its kind says.
   if (kind === CellKind.schedule) return (operand as ScheduleOperand)(frame.now);
   if (frame.tag(field) !== PRESENT) return false;

@@ -1,8 +1,9 @@
+import { type Pattern } from '@decision/expressions';
 import { type RuleProblemCode } from '../rule-problem';
 import { dateSpanOf, type DateSpan } from '../values/date-span';
 import { HOUR, MINUTE } from '../values/instant';
 import { describeType, isObject, valueTypeOf } from '../values/value-type';
-import { type Pattern, type PatternReader } from './pattern';
+import { type PatternReader } from './pattern';
 import { parseVersion, type Version } from './version';
 import { parseVersionRange, type VersionRange } from './version-range';
 

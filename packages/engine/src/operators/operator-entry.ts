@@ -35,6 +35,8 @@ export type Preparation =
 /** An operator of one field type: what is said about it, and how a cell with it becomes a condition. */
 export interface Operator {
   readonly entry: OperatorEntry;
+  /** What a test of it takes for one character, element or member of the value, in nanoseconds, at worst. */
+  readonly readingCost: number;
   /** Reads the arguments of one cell. Answers every fault of them. */
   readonly prepare: (args: readonly unknown[], context: ArgumentContext) => Preparation;
 }
@@ -50,14 +52,18 @@ interface OperatorDefinition<V, Args extends readonly Argument[]> {
   readonly example: readonly [args: readonly unknown[], matches: unknown, misses: unknown];
   /** Whether the arguments, where they are a range, are the right way round. Default: they are none. */
   readonly isInOrder?: (...values: ValuesOf<Args>) => boolean;
+  /** See {@link Operator.readingCost}. Default: 20. */
+  readonly readingCost?: number | undefined;
   readonly condition: (...values: ValuesOf<Args>) => Condition<V>;
 }
+
+const USUAL_READING_COST = 20;
 
 /** Makes the function that defines the operators of one field type; `V` is what their tests see of a value. */
 export const operatorsOf =
   <V>(type: FieldType) =>
   <const Args extends readonly Argument[]>(definition: OperatorDefinition<V, Args>): Operator => {
-    const { op, args, meaning, example, isInOrder } = definition;
+    const { op, args, meaning, example, isInOrder, readingCost = USUAL_READING_COST } = definition;
     // The index asks tests only about values of the field's type, which is what V stands for.
     const condition = definition.condition as (...values: ValuesOf<Args>) => Condition;
     return {
@@ -68,6 +74,7 @@ export const operatorsOf =
         meaning,
         example: { args: example[0], matches: example[1], misses: example[2] },
       },
+      readingCost,
       prepare: (given, context) => {
         if (given.length !== args.length) return { ok: false, faults: [wrongCount(op, args, given.length)] };
         const { values, faults } = readAll(op, args, given, context);

@@ -1,10 +1,12 @@
+import { answerFault } from './answer-bounds';
 import { isObject } from '../values/value-type';
 
 /**
  * What the values of one output are together, in the rows of a group that matched: at least one, none of them null. Of numbers the sum, texts and lists
- * one after the other, of booleans whether one is true, of objects the members of all, later ones before earlier ones. Undefined where the values are not of one type, or their sum is too large for a number.
+ * one after the other, of booleans whether one is true, of objects the members of all, later ones before earlier ones. Undefined where the values are not of one type, or together too large.
  */
 export const addUp = (values: readonly unknown[]): unknown => {
+  if (answerFault(values) !== undefined) return undefined;
   if (areAll(values, (value): value is number => typeof value === 'number')) {
     const sum = values.reduce((total, value) => total + value, 0);
     return Number.isFinite(sum) ? sum : undefined;

@@ -1,8 +1,9 @@
+import { FormulaAllowance } from '@decision/expressions';
 import { type CompiledRule } from '../compile/compiled-rule';
 import { defineOwn, readOwn } from '../fields/field-path';
 import { type RuleFailure } from '../rule-outcome';
 import { evaluateCell } from './evaluate-cell';
-import { formulaScope, type Request } from './formula-scope';
+import { EVALUATION_ALLOWANCE, formulaScope, type Request } from './formula-scope';
 
 export type Completion =
   { readonly ok: true; readonly request: Request } | { readonly ok: false; readonly error: RuleFailure };
@@ -10,17 +11,18 @@ export type Completion =
 /** Gives missing inputs their defaults, in the order of the fields; null is not missing. Formulas see what stands before. */
 export const completeInput = (rule: CompiledRule, request: Request): Completion => {
   let completed: Record<string, unknown> | undefined;
+  const allowance = new FormulaAllowance(EVALUATION_ALLOWANCE);
   for (const position of rule.inputsWithFallback) {
     const field = rule.inputs[position];
     const input = completed ?? request.input;
     if (field === undefined || readOwn(input, field.reader) !== undefined) continue;
     const { key } = field.reader;
-    const environment = formulaScope(rule, { ...request, input }, []);
+    const environment = formulaScope(rule, { ...request, input, allowance }, []);
     const outcome = evaluateCell(field.fallback, environment, { row: undefined, column: key });
     if (!outcome.ok) return outcome;
     // One copy for all defaults: an input may be far wider than the rule.
     completed ??= Object.fromEntries(Object.entries(request.input));
     defineOwn(completed, key, outcome.value);
   }
-  return { ok: true, request: completed === undefined ? request : { ...request, input: completed } };
+  return { ok: true, request: { ...request, input: completed ?? request.input, allowance } };
 };

@@ -1,4 +1,4 @@
-import { type FormulaEnvironment } from '@decision/expressions';
+import { FormulaAllowance, type FormulaEnvironment } from '@decision/expressions';
 import { type CompiledRule } from '../compile/compiled-rule';
 import { NOTHING } from '../compile/output-cell';
 import { ACCUMULATOR_ROWS, ACCUMULATOR_VALUES } from '../read/read-groups';
@@ -8,7 +8,15 @@ export interface Request {
   readonly input: Readonly<Record<string, unknown>>;
   /** Epoch ms. */
   readonly now: number;
+  /** What its formulas may still take together; made with the first of them. */
+  allowance?: FormulaAllowance;
 }
+
+/**
+ * Steps and UTF-16 units of text for all formulas of one evaluation: 20 and 4 formulas that use up all of their own budget, or a group of 10,000
+ * rows with 200 steps each. Some five seconds at worst, where every step reads a dotted name of 32 parts.
+ */
+export const EVALUATION_ALLOWANCE = Object.freeze({ steps: 2_000_000, textLength: 4_000_000 });
 
 /** What an accumulator works on. */
 export interface Accumulation {
@@ -24,11 +32,12 @@ export interface Accumulation {
  */
 export const formulaScope = (
   rule: CompiledRule,
-  { input, now }: Request,
+  request: Request,
   outputs: readonly unknown[],
   accumulation?: Accumulation,
 ): FormulaEnvironment => ({
-  now,
+  now: request.now,
+  allowance: (request.allowance ??= new FormulaAllowance(EVALUATION_ALLOWANCE)),
   functions: rule.bindings.functions,
   lookup: (key) => {
     if (accumulation !== undefined && key === ACCUMULATOR_VALUES) return accumulation.values;
@@ -36,6 +45,6 @@ export const formulaScope = (
     const position = rule.outputPositions.get(key);
     const output = position === undefined ? undefined : outputs[position];
     if (output !== undefined && output !== NOTHING) return output;
-    return Object.hasOwn(input, key) ? input[key] : undefined;
+    return Object.hasOwn(request.input, key) ? request.input[key] : undefined;
   },
 });

@@ -25,6 +25,8 @@ export type PlannedOutput =
 export interface PlannedRow {
   /** Index in `conditions`. */
   readonly index: number;
+  /** A row that is not takes no part, but it may be the one that gives its group its place. */
+  readonly isEnabled: boolean;
   readonly priority: number;
   readonly groupId: string | undefined;
   readonly isOr: boolean;
@@ -52,7 +54,7 @@ export interface PlannedGroup {
 export interface PlannedTable {
   readonly inputs: readonly PlannedField[];
   readonly outputs: readonly PlannedField[];
-  /** Rows that take part, in table order. */
+  /** In table order. */
   readonly rows: readonly PlannedRow[];
   readonly groups: ReadonlyMap<string, PlannedGroup>;
   /** Ids of function values by the names under which formulas call them. */

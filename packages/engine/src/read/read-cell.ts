@@ -2,8 +2,8 @@ import { type ConditionCell, type RuleField } from '@decision/contracts';
 import { type ArgumentContext } from '../operators/argument';
 import { findOperator, operatorNames } from '../operators/operator-catalogue';
 import { type Operator } from '../operators/operator-entry';
-import { resolveReferences } from '../references/value-reference';
-import { type ValueSource } from '../references/value-source';
+import { type Prepare } from '../operators/preparer';
+import { type ValueResolver } from '../references/value-resolver';
 import { frozenCopy } from '../values/frozen-copy';
 import { isTooDeep, MAX_DEPTH } from '../values/json-depth';
 import { type PlannedCell } from './planned-table';
@@ -11,7 +11,9 @@ import { type Place, type ProblemList, shownName } from './problem-list';
 
 export interface CellContext {
   readonly argumentContext: ArgumentContext;
-  readonly values: ValueSource | undefined;
+  /** Prepares cells whose arguments refer to values. */
+  readonly prepareResolved: Prepare;
+  readonly values: ValueResolver;
   readonly problems: ProblemList;
 }
 
@@ -44,15 +46,15 @@ const prepareCell = (
   field: number,
   args: readonly unknown[],
   place: Place,
-  { argumentContext, values, problems }: CellContext,
+  { argumentContext, prepareResolved, values, problems }: CellContext,
 ): PlannedCell | undefined => {
-  const resolution = resolveReferences(args, values);
+  const resolution = values.resolve(args);
   if (!resolution.ok) {
     problems.addFault(resolution.unresolved.code, resolution.unresolved.fault, place);
     return undefined;
   }
   const resolved = resolution.value as readonly unknown[]; // a list with other elements is a list
-  const preparation = operator.prepare(resolved, argumentContext);
+  const preparation = resolved === args ? operator.prepare(args, argumentContext) : prepareResolved(operator, resolved);
   if (preparation.ok) {
     const { condition } = preparation;
     return condition.kind === 'any' ? undefined : { field, operator, args, condition, isMoving: resolved !== args };

@@ -1,5 +1,6 @@
 import { type RuleGroup, type RuleTable } from '@decision/contracts';
 import { type CheckScope, type CompiledFormula } from '@decision/expressions';
+import { type PatternAllowance } from '../operators/pattern';
 import { readFormula } from './formula-reader';
 import { type PlannedGroup } from './planned-table';
 import { offeredNames, pointerPart, type ProblemList, shownName } from './problem-list';
@@ -27,6 +28,7 @@ export interface GroupContext {
   readonly outputs: ReadonlyMap<string, { readonly position: number }>;
   /** What formulas for an output see. */
   readonly scopeOf: (position: number) => CheckScope;
+  readonly patterns: PatternAllowance;
   readonly problems: ProblemList;
 }
 
@@ -53,7 +55,7 @@ export const readGroups = (table: RuleTable, context: GroupContext): ReadonlyMap
 const readAccumulators = (
   id: string,
   { accumulators = {} }: RuleGroup,
-  { outputs, scopeOf, problems }: GroupContext,
+  { outputs, scopeOf, patterns, problems }: GroupContext,
 ): ReadonlyMap<number, CompiledFormula> => {
   const compiled = new Map<number, CompiledFormula>();
   const references = new Set([ACCUMULATOR_VALUES, ACCUMULATOR_ROWS]);
@@ -67,7 +69,7 @@ const readAccumulators = (
       problems.add('unknown_field', message, place);
       continue;
     }
-    const reading = readFormula(NAMED.get(text) ?? text, { ...scopeOf(output.position), references });
+    const reading = readFormula(NAMED.get(text) ?? text, { ...scopeOf(output.position), references }, patterns);
     if (reading.ok) compiled.set(output.position, reading.formula);
     else for (const problem of reading.problems) problems.addFormulaProblem(withNames(problem), place);
   }

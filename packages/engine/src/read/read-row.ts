@@ -1,5 +1,5 @@
 import { type ResponseCell, type RuleField, type RuleRow } from '@decision/contracts';
-import { holdsReference, resolveReferences } from '../references/value-reference';
+import { holdsReference } from '../references/value-reference';
 import { isTooDeep, MAX_DEPTH } from '../values/json-depth';
 import { type FormulaReader } from './formula-reader';
 import { type PlannedCell, type PlannedOutput, type PlannedRow } from './planned-table';
@@ -29,6 +29,7 @@ export const readRow = (row: RuleRow, index: number, context: RowContext): Plann
   checkId(row, index, context);
   return {
     index,
+    isEnabled: settings?.enabled !== false,
     cells: readCells(row, index, context),
     outputs: readOutputs(row, index, context),
     isOr: settings?.or ?? false,
@@ -107,7 +108,7 @@ export const readOutputValue = (value: unknown, place: Place, { problems, values
     return { kind: 'constant', value: null };
   }
   if (!holdsReference(value)) return { kind: 'constant', value };
-  const resolution = resolveReferences(value, values);
+  const resolution = values.resolve(value);
   if (!resolution.ok) problems.addFault(resolution.unresolved.code, resolution.unresolved.fault, place);
   return { kind: 'reference', template: value };
 };

@@ -1,8 +1,10 @@
 import { type RuleField, type RuleTable } from '@decision/contracts';
 import { type CheckScope } from '@decision/expressions';
-import { createPatternReader } from '../operators/pattern';
+import { createPatternReader, PatternAllowance } from '../operators/pattern';
+import { createPreparer } from '../operators/preparer';
 import { functionIdsOf } from '../references/function-bindings';
 import { readFunctionValues } from '../references/function-values';
+import { ValueResolver } from '../references/value-resolver';
 import { type ValueSource } from '../references/value-source';
 import { FormulaReader } from './formula-reader';
 import { type PlannedField, type PlannedOutput, type PlannedTable } from './planned-table';
@@ -23,14 +25,23 @@ export const readTable = (table: RuleTable, values: ValueSource | undefined): Ta
   const problems = new ProblemList();
   checkFieldKeys('requestSchema', table.requestSchema, problems);
   checkFieldKeys('responseSchema', table.responseSchema, problems);
+  checkSize(table, problems);
   const functionIds = functionIdsOf(table);
   const scopes = scopesOf(table, functionIds, values, problems);
-  const context = { argumentContext: { readPattern: createPatternReader() }, values, problems };
+  const patterns = new PatternAllowance();
+  const context = {
+    argumentContext: { readPattern: createPatternReader(patterns) },
+    prepareResolved: createPreparer(patterns),
+    values: new ValueResolver(values),
+    problems,
+  };
   const inputs = positioned(table.requestSchema);
   const outputs = positioned(table.responseSchema);
-  const groups = readGroups(table, { outputs, scopeOf: scopes.ofOutput, problems });
-  const inputFormulas = new FormulaReader(scopes.ofInputs);
-  const formulas = table.responseSchema.map((_field, position) => new FormulaReader(() => scopes.ofOutput(position)));
+  const groups = readGroups(table, { outputs, scopeOf: scopes.ofOutput, patterns, problems });
+  const inputFormulas = new FormulaReader(scopes.ofInputs, patterns);
+  const formulas = table.responseSchema.map(
+    (_field, position) => new FormulaReader(() => scopes.ofOutput(position), patterns),
+  );
   const planned: PlannedTable = {
     inputs: table.requestSchema.map((field, position) =>
       readField(field, `/requestSchema/${position}`, inputFormulas, context),
@@ -53,12 +64,22 @@ export const readTable = (table: RuleTable, values: ValueSource | undefined): Ta
   return { planned, problems };
 };
 
+/** Rows times outputs: every row has a place for each output, also one that is written as `{}`. */
+const MAX_OUTPUT_CELLS = 5_000_000;
+
+const checkSize = ({ conditions, responseSchema }: RuleTable, problems: ProblemList): void => {
+  const cells = conditions.length * responseSchema.length;
+  if (cells <= MAX_OUTPUT_CELLS) return;
+  const message = `The rule has ${conditions.length} rows of ${responseSchema.length} outputs, which are ${cells} cells; ${MAX_OUTPUT_CELLS} are allowed.`;
+  problems.add('too_large', message, { path: '/conditions' });
+};
+
 const readRows = (table: RuleTable, context: Parameters<typeof readRow>[2]): PlannedTable['rows'] => {
   const rows: PlannedTable['rows'][number][] = [];
+  if (table.conditions.length * table.responseSchema.length > MAX_OUTPUT_CELLS) return rows;
   for (const [index, row] of table.conditions.entries()) {
     if (context.problems.isFull) break;
-    const read = readRow(row, index, context);
-    if (row.settings?.enabled !== false) rows.push(read);
+    rows.push(readRow(row, index, context));
   }
   return rows;
 };

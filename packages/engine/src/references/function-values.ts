@@ -1,4 +1,5 @@
 import { type FunctionValue } from '@decision/expressions';
+import { PatternAllowance } from '../operators/pattern';
 import { readFormula } from '../read/formula-reader';
 import { isObject } from '../values/value-type';
 import { type FunctionText, type StoredValue, type ValueSource } from './value-source';
@@ -28,13 +29,17 @@ export const readFunctionValues = (
   }
   const signatures = new Map([...texts].map(([name, { parameters }]) => [name, { parameters: parameters.length }]));
   const functions = new Map<string, FunctionValue>();
+  const patterns = new PatternAllowance();
   for (const [name, { parameters, formula }] of texts) {
-    const reading = readFormula(formula, { fields: new Set(parameters), functions: signatures });
+    const reading = readFormula(formula, { fields: new Set(parameters), functions: signatures }, patterns);
     if (reading.ok) functions.set(name, { parameters, body: reading.formula });
     else faults.push({ name, fault: `has a formula that cannot be used: ${reading.problems[0]?.message ?? ''}` });
   }
   return { functions, faults };
 };
+
+/** A name is sought among all of them each time that a formula reads it. */
+const MAX_PARAMETERS = 100;
 
 /** The function that a value holds, or what is wrong with it, as the end of a sentence. */
 export const functionTextOf = (stored: StoredValue | undefined): FunctionText | string => {
@@ -43,6 +48,7 @@ export const functionTextOf = (stored: StoredValue | undefined): FunctionText | 
   const isFunction = type === 'function' && isObject(value) && typeof value['formula'] === 'string';
   const parameters = isFunction ? value['parameters'] : undefined;
   if (!isFunction || !isTextList(parameters)) return 'is not a function of parameters and a formula';
+  if (parameters.length > MAX_PARAMETERS) return `has more than ${MAX_PARAMETERS} parameters`;
   return { parameters, formula: String(value['formula']) };
 };
 
@@ -50,7 +56,7 @@ export const functionTextOf = (stored: StoredValue | undefined): FunctionText | 
 export const checkFunctionText = ({ parameters, formula }: FunctionText): string | undefined => {
   const twice = parameters.find((name, index) => parameters.indexOf(name) !== index);
   if (twice !== undefined) return `The parameter "${twice}" stands twice; remove one.`;
-  const reading = readFormula(formula, { fields: new Set(parameters) });
+  const reading = readFormula(formula, { fields: new Set(parameters) }, new PatternAllowance());
   const problem = reading.ok ? undefined : reading.problems[0];
   return problem && `${problem.message} (line ${problem.line}, column ${problem.column})`;
 };

@@ -19,8 +19,12 @@ export const monthOf = (instant: number): number => {
 /** The year, UTC. */
 export const yearOf = (instant: number): number => new Date(instant).getUTCFullYear();
 
+/** More months lead out of the years that dates can have, from any of them. */
+const MAX_MONTHS = 120_000;
+
 /** The instant so many months later, or earlier; a day that the month does not have becomes its last. */
-export const addMonths = (instant: number, months: number): number => {
+export const addMonths = (instant: number, wanted: number): number => {
+  const months = Math.max(-MAX_MONTHS, Math.min(wanted, MAX_MONTHS));
   const date = new Date(instant);
   const day = date.getUTCDate();
   date.setUTCMonth(date.getUTCMonth() + months, 1);

@@ -79,6 +79,7 @@ const compilePatternArgument = (argument: FormulaNode, call: CallNode, compilati
   if (given === undefined) return failing('invalid_pattern', argumentMessages.patternExpected(call), argument);
   if (!given.ok) return failing('invalid_pattern', argumentMessages.invalidPattern(given.reason), argument);
   const { pattern } = given;
+  compilation.patternWeight += pattern.weight;
   return { evaluate: () => pattern };
 };
 

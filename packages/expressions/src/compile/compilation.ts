@@ -41,6 +41,7 @@ export class Compilation {
   private readonly folding = new Run({ lookup: () => undefined, now: 0, budget: FOLDING });
   depth = 0;
   slots = 0;
+  patternWeight = 0;
 
   constructor(private readonly compileNode: CompileNode) {}
 

@@ -19,7 +19,14 @@ import { compileIndex, compileName } from './names';
 export const compileFormula = (formula: Formula): CompiledFormula => {
   const compilation = new Compilation(compileNode);
   const { body, cost } = compilation.compileBody(formula.root, outermostScope);
-  return Object.freeze({ formula, evaluate: body, cost, depth: compilation.depth, slots: compilation.slots });
+  return Object.freeze({
+    formula,
+    evaluate: body,
+    cost,
+    depth: compilation.depth,
+    slots: compilation.slots,
+    patternWeight: compilation.patternWeight,
+  });
 };
 
 const compileNode: CompileNode = (node, scope, compilation) => {

@@ -17,6 +17,8 @@ export interface CompiledFormula {
   readonly depth: number;
   /** Variables of lambdas that are alive at once. @internal */
   readonly slots: number;
+  /** What it costs to compile all regular expressions in it, in instructions. */
+  readonly patternWeight: number;
 }
 
 /** A formula with parameters, called as `$name(...)`. Its names mean its parameters, and nothing else of the caller. */

@@ -23,8 +23,9 @@ const roundQuickly = (magnitude: number, digits: number): number | undefined => 
 };
 
 const roundDecimal = (magnitude: number, digits: number): number => {
-  const shifted = Math.round(shiftPoint(magnitude, digits));
-  return Number.isFinite(shifted) ? shiftPoint(shifted, -digits) : magnitude;
+  const rounded = shiftPoint(Math.round(shiftPoint(magnitude, digits)), -digits);
+  // Shifted by so many digits, or rounded up, the largest numbers are no numbers any more; they have no digits behind the point to lose.
+  return Number.isFinite(rounded) ? rounded : magnitude;
 };
 
 /** The number times a power of ten, without the error of a multiplication. */

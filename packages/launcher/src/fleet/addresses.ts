@@ -24,6 +24,8 @@ export const serviceEnvironment = (
   MQ_BROKERS: addresses.mqBrokers,
   MQ_TOPIC_PREFIX: names.topicPrefix,
   MAX_WORKERS: String(partitions),
+  // The ingress says who called it.
+  TRUSTED_PROXIES: '1',
   // Everything together must have stopped ten seconds after Ctrl-C.
   SHUTDOWN_DRAIN_MS: '2500',
 });

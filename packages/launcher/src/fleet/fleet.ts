@@ -41,13 +41,16 @@ const INGRESS_DRAIN_MS = 1_000;
 const SERVICE_STOP_MS = 3_500;
 
 export const startFleet = async (options: FleetOptions): Promise<Fleet> => {
-  const environment = serviceEnvironment(options.addresses, options.names, topics.solutionResponse.localPartitions);
   const services = new Map<ServiceName, ServiceProcess>();
   const ingress = await startIngress({
     host: '127.0.0.1',
     port: options.ingressPort,
     urlOf: (name) => options.overrideOf?.(name) ?? liveUrl(services.get(name)),
   });
+  const environment = {
+    ...serviceEnvironment(options.addresses, options.names, topics.solutionResponse.localPartitions),
+    PUBLIC_URL: ingress.url,
+  };
   for (const name of SERVICES) services.set(name, await startOne(name, environment, options));
   let stopping: Promise<void> | undefined;
   return {

@@ -12,7 +12,7 @@ describe('the configuration of the broker', () => {
   const properties = read(serverProperties({ clients: 20_001, controller: 20_002 }));
 
   it('listens on loopback alone and tells clients the port that they can reach', () => {
-    expect(properties.get('listeners')).toBe('PLAINTEXT://127.0.0.1:20001,CONTROLLER://127.0.0.1:20002');
+    expect(properties.get('listeners')).toBe('CONTROLLER://127.0.0.1:20002,PLAINTEXT://127.0.0.1:20001');
     expect(properties.get('advertised.listeners')).toBe('PLAINTEXT://127.0.0.1:20001');
     expect(properties.get('controller.quorum.voters')).toBe('1@127.0.0.1:20002');
   });

@@ -1,3 +1,5 @@
+import { secureAddresses, type SecureListeners, secureProperties, SECURE_PROTOCOLS } from './secure-listeners';
+
 /** Where the broker listens on 127.0.0.1. */
 export interface BrokerPorts {
   readonly clients: number;
@@ -8,15 +10,20 @@ export interface BrokerPorts {
 const MIB = 1024 * 1024;
 
 /** `server.properties` of a broker that is its own controller. Paths in it are relative to its working directory. */
-export const serverProperties = ({ clients, controller }: BrokerPorts): string =>
+export const serverProperties = ({ clients, controller }: BrokerPorts, secure?: SecureListeners): string =>
   lines({
     'process.roles': 'broker,controller',
     'node.id': 1,
     'controller.quorum.voters': `1@127.0.0.1:${controller}`,
     'controller.listener.names': 'CONTROLLER',
-    listeners: `PLAINTEXT://127.0.0.1:${clients},CONTROLLER://127.0.0.1:${controller}`,
-    'advertised.listeners': `PLAINTEXT://127.0.0.1:${clients}`,
-    'listener.security.protocol.map': 'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT',
+    listeners: [`CONTROLLER://127.0.0.1:${controller}`, ...clientAddresses(clients, secure)].join(),
+    'advertised.listeners': clientAddresses(clients, secure).join(),
+    'listener.security.protocol.map': [
+      'PLAINTEXT:PLAINTEXT',
+      'CONTROLLER:PLAINTEXT',
+      ...(secure === undefined ? [] : SECURE_PROTOCOLS),
+    ].join(),
+    ...(secure === undefined ? {} : secureProperties(secure)),
     'log.dirs': 'data',
     'auto.create.topics.enable': false,
     // One node: every internal topic has one copy.
@@ -40,6 +47,11 @@ export const serverProperties = ({ clients, controller }: BrokerPorts): string =
     'num.network.threads': 2,
     'num.io.threads': 4,
   });
+
+const clientAddresses = (port: number, secure: SecureListeners | undefined): string[] => [
+  `PLAINTEXT://127.0.0.1:${port}`,
+  ...(secure === undefined ? [] : secureAddresses(secure)),
+];
 
 /** The broker's own log beside its data: warnings and worse, at most two files of 10 MB. */
 export const logProperties = (): string =>

@@ -8,6 +8,7 @@ import type { ServerContext } from '../server-context';
 import { StackError } from '../stack-error';
 import { logProperties, serverProperties } from './broker-configuration';
 import { brokerAnswers } from './broker-probe';
+import { scramAccounts } from './secure-listeners';
 import { findJava } from './java';
 import { fetchKafkaJars } from './kafka-jars';
 
@@ -21,7 +22,7 @@ export const prepareBroker = async (context: ServerContext): Promise<ServerRecip
   const home = join(context.directory, 'broker');
   mkdirSync(home, { recursive: true, mode: 0o700 });
   const ports = { clients: context.port, controller: await freePort() };
-  writeFileSync(join(home, 'server.properties'), serverProperties(ports));
+  writeFileSync(join(home, 'server.properties'), serverProperties(ports, context.secure), { mode: 0o600 });
   writeFileSync(join(home, 'log4j2.properties'), logProperties());
   const machine: JavaProgram = { java, classPath: join(jars, '*'), home };
   emptyTemporary(home);
@@ -89,6 +90,7 @@ const formatOnce = async (program: JavaProgram, context: ServerContext): Promise
   rmSync(join(program.home, 'data'), { recursive: true, force: true });
   const clusterId = newClusterId();
   const main = ['kafka.tools.StorageTool', 'format', '-t', clusterId, '-c', 'server.properties'];
+  if (context.secure !== undefined) main.push(...scramAccounts(context.secure));
   const { exitCode, output } = await runProgram({
     command: program.java,
     args: javaArguments(program, ['-Xmx128m', QUICK_START], main),

@@ -11,7 +11,9 @@ const CLAIM = `
   select set_config('role', :role, true),
     set_config('app.workspace_id', :workspace, true),
     set_config('app.user_groups', coalesce(cast(cast(:groups as text[]) as text), '*'), true),
-    set_config('app.actor', :actor, true)`;
+    set_config('app.actor', :actor, true),
+    set_config('app.address', :address, true),
+    set_config('app.request_id', :request_id, true)`;
 
 export const claim = async (transaction: Transaction, access: WorkspaceAccess): Promise<void> => {
   await query(transaction, CLAIM, {
@@ -19,5 +21,7 @@ export const claim = async (transaction: Transaction, access: WorkspaceAccess): 
     workspace: access.workspaceId,
     groups: access.userGroups ?? null,
     actor: access.actor ?? '',
+    address: access.origin?.address ?? '',
+    request_id: access.origin?.requestId ?? '',
   });
 };

@@ -7,6 +7,8 @@ export interface WorkspaceAccess {
   readonly userGroups: readonly string[] | undefined;
   /** Who is written down as the author of changes. */
   readonly actor?: string;
+  /** From where the changes come, for the audit. */
+  readonly origin?: { readonly address?: string | undefined; readonly requestId?: string | undefined } | undefined;
 }
 
 /** The access of an API key. A stored key without groups is not restricted. */

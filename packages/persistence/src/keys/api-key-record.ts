@@ -1,3 +1,5 @@
+import { type Change } from '../audit/change';
+
 /** An API key as its workspace sees it: never its secret, not even the hash. Times are ISO 8601 UTC with milliseconds. */
 export interface ApiKeyRecord {
   readonly id: string;
@@ -43,3 +45,13 @@ export const toApiKeyRecord = (row: ApiKeyRow): ApiKeyRecord => ({
   lastUsedAt: row.last_used_at?.toISOString() ?? null,
   revokedAt: row.revoked_at?.toISOString() ?? null,
 });
+
+/** A change of a key for the audit; the last use is none. */
+export const changeOfKey = (action: string, before: ApiKeyRecord | undefined, after: ApiKeyRecord): Change => {
+  const shown = (key: ApiKeyRecord): object => ({ ...key, lastUsedAt: undefined });
+  return {
+    ...{ kind: 'api_key', action, id: after.id, name: after.name, userGroups: after.userGroups },
+    before: before && shown(before),
+    after: shown(after),
+  };
+};

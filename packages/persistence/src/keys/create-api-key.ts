@@ -1,6 +1,7 @@
 import { ServiceError } from '@decision/contracts';
+import { recordChange } from '../audit/record-change';
 import { query, type Transaction } from '../connection/query';
-import { type ApiKeyRecord, apiKeyColumns, type ApiKeyRow, toApiKeyRecord } from './api-key-record';
+import { type ApiKeyRecord, apiKeyColumns, changeOfKey, type ApiKeyRow, toApiKeyRecord } from './api-key-record';
 
 export interface NewApiKey {
   /** A UUID; made where it is not given. */
@@ -14,6 +15,8 @@ export interface NewApiKey {
   readonly userGroups: readonly string[];
   /** ISO 8601; null: never. */
   readonly expiresAt: string | null;
+  /** The user whose key it is; default nobody's. */
+  readonly userId?: string;
 }
 
 export type CreateApiKeyOutcome =
@@ -24,10 +27,10 @@ export type CreateApiKeyOutcome =
 const ROLES = /* sql */ `select name from roles order by name`;
 
 const INSERT = /* sql */ `
-  insert into api_keys (id, selector, secret_hash, name, role, user_groups, expires_at)
+  insert into api_keys (id, selector, secret_hash, name, role, user_groups, expires_at, user_id)
   values (
     coalesce(cast(:id as uuid), gen_random_uuid()), :selector, decode(:secret_hash, 'hex'), :name, :role,
-    cast(:user_groups as text[]), cast(:expires_at as timestamptz)
+    cast(:user_groups as text[]), cast(:expires_at as timestamptz), cast(:user_id as uuid)
   )
   on conflict do nothing
   returning ${apiKeyColumns}`;
@@ -47,7 +50,12 @@ export const createApiKey = async (transaction: Transaction, key: NewApiKey): Pr
     role: key.role,
     user_groups: key.userGroups,
     expires_at: key.expiresAt,
+    user_id: key.userId ?? null,
   });
-  if (row) return { status: 'created', key: toApiKeyRecord(row) };
+  if (row) {
+    const created = toApiKeyRecord(row);
+    await recordChange(transaction, changeOfKey('create', undefined, created));
+    return { status: 'created', key: created };
+  }
   throw new ServiceError('internal_error', 'A key with this id or selector exists already; try again.');
 };

@@ -2,10 +2,29 @@ import { workspaces } from './0001-workspaces';
 import { apiKeys } from './0002-api-keys';
 import { rules } from './0003-rules';
 import { values } from './0004-values';
+import { objects } from './0005-objects';
+import { releases } from './0006-releases';
+import { ruleTests } from './0007-rule-tests';
+import { announcements } from './0008-announcements';
+import { audit } from './0009-audit';
+import { administration } from './0010-administration';
+import { usage } from './0011-usage';
 import { type Migration } from './migration';
 
 /** Every migration, in order. */
-export const allMigrations: readonly Migration[] = [workspaces, apiKeys, rules, values];
+export const allMigrations: readonly Migration[] = [
+  workspaces,
+  apiKeys,
+  rules,
+  values,
+  objects,
+  releases,
+  ruleTests,
+  announcements,
+  audit,
+  administration,
+  usage,
+];
 
 /** Where the database remembers which were applied. */
 export const migrationTable = 'schema_migrations';

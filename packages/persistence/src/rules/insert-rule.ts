@@ -1,3 +1,4 @@
+import { recordChange } from '../audit/record-change';
 import { query, type Transaction } from '../connection/query';
 import { writeUnlessTaken } from '../connection/unique-violation';
 import { writeDraft } from './draft-columns';
@@ -54,7 +55,9 @@ export const insertRule = async (transaction: Transaction, rule: NewRule): Promi
   );
   if (insertion.status === 'taken')
     return { status: insertion.constraint === SLUG_CONSTRAINT ? 'slug_taken' : 'id_taken' };
-  return { status: 'inserted', rule: toRecord(rule, insertion.value[0] as InsertedRow) }; // an insert of one row answers one
+  const inserted = toRecord(rule, insertion.value[0] as InsertedRow); // an insert of one row answers one
+  await recordChange(transaction, { kind: 'rule', action: 'create', id, name: slug, userGroups, after: inserted });
+  return { status: 'inserted', rule: inserted };
 };
 
 const toRecord = ({ valueIds: _valueIds, ...rule }: NewRule, { created_at, updated_by }: InsertedRow): RuleRecord => ({

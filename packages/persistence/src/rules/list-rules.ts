@@ -16,6 +16,8 @@ export interface RuleFilters {
   /** The rule carries all of these. */
   readonly labels?: readonly string[] | undefined;
   readonly userGroup?: string | undefined;
+  /** Id or name of the folder. */
+  readonly folder?: string | undefined;
 }
 
 export interface RuleList {
@@ -57,6 +59,7 @@ const CONDITIONS: Readonly<Record<keyof RuleFilters, string>> = {
   search: `concat_ws(chr(10), rules.name, rules.slug, rules.description) ilike :search`,
   labels: 'rules.labels @> cast(:labels as text[])',
   userGroup: ':user_group = any(rules.user_groups)',
+  folder: `:folder in (rules.folder #>> '{}', rules.folder ->> 'id', rules.folder ->> 'name')`,
 };
 
 const conditionsOf = (filters: RuleFilters): readonly string[] =>
@@ -64,13 +67,14 @@ const conditionsOf = (filters: RuleFilters): readonly string[] =>
     .filter((filter) => filters[filter] !== undefined)
     .map((filter) => CONDITIONS[filter]);
 
-const bindingsOf = ({ id, slug, name, search, labels, userGroup }: RuleFilters): Bindings => ({
+const bindingsOf = ({ id, slug, name, search, labels, userGroup, folder }: RuleFilters): Bindings => ({
   id: id ?? null,
   slug: slug ?? null,
   name: name ?? null,
   search: search === undefined ? null : `%${escapePattern(search)}%`,
   labels: labels ?? null,
   user_group: userGroup ?? null,
+  folder: folder ?? null,
 });
 
 /** Takes their meaning from the characters that a pattern gives one. */

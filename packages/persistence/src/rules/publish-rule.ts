@@ -1,3 +1,4 @@
+import { recordChange } from '../audit/record-change';
 import { query, type Transaction } from '../connection/query';
 import { isUuid } from '../connection/uuid';
 
@@ -24,7 +25,7 @@ interface VersionRow {
 }
 
 /** Whoever publishes, changes or deletes a rule takes its row first, so that they form a line and never a deadlock. */
-const LOCK = /* sql */ `select slug from rules where id = cast(:id as uuid) for update`;
+const LOCK = /* sql */ `select slug, user_groups from rules where id = cast(:id as uuid) for update`;
 
 const FIND_VERSION = /* sql */ `
   select number, published_at from rule_versions where id = cast(:version_id as uuid) and rule_id = cast(:id as uuid)`;
@@ -61,12 +62,16 @@ export const publishRule = async (
   { versionId }: NewVersion,
 ): Promise<PublishRuleOutcome> => {
   if (!isUuid(id)) return { status: 'not_found' };
-  const [locked] = await query<{ slug: string }>(transaction, LOCK, { id });
+  const [locked] = await query<{ slug: string; user_groups: string[] }>(transaction, LOCK, { id });
   if (locked === undefined) return { status: 'not_found' };
   const bindings = { id, version_id: versionId };
   const known = await query<VersionRow>(transaction, FIND_VERSION, bindings);
   const [row] = known.length > 0 ? known : await query<VersionRow>(transaction, PUBLISH, bindings);
   if (row === undefined) return { status: 'not_found' };
   const version = { versionId, version: row.number, publishedAt: row.published_at.toISOString() };
-  return { status: 'published', version, slug: locked.slug };
+  const { slug: name, user_groups: userGroups } = locked;
+  if (known.length === 0) {
+    await recordChange(transaction, { kind: 'rule', action: 'publish', id, name, userGroups, after: version });
+  }
+  return { status: 'published', version, slug: name };
 };

@@ -24,10 +24,19 @@ interface PointerRow {
   readonly user_groups: string[];
   readonly version_id: string | null;
   readonly number: number | null;
+  readonly pins: RulePointer['pins'];
 }
 
 const POINTER = /* sql */ `
-  select rules.id, rules.user_groups, published.id as version_id, published.number
+  select rules.id, rules.user_groups, published.id as version_id, published.number,
+    coalesce(
+      (select json_object_agg(environments.slug, json_build_object('version', pinned.number, 'version_id', pinned.id))
+       from releases
+       join environments on environments.id = releases.environment_id
+       join rule_versions pinned on pinned.id = releases.version_id
+       where releases.rule_id = rules.id and releases.state = 'live'),
+      '{}'
+    ) as pins
   from rules left join rule_versions published on published.id = rules.published_version_id
   where rules.slug = :slug`;
 
@@ -41,9 +50,9 @@ const MAX_NUMBER = 2 ** 31 - 1;
 export const findRulePointer = async (transaction: Transaction, slug: string): Promise<RulePointer | undefined> => {
   const [row] = await query<PointerRow>(transaction, POINTER, { slug });
   if (row === undefined) return undefined;
-  const { id, user_groups, number, version_id } = row;
+  const { id, user_groups, number, version_id, pins } = row;
   const latest = number === null || version_id === null ? null : { version: number, version_id };
-  return { rule_id: id, user_groups, latest };
+  return { rule_id: id, user_groups, latest, pins };
 };
 
 /** The version behind a number of a rule, which never changes; undefined where there is none. */
@@ -57,7 +66,7 @@ export const findNumberedVersion = async (
   return row && { version_id: row.id };
 };
 
-/** What a slug and a selector mean now. Environments do not exist yet: none is ever found. */
+/** What a slug and a selector mean now. */
 export const resolveVersion = async (
   transaction: Transaction,
   slug: string,
@@ -65,12 +74,16 @@ export const resolveVersion = async (
 ): Promise<ResolveVersionOutcome> => {
   const pointer = await findRulePointer(transaction, slug);
   if (pointer === undefined) return { status: 'rule_not_found' };
-  const { rule_id: ruleId, user_groups: userGroups, latest } = pointer;
+  const { rule_id: ruleId, user_groups: userGroups, latest, pins } = pointer;
   if (latest === null) return { status: 'rule_not_published' };
   if (selector === 'latest') {
     return { status: 'found', versionId: latest.version_id, ruleId, version: latest.version, userGroups };
   }
-  if (typeof selector === 'string') return { status: 'environment_not_found' };
+  if (typeof selector === 'string') {
+    const pin = Object.hasOwn(pins, selector) ? pins[selector] : undefined;
+    if (pin === undefined) return { status: 'environment_not_found' };
+    return { status: 'found', versionId: pin.version_id, ruleId, version: pin.version, userGroups };
+  }
   const numbered = await findNumberedVersion(transaction, ruleId, selector);
   if (numbered === undefined) return { status: 'version_not_found', latest: latest.version };
   return { status: 'found', versionId: numbered.version_id, ruleId, version: selector, userGroups };

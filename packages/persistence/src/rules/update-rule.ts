@@ -1,3 +1,4 @@
+import { recordChange } from '../audit/record-change';
 import { type Bindings, query, type Transaction } from '../connection/query';
 import { writeUnlessTaken } from '../connection/unique-violation';
 import { isUuid } from '../connection/uuid';
@@ -45,6 +46,7 @@ export const updateRule = async (
   if (expectedUpdatedAt !== undefined && Date.parse(expectedUpdatedAt) !== locked.updated_at.getTime()) {
     return { status: 'stale', updatedAt: locked.updated_at.toISOString() };
   }
+  const before = await findRule(transaction, { id });
   const { columns, bindings } = writeChanges(changes);
   const update = await writeUnlessTaken(transaction, (savepoint) =>
     query(
@@ -59,7 +61,10 @@ export const updateRule = async (
   );
   if (update.status === 'taken') return { status: 'slug_taken' };
   const rule = await findRule(transaction, { id });
-  return rule ? { status: 'updated', rule, previousSlug: locked.slug } : { status: 'not_found' };
+  if (rule === undefined) return { status: 'not_found' };
+  const { slug: name, userGroups } = rule;
+  await recordChange(transaction, { kind: 'rule', action: 'update', id, name, userGroups, before, after: rule });
+  return { status: 'updated', rule, previousSlug: locked.slug };
 };
 
 const lockRule = async (

@@ -1,6 +1,7 @@
 import { type ValueType } from '@decision/contracts';
 import { query, type Transaction } from '../connection/query';
 import { isUuid } from '../connection/uuid';
+import { resolveReferences } from './resolve-references';
 import { toValueRecord, valueColumns, type ValueRecord, type ValueRow } from './value-record';
 
 /** Which values are wanted: those of these ids and those of these names. */
@@ -28,7 +29,10 @@ const FIND = /* sql */ `
   where id = any (cast(:ids as uuid[])) or name = any (cast(:names as text[]))
   order by name`;
 
-const LOCKS: Readonly<Record<ValuePurpose, string>> = { refer: 'for key share', change: 'for update' };
+const LOCKS: Readonly<Record<ValuePurpose, string>> = {
+  refer: 'for key share of workspace_values',
+  change: 'for update of workspace_values',
+};
 
 const FIND_BOUND = /* sql */ `select id, name, type, content from find_bound_values(cast(:ids as uuid[]))`;
 
@@ -51,5 +55,6 @@ export const findBoundValues = async (
   ids: Iterable<string>,
 ): Promise<readonly BoundValue[]> => {
   const wanted = [...ids].filter(isUuid);
-  return wanted.length === 0 ? [] : query<BoundValue>(transaction, FIND_BOUND, { ids: wanted });
+  if (wanted.length === 0) return [];
+  return resolveReferences(transaction, await query<BoundValue>(transaction, FIND_BOUND, { ids: wanted }), 'rules');
 };

@@ -1,6 +1,7 @@
 import { query, type Transaction } from '../connection/query';
 import { isUuid } from '../connection/uuid';
 import { type BoundValue } from './find-values';
+import { resolveContent } from './value-reference';
 
 /** Values as they were at a revision. */
 export interface LoadedValues {
@@ -11,12 +12,14 @@ export interface LoadedValues {
 
 const REVISION = /* sql */ `select revision from value_revisions`;
 
-/** One statement, so that values and revision are of the same moment. */
+/** One statement, so that values, what they refer to and the revision are of the same moment. */
 const LOAD = /* sql */ `
   select coalesce((select revision from value_revisions), 0) as revision,
     coalesce(
       (select json_agg(json_build_object('id', id, 'name', name, 'type', type, 'content', content))
-       from workspace_values where id = any (cast(:ids as uuid[]))),
+       from workspace_values
+       where id = any (cast(:ids as uuid[]))
+         or id in (select unnest(refers_to) from workspace_values where id = any (cast(:ids as uuid[])))),
       '[]'
     ) as loaded`;
 
@@ -24,10 +27,14 @@ const LOAD = /* sql */ `
 export const findValueRevision = async (transaction: Transaction): Promise<number> =>
   Number((await query<{ revision: string }>(transaction, REVISION))[0]?.revision ?? 0);
 
-/** The values of these ids that are visible, archived ones too, with the revision at which they were read. */
+/** The values of these ids that are visible, archived ones too, with the revision at which they were read. Their references are resolved. */
 export const loadValues = async (transaction: Transaction, ids: Iterable<string>): Promise<LoadedValues> => {
-  const [row] = await query<{ revision: string; loaded: BoundValue[] }>(transaction, LOAD, {
-    ids: [...ids].filter(isUuid),
-  });
-  return { revision: Number(row?.revision ?? 0), values: row?.loaded ?? [] };
+  const wanted = new Set([...ids].filter(isUuid));
+  const [row] = await query<{ revision: string; loaded: BoundValue[] }>(transaction, LOAD, { ids: [...wanted] });
+  const loaded = row?.loaded ?? [];
+  const contentOf = new Map(loaded.map(({ id, content }) => [id, content]));
+  const values = loaded
+    .filter(({ id }) => wanted.has(id))
+    .map((value) => ({ ...value, content: resolveContent(value.content, contentOf) }));
+  return { revision: Number(row?.revision ?? 0), values };
 };

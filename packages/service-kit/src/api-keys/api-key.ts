@@ -33,5 +33,11 @@ export const parseApiKey = (text: string): ApiKeyParts | undefined => {
   return selector === undefined || secret === undefined ? undefined : { selector, secret };
 };
 
+/** A selector for text that is no key, so that it can be looked up as a key is; of 60 bit, so it is nobody's. */
+export const selectorOfNonsense = (text: string): string =>
+  [...hash('sha256', text, 'buffer').subarray(0, SELECTOR_LENGTH)]
+    .map((byte) => SELECTOR_ALPHABET.charAt(byte & 31))
+    .join('');
+
 /** SHA-256 of the secret part of a key. The secret has 256 bits of chance, so a fast hash is enough. */
 export const hashApiKeySecret = (secret: string): Buffer => hash('sha256', secret, 'buffer');

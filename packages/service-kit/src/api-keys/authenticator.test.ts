@@ -70,6 +70,38 @@ it('answers alike whatever is wrong with a key', async () => {
   expect(seen[0]).toMatch(/^invalid_api_key: /);
 });
 
+it('looks every key up, also what is no key, and holds every refusal back', async () => {
+  const looked: string[] = [];
+  const held: (string | undefined)[] = [];
+  const { authenticate: check } = createAuthenticator({
+    findKey: (wanted) => {
+      looked.push(wanted);
+      return Promise.resolve(wanted === selector ? stored : undefined);
+    },
+    now: () => NOW,
+    refusals: { hold: (address) => Promise.resolve(void held.push(address)), size: () => 0 },
+  });
+  for (const key of ['nonsense', 'other nonsense', generateApiKey(randomBytes).apiKey])
+    await expect(check(key, '192.0.2.1')).rejects.toMatchObject({ code: 'invalid_api_key' });
+  await check(apiKey, '192.0.2.1');
+  expect(looked).toHaveLength(4);
+  expect(new Set(looked).size).toBe(4);
+  for (const wanted of looked) expect(wanted).toMatch(/^[0-9a-hjkmnp-tv-z]{12}$/);
+  expect(held).toEqual(['192.0.2.1', '192.0.2.1', '192.0.2.1']);
+});
+
+it('tells of the use of keys that were accepted, and of no other', async () => {
+  const used: string[] = [];
+  const { authenticate: check } = createAuthenticator({
+    findKey: (wanted) => Promise.resolve(wanted === selector ? stored : undefined),
+    now: () => NOW,
+    onUse: ({ keyId }) => used.push(keyId),
+  });
+  await check(apiKey);
+  await expect(check('nonsense')).rejects.toThrow();
+  expect(used).toEqual(['k']);
+});
+
 it('hands on a failure of the store', async () => {
   const broken = createAuthenticator({ findKey: () => Promise.reject(new TypeError('away')), now: () => NOW });
   await expect(broken.authenticate(apiKey)).rejects.toThrow('away');

@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { ServiceError } from '@decision/contracts';
-import { hashApiKeySecret, parseApiKey } from './api-key';
+import { hashApiKeySecret, parseApiKey, selectorOfNonsense } from './api-key';
+import { type RefusalGuard } from './refusal-guard';
 
 /** Who sent a request and what they may do. */
 export interface Identity {
@@ -10,11 +11,16 @@ export interface Identity {
   readonly entitlements: ReadonlySet<string>;
   /** The groups that the key is restricted to; undefined where it is not restricted. */
   readonly userGroups: readonly string[] | undefined;
+  /** Where the request came from; set by the server for each request. */
+  readonly origin?: { readonly address?: string | undefined; readonly requestId?: string | undefined } | undefined;
 }
 
 export interface Authenticator {
-  /** The identity behind the header `x-api-key`. Throws `missing_api_key`, or `invalid_api_key` for every other reason alike. */
-  authenticate(apiKey: string | undefined): Promise<Identity>;
+  /**
+   * The identity behind the header `x-api-key`. Throws `missing_api_key`, or `invalid_api_key` for every other reason alike; with a guard
+   * `too_many_refusals` too. `address` is where the key came from.
+   */
+  authenticate(apiKey: string | undefined, address?: string): Promise<Identity>;
 }
 
 /** A moment as a store or a cache hands it over: a date, ISO 8601 text, or epoch ms. */
@@ -40,13 +46,17 @@ export interface AuthenticatorOptions {
   readonly findKey: (selector: string) => Promise<StoredKey | undefined>;
   /** Epoch ms. */
   readonly now: () => number;
+  /** Holds refusals back; none by default. */
+  readonly refusals?: RefusalGuard;
+  /** Told of every key that was accepted. */
+  readonly onUse?: (identity: Identity) => void;
 }
 
 /** What a secret is compared with where there is no usable hash; no text is known that hashes to it. */
 const NO_HASH = Buffer.alloc(32);
 
 /** An authenticator over stored keys. Unknown, malformed, expired and revoked keys get one answer, after the same work. */
-export const createAuthenticator = ({ findKey, now }: AuthenticatorOptions): Authenticator => {
+export const createAuthenticator = ({ findKey, now, refusals, onUse }: AuthenticatorOptions): Authenticator => {
   // A cached key is one object for many requests; so is its identity.
   const identities = new WeakMap<StoredKey, Identity>();
   const identityOf = (key: StoredKey): Identity => {
@@ -55,15 +65,22 @@ export const createAuthenticator = ({ findKey, now }: AuthenticatorOptions): Aut
     return known;
   };
   return {
-    authenticate: async (apiKey) => {
+    authenticate: async (apiKey, address) => {
       if (apiKey === undefined || apiKey === '') {
         throw new ServiceError('missing_api_key', 'The header x-api-key is absent. Send your API key in it.');
       }
+      const startedAt = performance.now();
       const parts = parseApiKey(apiKey);
-      const key = parts === undefined ? undefined : await findKey(parts.selector);
+      // What is no key is looked up too: it must not be told apart by the time that this takes.
+      const key = await findKey(parts?.selector ?? selectorOfNonsense(apiKey));
       const proven = provesKey(parts?.secret ?? apiKey, key);
-      if (key === undefined || parts?.selector !== key.selector || !proven || !isAlive(key, now())) throw invalidKey();
-      return identityOf(key);
+      if (key === undefined || parts?.selector !== key.selector || !proven || !isAlive(key, now())) {
+        await refusals?.hold(address, startedAt);
+        throw invalidKey();
+      }
+      const identity = identityOf(key);
+      onUse?.(identity);
+      return identity;
     },
   };
 };

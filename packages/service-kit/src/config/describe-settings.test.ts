@@ -17,6 +17,20 @@ it('describes each setting in the order of the shape', () => {
     'CACHE_KEY_PREFIX',
     'MQ_BROKERS',
     'MQ_TOPIC_PREFIX',
+    'MQ_SSL',
+    'MQ_SSL_CA_FILE',
+    'MQ_SSL_CERT_FILE',
+    'MQ_SSL_KEY_FILE',
+    'MQ_SSL_SERVER_NAME',
+    'MQ_SASL_MECHANISM',
+    'MQ_SASL_USERNAME',
+    'MQ_SASL_PASSWORD',
+    'MQ_SASL_REGION',
+    'MQ_SASL_TOKEN_URL',
+    'MQ_SASL_SCOPE',
+    'AWS_SESSION_TOKEN',
+    'AWS_CONTAINER_CREDENTIALS_FULL_URI',
+    'AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE',
   ]);
 });
 

@@ -1,5 +1,5 @@
 import { DEFAULT_TOPIC_PREFIX, TOPIC_PREFIX_PATTERN } from '@decision/contracts';
-import { list, text, wholeNumber } from './setting-builders';
+import { flag, list, oneOf, secret, text, wholeNumber } from './setting-builders';
 import { optional } from './setting';
 import { url } from './url-setting';
 
@@ -49,4 +49,43 @@ export const brokerSettings = {
     emptyIsValue: true,
     meaning: 'Put before the names of topics and consumer groups; empty disables prefixing of both.',
   }),
+  mqSsl: flag('MQ_SSL', { meaning: 'Whether the Kafka brokers are reached over TLS.' }),
+  mqSslCaFile: optional(
+    text('MQ_SSL_CA_FILE', {
+      meaning: "PEM file of the authorities behind the brokers' certificates; else the system's.",
+    }),
+  ),
+  mqSslCertFile: optional(text('MQ_SSL_CERT_FILE', { meaning: 'PEM file of the certificate that this client shows.' })),
+  mqSslKeyFile: optional(text('MQ_SSL_KEY_FILE', { meaning: 'PEM file of the private key of that certificate.' })),
+  mqSslServerName: optional(
+    text('MQ_SSL_SERVER_NAME', { meaning: "Name in the brokers' certificates where it differs from their addresses." }),
+  ),
+  mqSaslMechanism: optional(
+    oneOf('MQ_SASL_MECHANISM', ['plain', 'scram-sha-256', 'scram-sha-512', 'aws-iam', 'oauthbearer'], {
+      meaning: 'How this client proves to the brokers who it is; without it it does not.',
+    }),
+  ),
+  mqSaslUsername: optional(
+    text('MQ_SASL_USERNAME', { meaning: 'User name; client id for oauthbearer, access key id for aws-iam.' }),
+  ),
+  mqSaslPassword: optional(
+    secret('MQ_SASL_PASSWORD', { meaning: 'Password; client secret for oauthbearer, secret access key for aws-iam.' }),
+  ),
+  mqSaslRegion: optional(text('MQ_SASL_REGION', { meaning: 'AWS region of the brokers, for aws-iam.' })),
+  mqSaslTokenUrl: optional(
+    url('MQ_SASL_TOKEN_URL', { protocols: ['http', 'https'], meaning: 'OAuth 2 token endpoint, for oauthbearer.' }),
+  ),
+  mqSaslScope: optional(text('MQ_SASL_SCOPE', { meaning: 'Scope to ask the token endpoint for.' })),
+  awsSessionToken: optional(
+    secret('AWS_SESSION_TOKEN', { meaning: 'Session token of temporary AWS credentials, for aws-iam.' }),
+  ),
+  awsContainerCredentialsUrl: optional(
+    url('AWS_CONTAINER_CREDENTIALS_FULL_URI', {
+      protocols: ['http', 'https'],
+      meaning: 'Where the platform gives this container AWS credentials, for aws-iam without a user name.',
+    }),
+  ),
+  awsContainerTokenFile: optional(
+    text('AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE', { meaning: 'File with the authorization to show there.' }),
+  ),
 };

@@ -83,6 +83,7 @@ it('has defaults for all but the database', () => {
   expect(databaseUrl.reveal()).toBe('postgresql://u:p@h/d');
   expect(rest).toEqual({
     host: '0.0.0.0',
+    trustedProxies: 0,
     port: 4000,
     bodyLimitBytes: 6 * 1024 * 1024,
     requestTimeoutMs: 60_000,
@@ -93,6 +94,7 @@ it('has defaults for all but the database', () => {
     cacheKeyPrefix: 'decision:',
     mqBrokers: [],
     mqTopicPrefix: 'decision.',
+    mqSsl: false,
   });
 });
 

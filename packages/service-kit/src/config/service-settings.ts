@@ -34,5 +34,13 @@ export const httpSettings = (defaultPort: number) => ({
     unit: 'ms',
     meaning: 'How long an idle connection is kept; must exceed the idle timeout of the load balancer in front.',
   }),
+  trustedProxies: wholeNumber('TRUSTED_PROXIES', {
+    default: 0,
+    min: 0,
+    max: 10,
+    unit: 'count',
+    meaning:
+      'Proxies in front of the service whose x-forwarded-for is believed; 0: the address of the connection counts.',
+  }),
   logRequests: flag('LOG_REQUESTS', { meaning: 'Whether each request is logged in one line.' }),
 });

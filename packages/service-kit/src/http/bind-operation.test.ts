@@ -12,6 +12,8 @@ const raw = (body: unknown) => ({
   params: {},
   query: '',
   context,
+  header: () => undefined,
+  hasBody: () => body !== undefined,
   readBody: () => Promise.resolve(Buffer.from(JSON.stringify(body))),
 });
 

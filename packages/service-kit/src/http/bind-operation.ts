@@ -12,15 +12,19 @@ type QueryOf<O extends Operation> = O extends { readonly query: infer Q extends 
 type BodyOf<O extends Operation> = O extends { readonly body: { readonly schema: infer B extends Schema } }
   ? StaticOf<B>
   : undefined;
+/** Who asks; nobody who is known where the operation asks for no key. */
+type IdentityOf<O extends Operation> = O extends { readonly entitlement: string } ? Identity : undefined;
 type AnswerOf<O extends Operation> = StaticOf<O['success']['schema']>;
 
 /** A request that has been checked against its operation. */
 export interface OperationRequest<O extends Operation> {
-  readonly identity: Identity;
+  readonly identity: IdentityOf<O>;
   /** Decoded parameters of the path, by name. */
   readonly params: Readonly<Record<string, string>>;
   readonly query: QueryOf<O>;
   readonly body: BodyOf<O>;
+  /** A header of the request, by its name in lower case. */
+  readonly header: (name: string) => string | undefined;
   readonly context: RequestContext;
 }
 
@@ -31,7 +35,10 @@ export interface RawRequest {
   /** The text behind the question mark. */
   readonly query: string;
   readonly context: RequestContext;
+  header(name: string): string | undefined;
   readBody(): Promise<Buffer>;
+  /** Whether the request announces a body at all. */
+  hasBody(): boolean;
 }
 
 /** An operation and what answers it. */
@@ -55,15 +62,19 @@ export const bindOperation = <const O extends Operation>(
     answer: async (raw) => {
       const { params, context } = raw;
       const query = (readQuery?.(raw.query) ?? {}) as QueryOf<O>; // checked against the operation's own schema
-      const body = readJson?.(await raw.readBody()) as BodyOf<O>; // likewise
-      const result = await handler({ identity: requireIdentity(raw.identity), params, query, body, context });
+      const left = operation.body?.optional === true && !raw.hasBody();
+      const body = readJson?.(left ? NO_FIELDS : await raw.readBody()) as BodyOf<O>; // likewise
+      const identity = identityFor(operation, raw.identity) as IdentityOf<O>; // there whenever the operation has an entitlement
+      const header = (name: string): string | undefined => raw.header(name);
+      const result = await handler({ identity, params, query, body, header, context });
       return result instanceof Answer ? result : new Answer<unknown>(result);
     },
   };
 };
 
-/** Every operation of today asks for a key; one that does not would need a handler without an identity. */
-const requireIdentity = (identity: Identity | undefined): Identity => {
-  if (identity !== undefined) return identity;
+const NO_FIELDS = Buffer.from('{}');
+
+const identityFor = ({ entitlement }: Operation, identity: Identity | undefined): Identity | undefined => {
+  if (entitlement === undefined || identity !== undefined) return identity;
   throw new ServiceError('missing_api_key', 'The header x-api-key is absent. Send your API key in it.');
 };

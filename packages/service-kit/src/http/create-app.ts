@@ -7,7 +7,7 @@ import { type Answer } from './answer';
 import { type BoundOperation } from './bind-operation';
 import { checkJsonContentType } from './content-type';
 import { compareTemplates, parseTemplate } from './path-template';
-import { readBody } from './read-body';
+import { hasBody, readBody } from './read-body';
 import { type RequestContext } from './request-context';
 import { createAllowedMethods } from './route-table';
 import { sendBytes, sendJson } from './send-answer';
@@ -82,12 +82,14 @@ const answerOperation = async (
   response: Response,
 ): Promise<void> => {
   const context = options.contextOf(request);
-  const identity = await authorise(options.authenticator, bound, request);
+  const identity = await authorise(options.authenticator, bound, request, context);
   const answer = await bound.answer({
     identity,
     params: request.params as Record<string, string>, // no path of ours has a repeated parameter
     query: queryText(request.url),
     context,
+    header: (name) => [request.headers[name]].flat()[0],
+    hasBody: () => hasBody(request),
     readBody: () => {
       checkJsonContentType(request.headers['content-type']);
       return readBody(request, {
@@ -109,14 +111,15 @@ const authorise = async (
   authenticator: Authenticator | undefined,
   { operation }: BoundOperation,
   request: IncomingMessage,
+  context: RequestContext,
 ): Promise<Identity | undefined> => {
   if (operation.entitlement === undefined) return undefined;
   const header = request.headers['x-api-key'];
-  const identity = await authenticator?.authenticate(typeof header === 'string' ? header : undefined);
+  const identity = await authenticator?.authenticate(typeof header === 'string' ? header : undefined, context.address);
   if (identity === undefined)
     throw new ServiceError('internal_error', 'The service has an operation with an entitlement but no authenticator.');
   requireEntitlement(identity, operation.entitlement);
-  return identity;
+  return { ...identity, origin: { address: context.address, requestId: context.requestId } };
 };
 
 /** Throws `forbidden` where the role of the key does not allow it. */

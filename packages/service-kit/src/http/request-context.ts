@@ -1,5 +1,6 @@
 import { type IncomingMessage, type ServerResponse } from 'node:http';
 import { type Logger } from '../logging/logger';
+import { clientAddress } from './client-address';
 import { ClientGone } from './client-gone';
 import { type FailureLog } from './failure-log';
 import { requestIdOf } from './request-id';
@@ -15,6 +16,8 @@ export interface RequestContext {
   readonly traceparent: string;
   /** Epoch ms of its arrival: the clock of the request, and where its deadline counts from. */
   readonly receivedAt: number;
+  /** Where it came from; undefined where the connection is gone already. */
+  readonly address: string | undefined;
   /** Carries the request id and the trace id. */
   readonly log: Logger;
   /** Aborted with {@link ClientGone} when the client goes away before the answer is complete. */
@@ -28,6 +31,8 @@ export interface RequestContext {
 export interface RequestSurroundings {
   readonly logger: Logger;
   readonly failures: FailureLog;
+  /** Proxies in front of the service whose `x-forwarded-for` is believed. */
+  readonly trustedProxies: number;
 }
 
 /** The context of a request that has just arrived; its ids are set on the response. */
@@ -53,7 +58,7 @@ class LazyContext implements RequestContext {
   #signal: AbortSignal | undefined;
 
   constructor(
-    request: IncomingMessage,
+    private readonly request: IncomingMessage,
     private readonly response: ServerResponse,
     private readonly surroundings: RequestSurroundings,
   ) {
@@ -62,6 +67,14 @@ class LazyContext implements RequestContext {
     const { traceId, traceparent } = continueTrace(typeof header === 'string' ? header : undefined);
     this.traceId = traceId;
     this.traceparent = traceparent;
+  }
+
+  get address(): string | undefined {
+    return clientAddress({
+      connection: this.request.socket.remoteAddress,
+      forwardedFor: this.request.headers['x-forwarded-for'],
+      trustedProxies: this.surroundings.trustedProxies,
+    });
   }
 
   get log(): Logger {

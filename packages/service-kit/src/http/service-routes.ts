@@ -24,25 +24,29 @@ export interface ServiceRouteOptions {
   readonly operations: readonly Operation[];
   /** Body of GET /health. */
   readonly health: () => Promise<object> | object;
-  readonly ready: () => Readiness;
+  readonly ready: () => Readiness | Promise<Readiness>;
   /** Paths of the health body beside `/health`. */
   readonly healthPaths?: readonly string[];
 }
 
 const HEALTH_DEADLINE_MS = 5_000;
+/** Shorter than the patience of whoever asks. */
+const READY_DEADLINE_MS = 2_000;
 
 /** Health, readiness, metrics and the OpenAPI document. */
 export const serviceRoutes = (options: ServiceRouteOptions): readonly ServiceRoute[] => {
   const document = openApiDocument(options.operations, { title: options.name, version: options.version });
   const health = async (): Promise<Answer> =>
     new Answer(await withDeadline(Promise.resolve(options.health()), HEALTH_DEADLINE_MS, healthIsLate));
+  const ready = async (): Promise<Answer> =>
+    readiness(await withDeadline(Promise.resolve(options.ready()), READY_DEADLINE_MS, healthIsLate).catch(notReady));
   const metrics = async (): Promise<Answer> => {
     const { contentType, text } = await options.metrics.render();
     return new Answer(Buffer.from(text), { headers: { 'content-type': contentType } });
   };
   return [
     ...['/health', ...(options.healthPaths ?? [])].map((path) => ({ path, answer: health })),
-    { path: '/ready', answer: () => readiness(options.ready()) },
+    { path: '/ready', answer: ready },
     { path: '/metrics', answer: metrics },
     { path: '/api/metrics', answer: metrics },
     { path: '/openapi.json', answer: () => new Answer(document) },
@@ -51,6 +55,8 @@ export const serviceRoutes = (options: ServiceRouteOptions): readonly ServiceRou
 
 const healthIsLate = (): ServiceError =>
   new ServiceError('deadline_exceeded', `The state of the service was not known within ${HEALTH_DEADLINE_MS} ms.`);
+
+const notReady = (): Readiness => ({ ready: false, reason: 'The state of the service could not be found out.' });
 
 const readiness = ({ ready, reason }: Readiness): Answer =>
   ready

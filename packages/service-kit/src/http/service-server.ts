@@ -12,7 +12,7 @@ import { FailureLog } from './failure-log';
 import { listen } from './listen';
 import { beginRequest, type RequestContext } from './request-context';
 import { sendError } from './send-error';
-import { type Readiness, serviceRoutes } from './service-routes';
+import { type Readiness, type ServiceRoute, serviceRoutes } from './service-routes';
 
 /** Answers requests before the Express app sees them; false where the request is not its own. */
 export type HotRoute = (request: IncomingMessage, response: ServerResponse, context: RequestContext) => boolean;
@@ -32,9 +32,15 @@ export interface ServiceServerOptions {
   readonly keepAliveMs: number;
   /** One line a request at info. */
   readonly logRequests: boolean;
+  /** Proxies in front of the service whose `x-forwarded-for` is believed. Default 0: the header says nothing. */
+  readonly trustedProxies?: number;
   readonly health: () => Promise<object> | object;
-  readonly ready: () => Readiness;
+  readonly ready: () => Readiness | Promise<Readiness>;
   readonly healthPaths?: readonly string[];
+  /** More routes that ask for no key, such as pages. */
+  readonly pages?: readonly ServiceRoute[];
+  /** Operations that are described though they are answered by the routes that every service has. */
+  readonly described?: readonly Operation[];
   readonly operations: readonly BoundOperation[];
   readonly authenticator?: Authenticator;
   readonly hot?: { readonly route: HotRoute; readonly operations: readonly Operation[] };
@@ -60,11 +66,18 @@ export const createServiceServer = (options: ServiceServerOptions): ServiceServe
   const clientErrors = handleClientErrors(server, (status) => options.metrics.requests.refused(status));
   const app = createApp({
     operations: options.operations,
-    routes: serviceRoutes({
-      ...options,
-      operations: [...options.operations.map(({ operation }) => operation), ...(options.hot?.operations ?? [])],
-      ready: () => (drain.draining() ? { ready: false, reason: 'The service is stopping.' } : options.ready()),
-    }),
+    routes: [
+      ...(options.pages ?? []),
+      ...serviceRoutes({
+        ...options,
+        operations: [
+          ...options.operations.map(({ operation }) => operation),
+          ...(options.hot?.operations ?? []),
+          ...(options.described ?? []),
+        ],
+        ready: () => (drain.draining() ? { ready: false, reason: 'The service is stopping.' } : options.ready()),
+      }),
+    ],
     authenticator: options.authenticator,
     bodyLimitBytes: options.bodyLimitBytes,
     requestTimeoutMs: options.requestTimeoutMs,
@@ -73,7 +86,11 @@ export const createServiceServer = (options: ServiceServerOptions): ServiceServe
   });
 
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
-    const context = beginRequest(request, response, { logger: options.logger, failures });
+    const context = beginRequest(request, response, {
+      logger: options.logger,
+      failures,
+      trustedProxies: options.trustedProxies ?? 0,
+    });
     contexts.set(request, context);
     clientErrors.track(response);
     drain.track(response);

@@ -33,8 +33,11 @@ export class ChunkBuilder {
   private current: Run[] = [];
   private currentBytes = 0;
   private chunks = 0;
+  private targetBytes: number;
 
-  constructor(private readonly limits: ChunkLimits) {}
+  constructor(private readonly limits: ChunkLimits) {
+    this.targetBytes = Math.min(FIRST_TARGET_BYTES, limits.chunkBytes);
+  }
 
   /** Index of the input that is being gathered: how many there were before it. */
   get index(): number {
@@ -47,10 +50,25 @@ export class ChunkBuilder {
     this.currentBytes += end - start;
   }
 
+  /** Adds a whole input that lies in one piece, as most do: `extend` and `finishItem` in one, without making anything for it. */
+  add(piece: Buffer, start: number, end: number): Chunk | undefined {
+    if (this.current.length > 0 || this.isFull(end - start)) {
+      this.extend(piece, start, end);
+      return this.finishItem();
+    }
+    const last = this.runs.at(-1);
+    if (last?.piece === piece && last.end + 1 === start) {
+      piece[last.end] = LINE_BREAK;
+      last.end = end;
+    } else this.runs.push({ piece, start, end, continues: false });
+    this.bytes += end - start + 1;
+    this.count += 1;
+    return undefined;
+  }
+
   /** The input is complete. Returns the chunk that it did not fit into, if it ends one. */
   finishItem(): Chunk | undefined {
-    const isFull = this.count >= this.limits.chunkItems || this.bytes + this.currentBytes > this.targetBytes();
-    const closed = this.count > 0 && isFull ? this.close() : undefined;
+    const closed = this.isFull(this.currentBytes) ? this.close() : undefined;
     const [first, ...rest] = this.current;
     if (first !== undefined) this.append(first);
     this.runs.push(...rest);
@@ -70,12 +88,13 @@ export class ChunkBuilder {
     this.bytes = 0;
     this.count = 0;
     this.chunks += 1;
+    if (this.chunks % CHUNKS_OF_A_SIZE === 0) this.targetBytes = Math.min(this.targetBytes * 2, this.limits.chunkBytes);
     return chunk;
   }
 
-  private targetBytes(): number {
-    const doublings = Math.min(Math.floor(this.chunks / CHUNKS_OF_A_SIZE), 20);
-    return Math.min(FIRST_TARGET_BYTES * 2 ** doublings, this.limits.chunkBytes);
+  /** Whether an input of so many bytes must begin the next chunk. */
+  private isFull(bytes: number): boolean {
+    return this.count > 0 && (this.count >= this.limits.chunkItems || this.bytes + bytes > this.targetBytes);
   }
 
   private append(run: Run): void {

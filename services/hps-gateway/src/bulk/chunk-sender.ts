@@ -24,7 +24,7 @@ export class ChunkSender {
   async send(chunk: Chunk): Promise<Buffer> {
     this.sent += chunk.count;
     try {
-      const results = await this.evaluate(this.kind, chunk.payload);
+      const results = await this.evaluate(this.kind, chunk.payload, chunk.firstIndex);
       this.solved += chunk.count;
       return results;
     } catch (error) {

@@ -3,7 +3,7 @@ import { chunkInputs, ServiceError } from '@decision/contracts';
 import { itemNotUtf8, itemTooLarge, tooManyItems } from './bulk-faults';
 import { type Chunk } from './chunk';
 import { ChunkBuilder } from './chunk-builder';
-import { type ListFault, ListScanner } from './list-scanner';
+import { JsonScanner, type ScanFault } from '../json/json-scanner';
 import { type Splitter, type SplitterLimits } from './splitter';
 
 export interface ListSplitterLimits extends SplitterLimits {
@@ -13,13 +13,13 @@ export interface ListSplitterLimits extends SplitterLimits {
 
 /** Divides a JSON list. */
 export class ListSplitter implements Splitter {
-  private readonly scanner: ListScanner;
+  private readonly scanner: JsonScanner;
   private readonly builder: ChunkBuilder;
   private received = 0;
   private isOpen = false;
 
   constructor(private readonly limits: ListSplitterLimits) {
-    this.scanner = new ListScanner(limits.maxDepth);
+    this.scanner = new JsonScanner('list', limits.maxDepth);
     this.builder = new ChunkBuilder(limits);
   }
 
@@ -27,12 +27,12 @@ export class ListSplitter implements Splitter {
     const chunks: Chunk[] = [];
     let begun = 0;
     for (let at = 0; at < piece.length;) {
-      const step = this.scanner.scan(piece, at);
+      at = this.scanner.scan(piece, at);
       this.checkFault();
-      at = step.at;
-      if (step.event === undefined) continue;
-      if (step.event === 'item' || step.event === 'last-item') this.finishItem(piece, begun, at - 1, chunks);
-      this.isOpen = step.event === 'open' || step.event === 'item';
+      const { event } = this.scanner;
+      if (event === undefined) continue;
+      if (event === 'item' || event === 'last-item') this.finishItem(piece, begun, at - 1, chunks);
+      this.isOpen = event === 'open' || event === 'item';
       begun = at;
     }
     if (this.isOpen && begun < piece.length) this.builder.extend(piece, begun, piece.length);
@@ -53,8 +53,7 @@ export class ListSplitter implements Splitter {
     this.checkSize(this.scanner.itemEnd - this.scanner.itemStart);
     const { bulkMaxItems } = this.limits;
     if (this.builder.index === bulkMaxItems) throw tooManyItems(bulkMaxItems);
-    this.builder.extend(piece, start, end);
-    const chunk = this.builder.finishItem();
+    const chunk = this.builder.add(piece, start, end);
     if (chunk !== undefined) chunks.push(checkUtf8(chunk));
   }
 
@@ -67,7 +66,7 @@ export class ListSplitter implements Splitter {
   }
 }
 
-const bodyFault = ({ kind, reason, position, line, column }: ListFault, index: number): ServiceError => {
+const bodyFault = ({ kind, reason, position, line, column }: ScanFault, index: number): ServiceError => {
   const place = { position, line, column };
   const where = `at position ${position} (line ${line}, column ${column})`;
   if (kind === 'syntax') {

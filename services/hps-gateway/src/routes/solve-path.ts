@@ -60,7 +60,8 @@ const decode = (segment: string): string => {
   }
 };
 
-const readExplain = (query: string): ExplainMode => {
+/** The mode that a query asks for. Throws `invalid_request` for an unknown one. */
+export const readExplain = (query: string): ExplainMode => {
   const text = new URLSearchParams(query).get('explain');
   if (text === null) return 'none';
   const mode = Object.hasOwn(EXPLAIN, text) ? EXPLAIN[text] : undefined;

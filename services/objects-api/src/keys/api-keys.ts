@@ -3,62 +3,54 @@ import {
   cacheKeys,
   type CreateApiKeyRequest,
   type CreatedApiKey,
+  type RotateApiKeyRequest,
   ServiceError,
 } from '@decision/contracts';
 import {
   type ApiKeyRecord,
   createApiKey,
-  type Database,
+  findKeyRole,
   listApiKeys,
   revokeApiKey,
+  rotateApiKey,
   type WorkspaceAccess,
 } from '@decision/persistence';
-import { generateApiKey } from '@decision/service-kit';
-import { type Announce } from '../announce';
+import { generateApiKey, type Identity } from '@decision/service-kit';
+import { accessOf } from '../access';
+import { type AnnouncingContext, changeAndAnnounce } from '../announcing';
+import { assignableGroups, refused, requireGrantableRole } from '../grants';
 
 /** What managing keys needs from outside. */
-export interface KeyContext {
-  readonly database: Database;
-  readonly announce: Announce;
+export interface KeyContext extends AnnouncingContext {
   readonly randomBytes: (size: number) => Buffer;
   /** Epoch ms. */
   readonly now: () => number;
 }
 
 const DEFAULT_ROLE = 'developer';
+const DEFAULT_OVERLAP_SECONDS = 86_400;
 
-/** Makes a key; its secret is in this answer and nowhere else. Throws `invalid_request` for an unknown role, a past expiry or foreign groups. */
+/**
+ * Makes a key; its secret is in this answer and nowhere else. Throws `invalid_request` for an unknown role, a past expiry or foreign
+ * groups, and `forbidden` for a role that may do more than the caller.
+ */
 export const createKey = async (
   context: KeyContext,
-  access: WorkspaceAccess,
+  identity: Identity,
   request: CreateApiKeyRequest,
 ): Promise<CreatedApiKey> => {
   const { name, role = DEFAULT_ROLE, expires_at: expiresAt = null } = request;
   if (expiresAt !== null && Date.parse(expiresAt) <= context.now())
     throw refused('/expires_at', 'must lie in the future');
-  const userGroups = assignableGroups(access.userGroups, request.user_groups);
+  const userGroups = assignableGroups(identity.userGroups, request.user_groups);
   const { apiKey, selector, secretHash } = generateApiKey(context.randomBytes);
-  const outcome = await context.database.inWorkspace(access, (transaction) =>
-    createApiKey(transaction, { selector, secretHash, name, role, userGroups, expiresAt }),
-  );
+  const outcome = await context.database.inWorkspace(accessOf(identity), async (transaction) => {
+    await requireGrantableRole(transaction, identity, role);
+    return createApiKey(transaction, { selector, secretHash, name, role, userGroups, expiresAt });
+  });
   if (outcome.status === 'unknown_role') throw refused('/role', `must be one of: ${outcome.roles.join(', ')}`);
   return { ...toAnswer(outcome.key), api_key: apiKey };
 };
-
-/** A restricted key hands on only groups of its own, and all of them where none are named. */
-const assignableGroups = (
-  own: readonly string[] | undefined,
-  wanted: readonly string[] | undefined,
-): readonly string[] => {
-  if (own === undefined) return wanted ?? [];
-  if (wanted === undefined || wanted.length === 0) return own;
-  const foreign = wanted.filter((group) => !own.includes(group));
-  if (foreign.length > 0) throw refused('/user_groups', `must be among the groups of this key: ${own.join(', ')}`);
-  return wanted;
-};
-
-const refused = (path: string, message: string): ServiceError =>
-  new ServiceError('invalid_request', `The field "${path.slice(1)}" ${message}.`, { problems: [{ path, message }] });
 
 export const listKeys = async (
   context: KeyContext,
@@ -73,11 +65,52 @@ export const listKeys = async (
 
 /** Revokes a key and tells every process. Throws `key_not_found`. Revoking twice is the same as once. */
 export const revokeKey = async (context: KeyContext, access: WorkspaceAccess, id: string): Promise<string> => {
-  const key = await context.database.inWorkspace(access, (transaction) => revokeApiKey(transaction, id));
-  if (key === undefined) throw new ServiceError('key_not_found', `No API key has the id ${id}.`, { id });
-  await context.announce('api-key', access.workspaceId, [cacheKeys.apiKey(key.selector)]);
+  const key = await changeAndAnnounce(context, access, async (transaction, owe) => {
+    const revoked = await revokeApiKey(transaction, id);
+    if (revoked === undefined) throw keyNotFound(id);
+    owe({ kind: 'api-key', keys: [cacheKeys.apiKey(revoked.selector)] });
+    return revoked;
+  });
   return `API key "${key.name}" was revoked.`;
 };
+
+/** Makes the successor of a key; both live for a while. Throws `key_not_found`, `key_not_rotatable`, and `forbidden` as {@link createKey}. */
+export const rotateKey = async (
+  context: KeyContext,
+  identity: Identity,
+  id: string,
+  { overlap_seconds: overlapSeconds = DEFAULT_OVERLAP_SECONDS }: RotateApiKeyRequest,
+): Promise<CreatedApiKey> => {
+  const { apiKey, selector, secretHash } = generateApiKey(context.randomBytes);
+  const outcome = await changeAndAnnounce(context, accessOf(identity), async (transaction, owe) => {
+    const role = await findKeyRole(transaction, id);
+    if (role !== undefined) await requireGrantableRole(transaction, identity, role);
+    const rotated = await rotateApiKey(transaction, id, { selector, secretHash, overlapSeconds });
+    if (rotated.status === 'rotated' && rotated.ended.length > 0)
+      owe({ kind: 'api-key', keys: rotated.ended.map(cacheKeys.apiKey) });
+    return rotated;
+  });
+  switch (outcome.status) {
+    case 'not_found':
+      throw keyNotFound(id);
+    case 'not_rotatable':
+      throw notRotatable(outcome.state);
+    case 'rotated':
+      return { ...toAnswer(outcome.key), api_key: apiKey };
+  }
+};
+
+const keyNotFound = (id: string): ServiceError =>
+  new ServiceError('key_not_found', `No API key has the id ${id}.`, { id });
+
+const notRotatable = (state: 'revoked' | 'expired' | 'rotated'): ServiceError =>
+  new ServiceError(
+    'key_not_rotatable',
+    state === 'rotated'
+      ? 'The API key has been rotated already; rotate the one that took its place.'
+      : `The API key is ${state}; create a new one.`,
+    { state },
+  );
 
 const toAnswer = (key: ApiKeyRecord): ApiKey => ({
   id: key.id,

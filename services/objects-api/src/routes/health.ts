@@ -1,29 +1,47 @@
 import { type CacheStatus } from '@decision/cache';
+import { type ObjectsApiHealth } from '@decision/contracts';
+import { type Readiness } from '@decision/service-kit';
 
 /** What the health body is read from. */
 export interface HealthSource {
   readonly pingDatabase: () => Promise<void>;
+  /** Names of the migrations that the database lacks. */
+  readonly pendingMigrations: () => Promise<readonly string[]>;
   readonly cacheStatus: () => CacheStatus;
-}
-
-export interface HealthBody {
-  readonly status: 'ok';
-  /** Whether the database answered just now. */
-  readonly database: boolean;
-  readonly redis: boolean;
-  readonly cacheInvalidation: { readonly enabled: boolean; readonly ready: boolean; readonly channel: string };
+  /** Whether a broker can be reached; undefined where the service was told of none. */
+  readonly probeBroker: (() => Promise<boolean>) | undefined;
 }
 
 /** The process is alive; the body says what it can reach. */
-export const readHealth = async ({ pingDatabase, cacheStatus }: HealthSource): Promise<HealthBody> => {
-  const { connected, channel } = cacheStatus();
+export const readHealth = async (source: HealthSource): Promise<ObjectsApiHealth> => {
+  const [database, migrations, broker] = await Promise.all([
+    answers(source.pingDatabase()),
+    readMigrations(source),
+    source.probeBroker?.().catch(() => false),
+  ]);
+  const { connected, channel } = source.cacheStatus();
   return {
-    status: 'ok',
-    database: await pingDatabase().then(
-      () => true,
-      () => false,
-    ),
+    status: database && migrations.state === 'applied' ? 'ok' : 'degraded',
+    database,
     redis: connected,
     cacheInvalidation: { enabled: channel.enabled, ready: channel.ready, channel: channel.name },
+    broker: { enabled: source.probeBroker !== undefined, ready: broker ?? false },
+    migrations,
   };
 };
+
+/** Every call of this service needs the database; without the cache or the broker it goes on. */
+export const readReadiness = async ({ pingDatabase }: Pick<HealthSource, 'pingDatabase'>): Promise<Readiness> =>
+  (await answers(pingDatabase())) ? { ready: true } : { ready: false, reason: 'The database cannot be reached.' };
+
+const answers = (asked: Promise<unknown>): Promise<boolean> =>
+  asked.then(
+    () => true,
+    () => false,
+  );
+
+const readMigrations = ({ pendingMigrations }: HealthSource): Promise<ObjectsApiHealth['migrations']> =>
+  pendingMigrations().then(
+    (pending) => ({ state: pending.length === 0 ? ('applied' as const) : ('pending' as const), pending: [...pending] }),
+    () => ({ state: 'unknown' as const, pending: [] }),
+  );

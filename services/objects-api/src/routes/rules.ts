@@ -1,51 +1,63 @@
 import {
-  cacheKeys,
-  deleteRule,
+  deleteRule as deleteOperation,
+  diffRule as diffOperation,
   exportRule,
-  importRule as importRuleOperation,
-  listRules,
-  ServiceError,
+  importRule as importOperation,
+  listRules as listOperation,
+  listRuleVersions,
+  publishRuleVersion,
 } from '@decision/contracts';
-import { deleteRule as deleteStoredRule, findRule, listRules as listStoredRules } from '@decision/persistence';
-import { bindOperation, type BoundOperation } from '@decision/service-kit';
+import { findRule, type RuleRecord } from '@decision/persistence';
+import { Answer, bindOperation, type BoundOperation } from '@decision/service-kit';
 import { accessOf } from '../access';
+import { deleteRule } from '../rules/delete-rule';
 import { type ImportContext, importRule } from '../rules/import-rule';
-import { toDocument, toListed } from '../rules/rule-answers';
+import { listRules } from '../rules/list-rules';
+import { toDocument } from '../rules/rule-answers';
+import { ruleNotFound } from '../rules/rule-errors';
+import { ruleEtag } from '../rules/rule-etag';
+import { diffRule, listVersions, publishAgain } from '../rules/versions';
 import { readPageQuery } from './page-query';
 
 /** The calls under /api/v1/admin/rules. */
 export const ruleRoutes = (context: ImportContext): readonly BoundOperation[] => [
-  bindOperation(listRules, async ({ identity, query }) => {
-    const { limit, cursor, labels, user_group: userGroup, ...filters } = query;
+  bindOperation(listOperation, async ({ identity, query }) => {
+    const { limit, cursor, ...filters } = query;
     const paged = limit !== undefined || cursor !== undefined;
-    const { rules, nextCursor } = await context.database.inWorkspace(accessOf(identity), (transaction) =>
-      listStoredRules(
-        transaction,
-        { ...filters, userGroup, labels: labels?.split(',') },
-        paged ? readPageQuery({ limit, cursor }) : undefined,
-      ),
-    );
-    const data = rules.map(toListed);
-    return paged ? { data, next_cursor: nextCursor } : data;
+    const page = paged ? readPageQuery({ limit, cursor }) : undefined;
+    const listed = await listRules(context, accessOf(identity), filters, page);
+    return paged ? listed : listed.data;
   }),
-  bindOperation(exportRule, async ({ identity, query }) => {
-    const rule = await context.database.inWorkspace(accessOf(identity), (transaction) =>
-      findRule(transaction, { id: query.id }),
-    );
-    if (rule === undefined) throw ruleNotFound(query.id);
-    return toDocument(rule);
+  bindOperation(exportRule, async ({ identity, query: { id } }) => {
+    const rule = await context.database.inWorkspace(accessOf(identity), (transaction) => findRule(transaction, { id }));
+    if (rule === undefined) throw ruleNotFound({ id });
+    return answerDocument(rule);
   }),
-  bindOperation(importRuleOperation, async ({ identity, body }) =>
-    toDocument(await importRule(context, accessOf(identity), body.rule)),
+  bindOperation(importOperation, async ({ identity, body, header }) =>
+    answerDocument(
+      await importRule(context, accessOf(identity), body.rule, {
+        updatedAt: body.expected_updated_at,
+        ifMatch: header('if-match'),
+      }),
+    ),
   ),
-  bindOperation(deleteRule, async ({ identity, body }) => {
-    const access = accessOf(identity);
-    const deleted = await context.database.inWorkspace(access, (transaction) => deleteStoredRule(transaction, body.id));
-    if (deleted.status === 'not_found') throw ruleNotFound(body.id);
-    await context.announce('rule', access.workspaceId, [cacheKeys.rulePointer(access.workspaceId, deleted.slug)]);
-    return { message: `Rule "${deleted.slug}" was deleted.` };
-  }),
+  bindOperation(deleteOperation, async ({ identity, body }) => ({
+    message: `Rule "${await deleteRule(context, accessOf(identity), body.id)}" was deleted.`,
+  })),
+  bindOperation(listRuleVersions, ({ identity, params, query: { limit, cursor } }) =>
+    listVersions(context, accessOf(identity), slugOf(params), {
+      limit: readPageQuery({ limit }).limit,
+      before: cursor === undefined ? undefined : Number(cursor),
+    }),
+  ),
+  bindOperation(publishRuleVersion, async ({ identity, params }) =>
+    answerDocument(await publishAgain(context, accessOf(identity), slugOf(params), params['version'] ?? '')),
+  ),
+  bindOperation(diffOperation, ({ identity, params, query }) =>
+    diffRule(context, accessOf(identity), slugOf(params), query),
+  ),
 ];
 
-const ruleNotFound = (id: string): ServiceError =>
-  new ServiceError('rule_not_found', `No rule with the id ${id} is visible to this key.`, { id });
+const answerDocument = (rule: RuleRecord) => new Answer(toDocument(rule), { headers: { etag: ruleEtag(rule) } });
+
+const slugOf = (params: Readonly<Record<string, string>>): string => params['slug'] ?? '';

@@ -1,11 +1,13 @@
 import {
   deleteValue as deleteValueOperation,
   listValues as listValuesOperation,
+  syncValues,
   updateValue as updateValueOperation,
   writeValues as writeValuesOperation,
 } from '@decision/contracts';
 import { bindOperation, type BoundOperation } from '@decision/service-kit';
 import { accessOf } from '../access';
+import { syncCollection } from '../values/sync-collection';
 import { deleteValue, listValues, updateValue, type ValueContext, writeValues } from '../values/values';
 import { readPageQuery } from './page-query';
 
@@ -19,6 +21,7 @@ export const valueRoutes = (context: ValueContext): readonly BoundOperation[] =>
     return paged ? listed : listed.data;
   }),
   bindOperation(writeValuesOperation, ({ identity, body }) => writeValues(context, accessOf(identity), body)),
+  bindOperation(syncValues, ({ identity, body }) => syncCollection(context, accessOf(identity), body)),
   bindOperation(updateValueOperation, ({ identity, params, body }) =>
     updateValue(context, accessOf(identity), params['id'] ?? '', body),
   ),

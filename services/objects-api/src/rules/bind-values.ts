@@ -13,6 +13,7 @@ import {
   type BoundValue,
   findBoundValues,
   findValues,
+  resolveReferences,
   type Transaction,
   type ValueRecord,
 } from '@decision/persistence';
@@ -78,7 +79,7 @@ const findReferenced = async (
     for (const name of called) asked.add(name);
     latest = await findValues(transaction, { names: called });
   }
-  return [...found.values()];
+  return resolveReferences(transaction, [...found.values()], 'rules');
 };
 
 const calledBy = ({ type, content }: ValueRecord): readonly string[] =>

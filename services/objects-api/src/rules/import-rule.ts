@@ -1,9 +1,9 @@
 import { cacheKeys, type RuleImport, ServiceError } from '@decision/contracts';
 import { type RuleProblem } from '@decision/engine';
 import {
-  type Database,
   findRule,
   insertRule,
+  lockRule,
   publishRule,
   type RuleChanges,
   type RuleDraft,
@@ -13,15 +13,21 @@ import {
   updateRule,
   type WorkspaceAccess,
 } from '@decision/persistence';
-import { type Announce } from '../announce';
+import { type AnnouncingContext, changeAndAnnounce } from '../announcing';
+import { ruleReleased } from '../releases/release-errors';
 import { bindValues } from './bind-values';
+import { withTestIds } from '../tests/read-tests';
+import { requireTested } from '../tests/test-draft';
+import { bindSources } from './field-sources';
 import { draftChanges, newDraft, slugOf } from './rule-draft';
+import { ruleNotFound, ruleStale } from './rule-errors';
+import { type Expectation, expectsRule, isAsExpected } from './rule-etag';
 
 /** What importing needs from outside. */
-export interface ImportContext {
-  readonly database: Database;
-  readonly announce: Announce;
+export interface ImportContext extends AnnouncingContext {
   readonly newId: () => string;
+  /** Epoch ms. */
+  readonly now: () => number;
 }
 
 /** What a slug made of a name is given where others have it already: `-2` and so on, at most this often. */
@@ -29,29 +35,47 @@ const MAX_SLUG_ATTEMPTS = 50;
 
 /**
  * Creates or changes a rule, then publishes or unpublishes it as asked, in one transaction. Throws `rule_invalid` with every
- * problem, or `slug_taken`; then nothing has changed.
+ * problem, `slug_taken`, `rule_released`, `tests_failed`, or where the rule is not as expected `rule_stale` and `rule_not_found`; then
+ * nothing has changed.
  */
-export const importRule = async (
+export const importRule = (
   context: ImportContext,
   access: WorkspaceAccess,
   imported: RuleImport,
-): Promise<RuleRecord> => {
-  const { before, after } = await context.database.inWorkspace(access, async (transaction) => {
-    const existing = imported.id === undefined ? undefined : await findRule(transaction, { id: imported.id });
-    const changes = await bindDraft(transaction, existing, draftChanges(imported));
-    const saved = existing
-      ? await change(transaction, existing, { ...changes, ...slugChange(imported) })
+  expectation: Expectation = {},
+): Promise<RuleRecord> =>
+  changeAndAnnounce(context, access, async (transaction, owe) => {
+    const before = await findExpected(transaction, imported.id, expectation);
+    const given = await bindSources(transaction, withIds(draftChanges(imported), context));
+    const changes = await bindDraft(transaction, before, given);
+    const saved = before
+      ? await change(transaction, before, { ...changes, ...slugChange(imported) })
       : await create(transaction, context, access, { imported, draft: { ...newDraft({}), ...changes } });
-    return { before: existing, after: await setPublication(transaction, context, saved, imported) };
+    const after = await setPublication(transaction, context, saved, imported);
+    const slugs = new Set([before?.slug, after.slug].filter((slug) => slug !== undefined));
+    owe({ kind: 'rule', keys: [...slugs].map((slug) => cacheKeys.rulePointer(access.workspaceId, slug)) });
+    return after;
   });
-  const slugs = new Set([before?.slug, after.slug].filter((slug) => slug !== undefined));
-  await context.announce(
-    'rule',
-    access.workspaceId,
-    [...slugs].map((slug) => cacheKeys.rulePointer(access.workspaceId, slug)),
-  );
-  return after;
+
+/** The rule to change, locked, so that what is checked here is what is changed. */
+const findExpected = async (
+  transaction: Transaction,
+  id: string | undefined,
+  expectation: Expectation,
+): Promise<RuleRecord | undefined> => {
+  const locked = id === undefined ? undefined : await lockRule(transaction, { id });
+  const rule = locked && (await findRule(transaction, { id: locked.id }));
+  if (rule === undefined && expectsRule(expectation))
+    throw id === undefined
+      ? new ServiceError('rule_not_found', 'A change of a rule as it was seen must name the rule by its id.')
+      : ruleNotFound({ id });
+  if (rule !== undefined && !isAsExpected(rule, expectation)) throw ruleStale(rule);
+  return rule;
 };
+
+/** Tests that come without an id are given one. */
+const withIds = (changes: Partial<RuleDraft>, { newId }: ImportContext): Partial<RuleDraft> =>
+  changes.testSuite === undefined ? changes : { ...changes, testSuite: withTestIds(changes.testSuite, newId) };
 
 /** The changes with their references by id. Throws `rule_invalid` where the draft could not be executed with them. */
 const bindDraft = async (
@@ -141,8 +165,13 @@ const setPublication = async (
   imported: RuleImport,
 ): Promise<RuleRecord> => {
   if (imported._unpublish !== true && imported._publish !== true) return rule;
-  if (imported._unpublish === true) await unpublishRule(transaction, rule.id);
-  else await publishRule(transaction, rule.id, { versionId: context.newId() });
+  if (imported._unpublish === true) {
+    const outcome = await unpublishRule(transaction, rule.id);
+    if (outcome.status === 'released') throw ruleReleased(outcome.slug, outcome.releases);
+  } else {
+    await requireTested(transaction, context, rule);
+    await publishRule(transaction, rule.id, { versionId: context.newId() });
+  }
   const changed = await findRule(transaction, { id: rule.id });
   if (changed !== undefined) return changed;
   throw new ServiceError('rule_not_found', `The rule ${rule.id} was deleted while it was being changed.`);

@@ -48,9 +48,40 @@ export const toListed = (rule: RuleSummary): ListedRule => ({
   no_conditions: rule.rowCount,
   metadata: rule.metadata,
   user_groups: [...rule.userGroups],
-  request_schema: rule.requestSchema.map(toListedField),
-  response_schema: rule.responseSchema.map(toListedField),
+  ...toListedLinks(rule),
+  request_schema: toListedFields(rule.requestSchema),
+  response_schema: toListedFields(rule.responseSchema),
 });
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** The folder and the context of a rule, which a draft holds as an object or as a bare name; absent where it has none. */
+const toListedLinks = ({ folder, context }: RuleSummary): Pick<ListedRule, 'folder' | 'context'> => {
+  const { id, name } = readLink(folder, 'name');
+  const { id: contextId, name: contextName, slug } = readLink(context, 'slug');
+  return {
+    ...(id === undefined && name === undefined ? {} : { folder: withoutGaps({ id, name }) }),
+    ...(contextId === undefined && slug === undefined
+      ? {}
+      : { context: withoutGaps({ id: contextId, name: contextName, slug }) }),
+  };
+};
+
+type Link = Readonly<Partial<Record<'id' | 'name' | 'slug', string>>>;
+
+const readLink = (link: unknown, bare: 'name' | 'slug'): Link => {
+  if (typeof link === 'string') return { [UUID.test(link) ? 'id' : bare]: link };
+  if (typeof link !== 'object' || link === null) return {};
+  const texts = Object.entries(link).filter(([key, value]) => LINK_PARTS.has(key) && typeof value === 'string');
+  return Object.fromEntries(texts);
+};
+
+const LINK_PARTS: ReadonlySet<string> = new Set(['id', 'name', 'slug']);
+
+const withoutGaps = (link: { readonly [part in keyof Link]: string | undefined }): Link =>
+  Object.fromEntries(Object.entries(link).filter(([, text]) => text !== undefined));
+
+export const toListedFields = (fields: readonly RuleField[]): ListedField[] => fields.map(toListedField);
 
 /** Lists speak the types of JSON; a function's result can be of any, so it has none. */
 const LISTED_TYPES: Readonly<Record<FieldType, ListedField['type']>> = {

@@ -45,7 +45,7 @@ it.each<[string, Record<string, unknown>, RegExp]>([
   ['objects too deep', { a: nested(40, 1) }, /deeper than 32/],
   ['objects far too deep', { a: nested(5_000, 1) }, /deeper than 32/],
   ['lists too deep', { a: [nested(60, 1)] }, /deeper than 50/],
-  ['a list with a reference', { a: [[{ $rb: 'globalValue', id: 'x' }]] }, /cannot refer to values/],
+  ['a list with a reference', { a: [[{ $rb: 'globalValue', id: 'x' }]] }, /elsewhere than as an element/],
   ['a function without a formula', { a: { $function: { parameters: [] } } }, /lacks its "parameters"/],
   [
     'a function that does not parse',

@@ -3,11 +3,13 @@ import {
   FunctionContent,
   ServiceError,
   VALUE_NAME_MAX_LENGTH,
+  type SyncValuesRequest,
   type ValueType,
   type WriteValuesRequest,
 } from '@decision/contracts';
 import { checkFunctionText } from '@decision/engine';
 import { type SavedValue } from '@decision/persistence';
+import { isGivenReference } from './bind-references';
 
 /** One fault of what is to be written. */
 export interface ValueProblem {
@@ -28,10 +30,11 @@ const MAX_PROBLEMS = 100;
 /** Objects within one another, and so parts of a name. */
 const MAX_NAME_PARTS = 32;
 const MAX_LIST_DEPTH = 50;
+const MAX_REFERENCES = 1_000;
 /** The key under which a function is written. */
 const FUNCTION_KEY = '$function';
-// A name is shown on one line.
-const CONTROL_CHARACTER = /[\u0000-\u001f\u007f]/;
+// A name is shown on one line, and stored as UTF-8.
+const UNNAMEABLE = /[\u0000-\u001f\u007f\p{Surrogate}]/u;
 
 const checkFunctionContent = compileValidator(FunctionContent);
 
@@ -40,20 +43,55 @@ type Reading = { readonly content: ValueContent } | { readonly fault: string };
 /**
  * The values of a request, nested objects as dotted names. Throws `value_invalid` with every fault, at most 100.
  */
-export const readValues = ({ values, metadata_by_name: metadata = {} }: WriteValuesRequest): readonly SavedValue[] => {
-  const reader = new ValuesReader();
-  reader.readMembers(values, []);
-  const names = new Set(reader.saved.map(({ name }) => name));
-  const strays = Object.keys(metadata).filter((name) => !names.has(name));
-  const problems = [
-    ...reader.problems,
-    ...strays.map((name) => ({ name, message: `There is metadata for "${name}", but no value of this name.` })),
-  ];
+export const readValues = (request: WriteValuesRequest): readonly SavedValue[] => {
+  const { values, problems } = readMembers(request, []);
   requireNone(problems);
-  return reader.saved.map((value) => ({
-    ...value,
-    metadata: Object.hasOwn(metadata, value.name) ? metadata[value.name] : undefined,
-  }));
+  return values;
+};
+
+/** Values of a request that can be stored, and the faults of the others. */
+export interface ReadMembers {
+  readonly values: readonly SavedValue[];
+  /** At most 100. */
+  readonly problems: readonly ValueProblem[];
+  /** How many values the request has. */
+  readonly processed: number;
+}
+
+/**
+ * Reads the members of a collection, whose name is put before theirs. What cannot be stored is told, not thrown. Throws `value_invalid`
+ * where the name of the collection cannot be one, and where more than 100 values have a fault.
+ */
+export const readCollection = (
+  collection: string,
+  { values = {}, metadata_by_name: metadata = {} }: Pick<SyncValuesRequest, 'values' | 'metadata_by_name'>,
+): ReadMembers => {
+  requireName(collection);
+  const named = Object.fromEntries(Object.entries(metadata).map(([name, data]) => [`${collection}.${name}`, data]));
+  const read = readMembers({ values, metadata_by_name: named }, collection.split('.'));
+  if (read.problems.length >= MAX_PROBLEMS) throw invalid(read.problems.slice(0, MAX_PROBLEMS));
+  return read;
+};
+
+const readMembers = (
+  { values, metadata_by_name: metadata = {} }: WriteValuesRequest,
+  parts: readonly string[],
+): ReadMembers => {
+  const reader = new ValuesReader();
+  reader.readMembers(values, parts);
+  const byName = new Map(Object.entries(metadata).map(([name, data]) => [name.normalize('NFC'), data]));
+  const strays = [...byName.keys()].filter((name) => !reader.names.has(name));
+  return {
+    values: reader.saved.map((value) => ({ ...value, metadata: byName.get(value.name) })),
+    problems: [
+      ...reader.problems,
+      ...strays.map((name) => ({
+        name,
+        message: `There is metadata for "${shown(name)}", but no value of this name.`,
+      })),
+    ],
+    processed: reader.saved.length + reader.problems.length,
+  };
 };
 
 /** Reads the content of one value. Throws `value_invalid`. */
@@ -75,7 +113,7 @@ export const requireName = (name: string): void => {
 class ValuesReader {
   readonly saved: { name: string; type: ValueType; content: unknown }[] = [];
   readonly problems: ValueProblem[] = [];
-  private readonly names = new Set<string>();
+  readonly names = new Set<string>();
 
   readMembers(members: Readonly<Record<string, unknown>>, parts: readonly string[]): void {
     for (const [key, value] of Object.entries(members)) {
@@ -85,7 +123,7 @@ class ValuesReader {
   }
 
   private readMember(parts: readonly string[], value: unknown): void {
-    const name = parts.join('.');
+    const name = parts.join('.').normalize('NFC');
     if (parts.length > MAX_NAME_PARTS) return this.refuse(name, `nests deeper than ${MAX_NAME_PARTS} objects`);
     if (isObject(value) && !isFunction(value)) {
       if (Object.keys(value).length === 0) return this.refuse(name, 'is an empty object, which holds no value');
@@ -106,7 +144,7 @@ class ValuesReader {
   }
 
   private refuse(name: string, fault: string): void {
-    this.problems.push({ name: shown(name), message: `The value "${shown(name)}" ${fault}.` });
+    this.problems.push({ name, message: `The value "${shown(name)}" ${fault}.` });
   }
 }
 
@@ -117,7 +155,7 @@ const faultOfName = (name: string): string | undefined => {
     return 'has a name with an empty part; a dot must stand between two words';
   if (parts.some((part) => part.startsWith('$')))
     return 'has a name with a part that begins with "$", which is reserved';
-  return CONTROL_CHARACTER.test(name) ? 'has a name with a control character' : undefined;
+  return UNNAMEABLE.test(name) ? 'has a name with a control character, or half of a surrogate pair' : undefined;
 };
 
 const readContent = (value: unknown): Reading => {
@@ -139,7 +177,11 @@ const readContent = (value: unknown): Reading => {
 
 const readList = (list: readonly unknown[]): Reading => {
   if (isDeeper(list, MAX_LIST_DEPTH)) return { fault: `is a list that nests deeper than ${MAX_LIST_DEPTH} levels` };
-  if (holdsReserved(list)) return { fault: 'is a list that holds a reference; values cannot refer to values' };
+  const references = list.filter(isGivenReference).length;
+  if (references > MAX_REFERENCES) return { fault: `is a list that holds more than ${MAX_REFERENCES} references` };
+  if (holdsReserved(list.filter((element) => !isGivenReference(element)))) {
+    return { fault: 'is a list that holds a reference elsewhere than as an element of its own' };
+  }
   return { content: { type: 'list', value: list } };
 };
 
@@ -183,10 +225,11 @@ const shown = (name: string): string => (name.length > 200 ? `${name.slice(0, 20
 const invalid = (problems: readonly ValueProblem[]): ServiceError => {
   const more = problems.length > 1 ? ` (and ${problems.length - 1} more, see problems)` : '';
   return new ServiceError('value_invalid', `${problems[0]?.message ?? 'The values cannot be stored.'}${more}`, {
-    problems,
+    problems: problems.map(({ name, message }) => ({ name: shown(name), message })),
   });
 };
 
-const requireNone = (problems: readonly ValueProblem[]): void => {
+/** Throws `value_invalid` where there are problems. */
+export const requireNone = (problems: readonly ValueProblem[]): void => {
   if (problems.length > 0) throw invalid(problems.slice(0, MAX_PROBLEMS));
 };

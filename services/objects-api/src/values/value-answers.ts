@@ -10,6 +10,7 @@ export const toListedValue = (value: ValueRecord): ListedValue => ({
   user_groups: [...value.userGroups],
   metadata: value.metadata,
   archived_at: value.archivedAt,
+  managed_by: value.managedBy,
   created_at: value.createdAt,
   updated_at: value.updatedAt,
 });

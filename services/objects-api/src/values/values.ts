@@ -1,38 +1,38 @@
 import {
-  cacheKeys,
   type DeletedValue,
-  type FunctionContent,
   type ListedValue,
   type ListValuesQuery,
   MAX_ANSWERED_VALUES,
-  ServiceError,
   type UpdateValueRequest,
   type WriteValuesAnswer,
   type WriteValuesRequest,
 } from '@decision/contracts';
 import {
-  type Database,
   deleteValue as deleteStoredValue,
   findValues,
   findValueUses,
   listValues as listStoredValues,
   type RuleUse,
   saveValues,
+  resolveReferences,
+  type SavedValue,
+  type SaveValuesOptions,
   type Transaction,
   updateValue as updateStoredValue,
   type ValueRecord,
   type WorkspaceAccess,
 } from '@decision/persistence';
-import { type Announce } from '../announce';
+import { type AnnouncingContext, changeAndAnnounce } from '../announcing';
 import { type PageQuery } from '../routes/page-query';
-import { readValue, readValues, requireName, type ValueContent } from './read-values';
+import { bindReferences, holdsReferences, referredTo } from './bind-references';
+import { readValue, readValues, requireName, requireNone, type ValueContent } from './read-values';
+import { requireSameShape } from './same-shape';
+import { staleValues } from './stale-values';
 import { toListedValue, toUsages } from './value-answers';
+import { inUse, managed, nameTaken, referredToByHidden, valueNotFound } from './value-errors';
 
 /** What the calls on values need from outside. */
-export interface ValueContext {
-  readonly database: Database;
-  readonly announce: Announce;
-}
+export type ValueContext = AnnouncingContext;
 
 export interface ListedValues {
   readonly data: ListedValue[];
@@ -46,10 +46,12 @@ export const listValues = (
   page: PageQuery | undefined,
 ): Promise<ListedValues> =>
   database.inWorkspace(access, async (transaction) => {
-    const { name, prefix, type, user_group: userGroup, include = '' } = query;
+    const { type, user_group: userGroup, include = '', resolve } = query;
+    const [name, prefix] = [query.name?.normalize('NFC'), query.prefix?.normalize('NFC')];
     const included = new Set(include.split(','));
     const filters = { name, prefix, type, userGroup, withArchived: included.has('archived') };
-    const { values, nextCursor } = await listStoredValues(transaction, filters, page);
+    const { values: stored, nextCursor } = await listStoredValues(transaction, filters, page);
+    const values = resolve === 'true' ? await resolveReferences(transaction, stored, 'caller') : stored;
     const data = values.map(toListedValue);
     if (!included.has('usage')) return { data, next_cursor: nextCursor };
     const uses = groupByValue(await findValueUses(transaction, values.map(({ id }) => id))); // prettier-ignore
@@ -66,18 +68,33 @@ export const writeValues = async (
   request: WriteValuesRequest,
 ): Promise<WriteValuesAnswer> => {
   const values = readValues(request);
-  const outcome = await context.database.inWorkspace(access, async (transaction) => {
-    const existing = await findValues(transaction, { names: values.map(({ name }) => name) }, 'change');
+  const outcome = await changeAndAnnounce(context, access, async (transaction, owe) => {
+    owe(staleValues(access));
+    const { ids, names } = referredTo(values.map(({ content }) => content));
+    // All at once, in order: what is referred to may be what another writes.
+    const locked = await findValues(
+      transaction,
+      { ids, names: [...names, ...values.map(({ name }) => name)] },
+      'change',
+    );
+    const writing = new Set(values.map(({ name }) => name));
+    const existing = locked.filter(({ name }) => writing.has(name));
     const wanted = new Map(values.map(({ name, type, content }) => [name, { type, value: content }]));
+    requireUnmanaged(existing);
     await requireSameShape(transaction, existing, ({ name }) => wanted.get(name));
-    const saved = await saveValues(transaction, values, {
-      newUserGroups: request.user_groups ?? access.userGroups ?? [],
-      userGroups: request.user_groups,
-    });
-    if (saved.status === 'name_taken') throw nameTaken('one of the names', {});
-    return saved;
+    const groups = { newUserGroups: request.user_groups ?? access.userGroups ?? [], userGroups: request.user_groups };
+    const plain = await save(transaction, values.filter((value) => !holdsReferences(value)), groups); // prettier-ignore
+    const lists = values.filter(holdsReferences);
+    if (lists.length === 0) return plain;
+    const { bound, problems } = await bindReferences(transaction, lists);
+    requireNone(problems);
+    const referring = await save(transaction, bound, groups);
+    return {
+      created: plain.created + referring.created,
+      updated: plain.updated + referring.updated,
+      values: [...plain.values, ...referring.values],
+    };
   });
-  await announceValues(context, access);
   const { created, updated, values: written } = outcome;
   if (written.length > MAX_ANSWERED_VALUES) return { created, updated, processed: written.length };
   return written.map(toListedValue);
@@ -90,94 +107,92 @@ export const updateValue = async (
   id: string,
   { name, value, user_groups: userGroups, metadata, archived }: UpdateValueRequest,
 ): Promise<ListedValue> => {
-  if (name !== undefined) requireName(name);
-  const content = value === undefined ? undefined : readValue(name ?? id, value);
-  const outcome = await context.database.inWorkspace(access, async (transaction) => {
-    const existing = await findValues(transaction, { ids: [id] }, 'change');
+  const composed = name?.normalize('NFC');
+  if (composed !== undefined) requireName(composed);
+  const content = value === undefined ? undefined : readValue(composed ?? id, value);
+  return changeAndAnnounce(context, access, async (transaction, owe) => {
+    const { ids, names } = referredTo([content?.value]);
+    const locked = await findValues(transaction, { ids: [id, ...ids], names }, 'change');
+    const existing = locked.filter((candidate) => candidate.id === id);
+    requireUnmanaged(existing);
     await requireSameShape(transaction, existing, () => content);
-    return updateStoredValue(transaction, id, { name, content, userGroups, metadata, archived });
+    const bound = content && (await bindOne(transaction, existing, content));
+    const outcome = await updateStoredValue(transaction, id, {
+      name: composed,
+      content: bound,
+      userGroups,
+      metadata,
+      archived,
+    });
+    switch (outcome.status) {
+      case 'not_found':
+        throw valueNotFound(id);
+      case 'name_taken':
+        throw nameTaken(`the name "${name ?? ''}"`, { name });
+      case 'managed':
+        throw managed(outcome);
+      case 'updated':
+        owe(staleValues(access));
+        return toListedValue(outcome.value);
+    }
   });
-  switch (outcome.status) {
-    case 'not_found':
-      throw valueNotFound(id);
-    case 'name_taken':
-      throw nameTaken(`the name "${name ?? ''}"`, { name });
-    case 'updated':
-      await announceValues(context, access);
-      return toListedValue(outcome.value);
-  }
 };
 
-/** Deletes a value that no rule uses. Throws `value_not_found` or `value_in_use`. */
-export const deleteValue = async (
-  context: ValueContext,
-  access: WorkspaceAccess,
-  id: string,
-): Promise<DeletedValue> => {
-  const outcome = await context.database.inWorkspace(access, (transaction) => deleteStoredValue(transaction, id));
-  switch (outcome.status) {
-    case 'not_found':
-      throw valueNotFound(id);
-    case 'in_use':
-      throw inUse(`The value "${outcome.name}" cannot be deleted`, outcome.uses);
-    case 'deleted':
-      await announceValues(context, access);
-      return { message: `Value "${outcome.name}" was deleted.`, updated_list_values: [] };
-  }
+/** The content with its references bound, as the value of that record. */
+const bindOne = async (transaction: Transaction, existing: readonly ValueRecord[], { type, value }: ValueContent) => {
+  const [record] = existing;
+  if (record === undefined || !holdsReferences({ content: value })) return { type, value, refersTo: [] };
+  const { bound, problems } = await bindReferences(transaction, [{ name: record.name, type, content: value }]);
+  requireNone(problems);
+  const [list] = bound;
+  return { type, value: list?.content, refersTo: list?.refersTo ?? [] };
 };
 
-const announceValues = ({ announce }: ValueContext, { workspaceId }: WorkspaceAccess): Promise<void> =>
-  announce('value', workspaceId, [cacheKeys.valueRevision(workspaceId)]);
+/** Deletes a value that no rule uses; lists that refer to it take over its content. Throws `value_not_found` or `value_in_use`. */
+export const deleteValue = (context: ValueContext, access: WorkspaceAccess, id: string): Promise<DeletedValue> =>
+  changeAndAnnounce(context, access, async (transaction, owe) => {
+    const outcome = await deleteStoredValue(transaction, id);
+    switch (outcome.status) {
+      case 'not_found':
+        throw valueNotFound(id);
+      case 'managed':
+        throw managed(outcome);
+      case 'in_use':
+        throw inUse(`The value "${outcome.name}" cannot be deleted`, outcome.uses);
+      case 'referred_to':
+        throw referredToByHidden(outcome.name, outcome.hiddenLists);
+      case 'deleted':
+        owe(staleValues(access));
+        return { message: `Value "${outcome.name}" was deleted.`, updated_list_values: [...outcome.updatedLists] };
+    }
+  });
 
-/** Rules that use a value were checked against its type, and calls of a function against its parameters. */
-const requireSameShape = async (
+interface SavedValues {
+  readonly created: number;
+  readonly updated: number;
+  readonly values: readonly ValueRecord[];
+}
+
+const save = async (
   transaction: Transaction,
-  existing: readonly ValueRecord[],
-  wantedFor: (value: ValueRecord) => ValueContent | undefined,
-): Promise<void> => {
-  const changed = existing.filter((value) => {
-    const wanted = wantedFor(value);
-    return wanted !== undefined && shapeOf(wanted) !== shapeOf({ type: value.type, value: value.content });
-  });
-  const uses = await findValueUses(transaction, changed.map(({ id }) => id)); // prettier-ignore
-  const broken = changed.find(({ id }) => uses.some(({ valueId }) => valueId === id));
-  if (broken === undefined) return;
-  const wanted = wantedFor(broken);
-  const was = shapeOf({ type: broken.type, value: broken.content });
-  const what = `The value "${broken.name}" is a ${was} and cannot become a ${wanted ? shapeOf(wanted) : was}`;
-  throw inUse(what, uses.filter(({ valueId }) => valueId === broken.id)); // prettier-ignore
+  values: readonly SavedValue[],
+  groups: SaveValuesOptions,
+): Promise<SavedValues> => {
+  const saved = await saveValues(transaction, values, groups);
+  if (saved.status === 'name_taken') throw nameTaken('one of the names', {});
+  if (saved.status === 'managed') throw managed(saved);
+  return saved;
 };
 
-const shapeOf = ({ type, value }: ValueContent): string =>
-  type === 'function' ? `function of ${(value as FunctionContent).parameters.length} parameters` : type; // its type says so
+/** Before anything else is said of them: that a rule uses a value is no reason to change the rule. */
+const requireUnmanaged = (existing: readonly ValueRecord[]): void => {
+  for (const { name, managedBy } of existing) {
+    if (managedBy !== null) throw managed({ name, object: managedBy });
+  }
+};
 
 const groupByValue = (uses: readonly RuleUse[]): ReadonlyMap<string, readonly RuleUse[]> => {
   const byValue = new Map<string, RuleUse[]>();
   for (const use of uses) byValue.set(use.valueId, [...(byValue.get(use.valueId) ?? []), use]);
   return byValue;
-};
-
-const valueNotFound = (id: string): ServiceError =>
-  new ServiceError('value_not_found', `No value with the id ${id} is visible to this key.`, { id });
-
-const nameTaken = (what: string, details: { readonly name?: string | undefined }): ServiceError =>
-  new ServiceError(
-    'value_name_taken',
-    `Another value of the workspace, perhaps one that this key does not see, has ${what}; choose another.`,
-    details,
-  );
-
-/** Names the rules that the caller may see, and counts the others. */
-const inUse = (what: string, uses: readonly RuleUse[]): ServiceError => {
-  const rules = toUsages(uses);
-  const hidden = uses.length - rules.length;
-  const users = [
-    ...rules.slice(0, 5).map(({ slug }) => `"${slug}"`),
-    ...(rules.length > 5 ? [`${rules.length - 5} more`] : []),
-    ...(hidden > 0 ? [`${hidden} that this key does not see`] : []),
-  ].join(', ');
-  return new ServiceError('value_in_use', `${what}: rules use it (${users}).`, {
-    rules: rules.map(({ id, slug, name }) => ({ id, slug, name })),
-    hidden_rules: hidden,
-  });
 };

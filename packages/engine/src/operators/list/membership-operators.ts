@@ -48,6 +48,7 @@ const containsOperators = (matching: Matching, upper: string): readonly Operator
 const setOperators = (matching: Matching, upper: string): readonly Operator[] => [
   operator({
     op: `contains all of${matching.suffix}`,
+    readingCost: 100,
     args: [list('values')],
     meaning: `Has every listed value${matching.inWords}; every list has all of none.`,
     example: [[['a', 2]], [2, 3, upper], [upper, 3]],
@@ -55,6 +56,7 @@ const setOperators = (matching: Matching, upper: string): readonly Operator[] =>
   }),
   operator({
     op: `contains any of${matching.suffix}`,
+    readingCost: 100,
     args: [list('values')],
     meaning: `Has one of the listed values${matching.inWords}.`,
     example: [[['a', 2]], [upper, 3], [3, 4]],
@@ -62,6 +64,7 @@ const setOperators = (matching: Matching, upper: string): readonly Operator[] =>
   }),
   operator({
     op: `contains none of${matching.suffix}`,
+    readingCost: 100,
     args: [list('values')],
     meaning: `Has none of the listed values${matching.inWords}.`,
     example: [[['a', 2]], [3, 4], [upper, 3]],
@@ -77,6 +80,7 @@ export const membershipOperators: readonly Operator[] = [
   ...setOperators(ignoringCase, 'A'),
   operator({
     op: 'is a sublist of',
+    readingCost: 100,
     args: [list('superlist')],
     meaning: 'Has no element that the listed values lack; order and repetitions do not matter.',
     example: [[['a', 'b', 'c']], ['c', 'a'], ['a', 'd']],
@@ -87,6 +91,7 @@ export const membershipOperators: readonly Operator[] = [
   }),
   operator({
     op: 'is a superlist of',
+    readingCost: 100,
     args: [list('sublist')],
     meaning: 'Has every listed value; order and repetitions do not matter.',
     example: [[['a', 'b']], ['c', 'b', 'a'], ['a', 'c']],

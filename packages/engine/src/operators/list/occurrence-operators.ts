@@ -59,6 +59,7 @@ export const occurrenceOperators: readonly Operator[] = [
   }),
   operator({
     op: 'contains duplicates',
+    readingCost: 100,
     args: [],
     meaning: 'Has two equal elements.',
     example: [[], [1, { a: 2 }, { a: 2 }], [1, '1']],
@@ -66,6 +67,7 @@ export const occurrenceOperators: readonly Operator[] = [
   }),
   operator({
     op: 'does not contain duplicates',
+    readingCost: 100,
     args: [],
     meaning: 'Has no two equal elements.',
     example: [[], [1, '1'], [1, 2, 1]],
@@ -73,6 +75,7 @@ export const occurrenceOperators: readonly Operator[] = [
   }),
   operator({
     op: 'has unique elements',
+    readingCost: 100,
     args: [],
     meaning: 'Has no two equal elements; the same as "does not contain duplicates".',
     example: [[], [1, '1'], [1, 2, 1]],

@@ -25,15 +25,28 @@ const format = (
   meaning: string,
   [matches, misses]: readonly [string, string],
   passes: (text: string) => boolean,
-): Operator => operator({ op, args: [], meaning, example: [[], matches, misses], condition: () => test(passes) });
+  readingCost?: number,
+): Operator =>
+  operator({ op, args: [], meaning, example: [[], matches, misses], readingCost, condition: () => test(passes) });
 
 const opposite = (
   op: string,
   meaning: string,
   [matches, misses]: readonly [string, string],
   passes: (text: string) => boolean,
+  readingCost?: number,
 ): Operator =>
-  operator({ op, args: [], meaning, example: [[], matches, misses], condition: () => negate(test(passes)) });
+  operator({
+    op,
+    args: [],
+    meaning,
+    example: [[], matches, misses],
+    readingCost,
+    condition: () => negate(test(passes)),
+  });
+
+/** Nanoseconds a character, of what looks at each word. */
+const WORD_BY_WORD = 100;
 
 const MAIL = 'ada@example.org';
 const URL = 'https://example.org/a?b=1';
@@ -112,12 +125,14 @@ export const formatOperators: readonly Operator[] = [
     'Holds, as a whole word, one of a short list of coarse English words.',
     ['what the fuck', 'Scunthorpe'],
     containsProfanity,
+    WORD_BY_WORD,
   ),
   opposite(
     'does not contain profanity',
     'Holds none of a short list of coarse English words.',
     ['Scunthorpe', 'what the fuck'],
     containsProfanity,
+    WORD_BY_WORD,
   ),
   format('is uppercase', 'Has a letter with case and none in lower case.', ['ABC-1', 'aBC'], isUppercase),
   format('is lowercase', 'Has a letter with case and none in upper case.', ['abc-1', 'aBC'], isLowercase),

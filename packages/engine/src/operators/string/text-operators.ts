@@ -1,9 +1,10 @@
+import { type Pattern } from '@decision/expressions';
+import { searchForAny } from '../../values/find-any-text';
 import { searchFor } from '../../values/find-text';
 import { fold } from '../../values/fold';
 import { pattern, text, texts } from '../argument';
 import { type Condition, negate, test } from '../condition';
 import { type Operator, operatorsOf } from '../operator-entry';
-import { type Pattern } from '../pattern';
 
 const operator = operatorsOf<string>('string');
 
@@ -17,12 +18,9 @@ const isFolded = (value: string): Condition<string> => {
 
 const contains = (part: string): Condition<string> => test(searchFor(part));
 
-const containsAny = (parts: readonly string[]): Condition<string> => {
-  const searches = parts.map(searchFor);
-  return test((came) => searches.some((isFoundIn) => isFoundIn(came)));
-};
+const containsAny = (parts: readonly string[]): Condition<string> => test(searchForAny(parts));
 
-const matches = ({ isFoundIn, size }: Pattern): Condition<string> => ({
+const matches = ({ test: isFoundIn, size }: Pattern): Condition<string> => ({
   kind: 'test',
   test: isFoundIn,
   costPerCharacter: size,
@@ -32,6 +30,7 @@ const matches = ({ isFoundIn, size }: Pattern): Condition<string> => ({
 export const textOperators: readonly Operator[] = [
   operator({
     op: 'contains',
+    readingCost: 1,
     args: [text('value')],
     meaning: 'Holds the text; every text holds the empty one.',
     example: [['el'], 'hello', 'world'],
@@ -39,6 +38,7 @@ export const textOperators: readonly Operator[] = [
   }),
   operator({
     op: 'does not contain',
+    readingCost: 1,
     args: [text('value')],
     meaning: 'Does not hold the text.',
     example: [['el'], 'world', 'hello'],
@@ -88,6 +88,7 @@ export const textOperators: readonly Operator[] = [
   }),
   operator({
     op: 'starts with',
+    readingCost: 1,
     args: [text('value')],
     meaning: 'Begins with the text.',
     example: [['he'], 'hello', 'the'],
@@ -95,6 +96,7 @@ export const textOperators: readonly Operator[] = [
   }),
   operator({
     op: 'ends with',
+    readingCost: 1,
     args: [text('value')],
     meaning: 'Ends with the text.',
     example: [['lo'], 'hello', 'low'],

@@ -1,0 +1,109 @@
+import { type RuleTable } from '@decision/contracts';
+import { type CompiledRule, compileRule, evaluateMany, evaluateRule } from '@decision/engine';
+import { countDisagreements } from './agreement';
+import { handWritten } from './hand-written';
+import { retainedBytes } from './memory';
+import { measureInRounds, type RoundOptions, type Rounds, type Subject } from './rounds';
+import { makeWorkload, type Workload, type WorkloadShape } from './workload';
+
+/** What is measured of one table: times in ms an item, sizes in bytes. */
+export interface TableResult {
+  readonly shape: WorkloadShape;
+  readonly index: Rounds;
+  readonly scan: Rounds;
+  readonly handWritten: Rounds;
+  /** An explanation is asked for, and nobody reads why rows lost. */
+  readonly explain: Rounds;
+  /** The losing rows of the explanation are read. */
+  readonly explainRead: Rounds;
+  readonly many: Rounds;
+  readonly parse: Rounds;
+  readonly compile: Rounds;
+  readonly documentBytes: number;
+  readonly compiledBytes: number;
+  /** Inputs on which index, scan and hand-written lookup were compared, and on which they differed. */
+  readonly compared: number;
+  readonly disagreements: number;
+}
+
+export interface TableOptions extends RoundOptions {
+  readonly compared: number;
+}
+
+const OPTIONS = { now: Date.parse('2026-05-13T12:00:00Z') } as const;
+const EXPLAIN = { ...OPTIONS, explain: 'brief' } as const;
+/** Of a scan, an input at a time may already be long. */
+const SCANNED_INPUTS = 16;
+const COMPILE_ROUNDS = 3;
+/** Tables from here on take seconds to compile: two rounds, no warming up. */
+const SLOW_ROWS = 50_000;
+/** Memory is measured of so many rows at least, in several copies of a small table. */
+const COPIED_ROWS = 20_000;
+
+export const measureTable = async (shape: WorkloadShape, options: TableOptions): Promise<TableResult> => {
+  const { table, inputs } = makeWorkload(shape);
+  const text = JSON.stringify(table);
+  const scanned = compileRule(table, { search: 'scan' });
+  const indexed = compileRule(table);
+  const compared = inputs.slice(0, options.compared);
+  const disagreements = countDisagreements(table, { indexed, scanned, inputs: compared });
+  const rates = measureInRounds(evaluations({ table, inputs }, indexed, scanned), options);
+  const costs = measureInRounds(preparations(text), compileOptions(shape, options));
+  const of = (name: string): Rounds => {
+    const rounds = rates.get(name) ?? costs.get(name);
+    if (rounds === undefined) throw new RangeError(`Nothing was measured for ${name}.`);
+    return rounds;
+  };
+  const copies = Math.ceil(COPIED_ROWS / shape.rows);
+  return {
+    shape,
+    index: of('index'),
+    scan: of('scan'),
+    handWritten: of('hand-written'),
+    explain: of('explain'),
+    explainRead: of('explain read'),
+    many: of('many'),
+    parse: of('parse'),
+    compile: of('compile'),
+    documentBytes: await retainedBytes(() => JSON.parse(text), copies),
+    compiledBytes: await retainedBytes(() => compileRule(JSON.parse(text) as RuleTable), copies), // a table that was made above
+    compared: compared.length,
+    disagreements,
+  };
+};
+
+const compileOptions = ({ rows }: WorkloadShape, { milliseconds }: RoundOptions): RoundOptions =>
+  rows < SLOW_ROWS ? { rounds: COMPILE_ROUNDS, warmUps: 2, milliseconds } : { rounds: 2, warmUps: 0, milliseconds };
+
+/** What was answered last: results must go somewhere, or the calls could be left out. */
+let last: unknown;
+
+const evaluations = ({ table, inputs }: Workload, indexed: CompiledRule, scanned: CompiledRule): readonly Subject[] => {
+  const lookup = handWritten(table);
+  const items = inputs.length;
+  const few = inputs.slice(0, SCANNED_INPUTS);
+  return [
+    { name: 'index', items, run: () => { for (const input of inputs) last = evaluateRule(indexed, input, OPTIONS); } },
+    { name: 'hand-written', items, run: () => { for (const input of inputs) last = lookup(input); } },
+    { name: 'many', items, run: () => { last = evaluateMany(indexed, inputs, OPTIONS); } },
+    { name: 'explain', items, run: () => { for (const input of inputs) last = evaluateRule(indexed, input, EXPLAIN); } },
+    { name: 'explain read', items: few.length, run: () => { for (const input of few) last = lostRows(indexed, input); } },
+    { name: 'scan', items: few.length, run: () => { for (const input of few) last = evaluateRule(scanned, input, OPTIONS); } },
+  ]; // prettier-ignore
+};
+
+const lostRows = (rule: CompiledRule, input: Workload['inputs'][number]): unknown => {
+  const outcome = evaluateRule(rule, input, EXPLAIN);
+  return outcome.ok ? outcome.explanation?.lost : outcome;
+};
+
+const preparations = (text: string): readonly Subject[] => {
+  const table = JSON.parse(text) as RuleTable; // a table that was made above
+  return [
+    { name: 'parse', items: 1, run: () => { last = JSON.parse(text); } },
+    { name: 'compile', items: 1, run: () => { last = compileRule(table); } },
+  ]; // prettier-ignore
+};
+
+/** Only so that nothing measured can be optimised away. */
+export const lastAnswer = (): unknown => last;

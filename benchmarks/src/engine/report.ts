@@ -1,0 +1,68 @@
+import { type TableResult } from './measure-table';
+import { type Rounds } from './rounds';
+
+const HEAD = [
+  'table', 'index, k/s', 'scan, k/s', 'hand-written, k/s', 'index / hand-written', 'explain asked, read', 'many',
+  'compile / parse', 'compiled / document',
+]; // prettier-ignore
+
+/** The results as markdown tables, with what the noise was. */
+export const reportOf = (results: readonly TableResult[]): string =>
+  [noiseOf(results), '', row(HEAD), row(HEAD.map(() => '---')), ...results.map(rowOf), '', ...growthOf(results)].join(
+    '\n',
+  );
+
+const nameOf = ({ shape: { rows, columns, blanks, led } }: TableResult): string =>
+  `${rows.toLocaleString('en')} x ${columns}, ${blanks * 100} % blank, ${led ? 'equality' : 'mixed'}`;
+
+const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
+
+/** Thousands of items a second, from ms an item. */
+const rate = ({ median }: Rounds): string =>
+  median > 0.1 ? (1 / median).toFixed(1) : Math.round(1 / median).toLocaleString('en');
+const ratio = (a: number, b: number, digits = 2): string => (a / b).toFixed(digits);
+
+export const rowOf = (result: TableResult): string => {
+  const { index, scan, handWritten, explain, explainRead, many, parse, compile, documentBytes, compiledBytes } = result;
+  return row([
+    nameOf(result),
+    rate(index),
+    rate(scan),
+    rate(handWritten),
+    ratio(handWritten.median, index.median),
+    `${ratio(explain.median, index.median, 1)}, ${ratio(explainRead.median, index.median, 0)}`,
+    ratio(index.median, many.median),
+    ratio(compile.median, parse.median, 1),
+    ratio(compiledBytes, documentBytes, 1),
+  ]);
+};
+
+const noiseOf = (results: readonly TableResult[]): string => {
+  const spreads = results.flatMap(({ index, handWritten }) => [index.spread, handWritten.spread]).sort((a, b) => a - b);
+  const at = (share: number): string =>
+    `${((spreads[Math.floor((spreads.length - 1) * share)] ?? 0) * 100).toFixed(0)} %`;
+  return `Distance of the quartiles over the rounds, of index and hand-written lookup: ${at(0.5)} of the median in the middle, ${at(1)} at worst.`;
+};
+
+const GROWN_FROM = 1_000;
+const GROWN_TO = 100_000;
+
+/** How much longer one evaluation takes in the large table than in the small one of the same kind. */
+const growthOf = (results: readonly TableResult[]): readonly string[] => {
+  const grown = results.flatMap((large) => {
+    const small = results.find(
+      ({ shape }) => shape.rows === GROWN_FROM && shape.led === large.shape.led && shape.blanks === large.shape.blanks,
+    );
+    if (large.shape.rows !== GROWN_TO || small === undefined) return [];
+    const kind = `${large.shape.blanks * 100} % blank, ${large.shape.led ? 'equality' : 'mixed'}`;
+    return [
+      row([
+        kind,
+        ratio(large.index.median, small.index.median),
+        ratio(large.handWritten.median, small.handWritten.median),
+      ]),
+    ];
+  });
+  const head = ['from 1,000 to 100,000 rows', 'time by index', 'hand-written'];
+  return grown.length === 0 ? [] : [row(head), row(head.map(() => '---')), ...grown];
+};

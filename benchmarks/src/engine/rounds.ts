@@ -1,0 +1,69 @@
+/** What several rounds of one measurement say together. */
+export interface Rounds {
+  readonly median: number;
+  /** The distance of the quartiles, as a share of the median. */
+  readonly spread: number;
+}
+
+/** Something to be measured: one call does a known amount of work. */
+export interface Subject {
+  readonly name: string;
+  readonly run: () => void;
+  /** Items that one call of `run` handles. */
+  readonly items: number;
+}
+
+export const summarise = (values: readonly number[]): Rounds => {
+  const sorted = [...values].sort((a, b) => a - b);
+  const at = (share: number): number => sorted[Math.round((sorted.length - 1) * share)] ?? Number.NaN;
+  return { median: at(0.5), spread: (at(0.75) - at(0.25)) / at(0.5) };
+};
+
+export interface RoundOptions {
+  readonly rounds: number;
+  /** Rounds before those that count: code is compiled, and compiled again when a later subject has shown it something new. */
+  readonly warmUps: number;
+  /** How long each subject runs in each round, ms; one call may take longer. */
+  readonly milliseconds: number;
+}
+
+/** Milliseconds of processor time an item, by name. Every subject runs in every round, so that what else the machine does strikes all of them alike. */
+export const measureInRounds = (
+  subjects: readonly Subject[],
+  { rounds, warmUps, milliseconds }: RoundOptions,
+): Map<string, Rounds> => {
+  const seen = new Map(subjects.map(({ name }) => [name, [] as number[]]));
+  for (let warmUp = 0; warmUp < warmUps; warmUp += 1)
+    for (const subject of subjects) timePerItem(subject, milliseconds);
+  for (let round = 0; round < rounds; round += 1) {
+    for (const subject of subjects) seen.get(subject.name)?.push(timePerItem(subject, milliseconds));
+  }
+  return new Map([...seen].map(([name, times]) => [name, summarise(times)]));
+};
+
+/** Processor time and not that of the clock, which also counts what others do on a shared machine. */
+const timePerItem = (subject: Subject, milliseconds: number): number => {
+  settle(subject, milliseconds);
+  const { run, items } = subject;
+  const start = processorTime();
+  let elapsed = 0;
+  let calls = 0;
+  while (elapsed < milliseconds) {
+    run();
+    calls += 1;
+    elapsed = processorTime() - start;
+  }
+  return elapsed / (calls * items);
+};
+
+/** Runs the subject until what the one before left in the caches is replaced. */
+const settle = ({ run }: Subject, milliseconds: number): void => {
+  const until = processorTime() + milliseconds / 2;
+  do run();
+  while (processorTime() < until);
+};
+
+const processorTime = (): number => {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000;
+};

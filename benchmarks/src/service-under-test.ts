@@ -1,0 +1,61 @@
+import { resolve } from 'node:path';
+import { type RuleImport } from '@decision/contracts';
+import { type Fleet, prepareServers, startFleet } from '@decision/launcher';
+import { BenchmarkError } from './benchmark-error';
+
+/** The checkout. */
+export const ROOT = resolve(__dirname, '../..');
+/** What topics begin with. */
+export const TOPIC_PREFIX = 'benchmark.';
+
+const READY_MS = 60_000;
+const IMPORT_MS = 60_000;
+
+/** Where servers are; what `startStack` answers. */
+export interface Addresses {
+  readonly databaseUrl: string;
+  readonly cacheUrl: string;
+  readonly mqBrokers: string;
+}
+
+/** All services, running, and a key that may do everything. */
+export interface ServiceUnderTest {
+  readonly fleet: Fleet;
+  readonly apiKey: string;
+  /** Base URL of the gateway itself, past the ingress. */
+  readonly gateway: string;
+  /** Imports and publishes a rule. */
+  publish(rule: RuleImport): Promise<void>;
+}
+
+/** Progress goes where results do not. */
+export const say = (line: string): void => void process.stderr.write(`${line}\n`);
+
+/** Starts all services on the servers given. They run until `fleet.stop()`. */
+export const startService = async (addresses: Addresses): Promise<ServiceUnderTest> => {
+  const names = { topicPrefix: TOPIC_PREFIX, cachePrefix: 'benchmark:' };
+  const { apiKey } = await prepareServers({ addresses, names, knownApiKey: undefined, onProgress: say });
+  const fleet = await startFleet({
+    root: ROOT,
+    addresses,
+    names,
+    ingressPort: 0,
+    onLine: () => undefined,
+    onNotice: say,
+  });
+  await fleet.ready(READY_MS);
+  return {
+    fleet,
+    apiKey,
+    gateway: fleet.services.get('hps-gateway')?.url ?? '',
+    publish: async (rule) => {
+      const response = await fetch(`${fleet.baseUrl}/api/v1/admin/rules/import`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-api-key': apiKey },
+        body: JSON.stringify({ rule: { ...rule, _publish: true } }),
+        signal: AbortSignal.timeout(IMPORT_MS),
+      });
+      if (!response.ok) throw new BenchmarkError(`The rule was refused: ${response.status} ${await response.text()}`);
+    },
+  };
+};

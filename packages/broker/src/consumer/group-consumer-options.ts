@@ -1,0 +1,57 @@
+import type { KafkaMessage } from 'kafkajs';
+import type { BackOff } from '../connection/back-off';
+import type { BrokerLog, BrokerSettings } from '../settings';
+import type { AssignmentChange } from './assignment-change';
+
+/** What a consumer tells about itself, for metrics. */
+export type ConsumerEvent =
+  /** The group has rebalanced; the numbers are of partitions. */
+  | { readonly type: 'rebalanced'; readonly owned: number; readonly gained: number; readonly lost: number }
+  | { readonly type: 'consumer_lost'; readonly reason: string };
+
+/** Messages of one partition. Rejoin signals are among them: whoever reads them passes over these. */
+export interface PartitionDelivery {
+  readonly partition: number;
+  readonly messages: readonly KafkaMessage[];
+  /** To be called for each message, in order, when it has been taken over; what was not is fetched again. */
+  readonly took: (message: KafkaMessage) => void;
+  /** To be called while waiting inside a delivery. Rejects when the group is rebalancing: let that pass through. */
+  readonly heartbeat: () => Promise<void>;
+  readonly isRunning: () => boolean;
+}
+
+export interface GroupConsumerHooks {
+  /** What this member owns has changed. */
+  onAssigned(change: AssignmentChange): void;
+  /** The group is about to rebalance: the last moment to commit what others would otherwise do again. */
+  onRebalancing?(): void;
+  onMessages(delivery: PartitionDelivery): Promise<void> | void;
+  /** More partitions are ready, or fewer. */
+  onReadiness?(): void;
+  /** The session has been gone for `goneAfterMs`. */
+  onGone(reason: string): void;
+  /** Writes a rejoin signal to each of so many partitions. */
+  signal(partitions: number): void;
+  onEvent(event: ConsumerEvent): void;
+}
+
+export interface GroupConsumerOptions {
+  readonly settings: BrokerSettings;
+  readonly log: BrokerLog;
+  /** Names on the cluster. */
+  readonly groupId: string;
+  readonly topic: string;
+  /** Name of this member, one per process. */
+  readonly self: string;
+  /**
+   * Where a partition that this member did not own before is begun: at what the group has committed (or the oldest message), or
+   * at the end it has when it is assigned.
+   */
+  readonly begin: 'committed' | 'end';
+  readonly sessionTimeoutMs: number;
+  readonly heartbeatIntervalMs: number;
+  /** How long the session may be away before the member counts as gone, ms. */
+  readonly goneAfterMs: number;
+  readonly retry: BackOff;
+  readonly hooks: GroupConsumerHooks;
+}

@@ -1,0 +1,129 @@
+import { type BackOff, backOffMs } from '../connection/back-off';
+import { brokerErrorText } from '../connection/broker-error';
+import type { BrokerLog } from '../settings';
+import { type AssignmentChange, assignmentChange } from './assignment-change';
+import type { ConsumerSession } from './consumer-session';
+import type { Timers } from './timers';
+
+export interface OwnedPartitionsOptions {
+  /** Where a partition that was not owned before is begun, see GroupConsumerOptions. */
+  readonly begin: 'committed' | 'end';
+  readonly log: BrokerLog;
+  readonly retry: BackOff;
+  /** Cleared by whoever owns them when the session ends or the group rebalances. */
+  readonly timers: Timers;
+  /** More partitions are ready, or fewer. */
+  readonly onReadiness: () => void;
+}
+
+/** What is asked of a session here. */
+type Positioning = Pick<ConsumerSession, 'seek' | 'endOffsets'>;
+
+/**
+ * The partitions of one member: which it owns, from which offset each continues, and which are ready. A partition kept through
+ * a rebalance continues where it was. With `begin: 'end'` one is ready only when its position is known as a number and a fetch
+ * has been answered since the join.
+ */
+export class OwnedPartitions {
+  private owned: ReadonlySet<number> = new Set();
+  private readonly positions = new Map<number, number>();
+  private readySet: ReadonlySet<number> = new Set();
+  private generation = 0;
+  private fetched = false;
+
+  constructor(private readonly options: OwnedPartitionsOptions) {}
+
+  get size(): number {
+    return this.owned.size;
+  }
+
+  has(partition: number): boolean {
+    return this.owned.has(partition);
+  }
+
+  /** Those whose messages arrive and from whose position nothing will be missed. */
+  ready(): ReadonlySet<number> {
+    return this.readySet;
+  }
+
+  /** The group has given this member these partitions: seeks those that have a position, finds the end of others where needed. */
+  assign(assigned: readonly number[], session: Positioning): AssignmentChange {
+    const change = assignmentChange(this.owned, assigned);
+    this.generation += 1;
+    this.fetched = false;
+    this.owned = new Set(assigned);
+    for (const partition of change.lost) this.positions.delete(partition);
+    this.readySet = new Set([...this.readySet].filter((partition) => this.owned.has(partition)));
+    const unknown = this.seekKnown(assigned, session);
+    if (this.options.begin === 'end' && unknown.length > 0) void this.beginAtEnd(session, unknown, this.generation, 1);
+    return change;
+  }
+
+  /** What is under way for the session is of no use any more. */
+  sessionEnded(): void {
+    this.generation += 1;
+  }
+
+  /** Others may own, and have moved on in, what this member owned. */
+  forget(): AssignmentChange {
+    const change = assignmentChange(this.owned, []);
+    this.positions.clear();
+    this.readySet = new Set();
+    this.owned = new Set();
+    return change;
+  }
+
+  /** Messages of a partition have been taken over up to this offset. */
+  took(partition: number, offset: number): void {
+    this.positions.set(partition, offset + 1);
+  }
+
+  /** A fetch has been answered since the join. */
+  fetchAnswered(): void {
+    if (this.fetched) return;
+    this.fetched = true;
+    this.promote();
+  }
+
+  private seekKnown(assigned: readonly number[], session: Positioning): number[] {
+    const unknown: number[] = [];
+    for (const partition of assigned) {
+      const position = this.positions.get(partition);
+      if (position === undefined) unknown.push(partition);
+      else session.seek(partition, position);
+    }
+    return unknown;
+  }
+
+  private async beginAtEnd(
+    session: Positioning,
+    partitions: readonly number[],
+    generation: number,
+    attempt: number,
+  ): Promise<void> {
+    try {
+      const ends = await session.endOffsets(partitions);
+      if (generation !== this.generation) return;
+      for (const [partition, end] of ends) {
+        this.positions.set(partition, end);
+        session.seek(partition, end);
+      }
+      this.promote();
+    } catch (error) {
+      const { log, retry, timers } = this.options;
+      log.debug({ reason: brokerErrorText(error) }, 'The ends of new partitions are not known yet');
+      if (generation !== this.generation) return;
+      timers.later(backOffMs(attempt, retry, Math.random()), () => {
+        if (generation === this.generation) void this.beginAtEnd(session, partitions, generation, attempt + 1);
+      });
+    }
+  }
+
+  /** Calls those partitions ready that are. */
+  private promote(): void {
+    if (!this.fetched) return;
+    const isReady = (partition: number): boolean => this.options.begin === 'committed' || this.positions.has(partition);
+    this.readySet = new Set([...this.owned].filter(isReady));
+    this.options.onReadiness();
+  }
+}

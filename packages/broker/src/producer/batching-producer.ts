@@ -1,0 +1,311 @@
+import { ServiceError, type TopicKey, topicName } from '@decision/contracts';
+import { brokerErrorText, brokerErrorType } from '../connection/broker-error';
+import { settledWithin, withDeadline } from '../connection/deadline';
+import type { BrokerLog, BrokerSettings } from '../settings';
+import { Availability } from './availability';
+import { largestMessageBytes, messageBytes, type OutgoingMessage } from './outgoing-message';
+import type { InternalProducerOptions, Producer, ProducerEvent, ProducerState } from './producer';
+import { createProducerSession, isMessageFault } from './producer-session';
+import { type QueuedMessage, SendQueue, type Settled } from './send-queue';
+import { SessionKeeper } from './session-keeper';
+
+const MIB = 1024 * 1024;
+const DEFAULT_MAX_QUEUED_MESSAGES = 20_000;
+const DEFAULT_MAX_QUEUED_BYTES = 256 * MIB;
+const CONNECT_WAIT_MS = 10_000;
+const DEFAULT_DRAIN_MS = 5_000;
+
+/** Grouping by partition is quadratic inside the library, and a larger batch gains nothing. */
+const BATCH_LIMITS = { messages: 500, bytes: 16 * MIB } as const;
+/** One send with all its retries, ms. */
+const SEND_DEADLINE_MS = 15_000;
+/** How often deadlines of waiting messages are looked at, ms. */
+const SWEEP_MS = 50;
+/** A message that was in so many failed sends is given up; from the third on it is sent alone. */
+const MAX_FAILURES = 5;
+const ALONE_FROM_FAILURES = 2;
+
+/**
+ * Sends now if idle, else queues, and sends all that queued as one produce when the acknowledgement comes.
+ *
+ * Modes. `connecting`: no session, attempts with back-off. `connected`: a session, at most one batch in flight. A failed send, a
+ * silent broker and a lost connection all discard the session, put the batch back in front of the queue, and lead to
+ * `connecting`. `stopped` is final.
+ */
+class BatchingProducer implements Producer {
+  private readonly queue = new SendQueue();
+  private readonly sessions: SessionKeeper;
+  private readonly availability: Availability;
+  private inFlight: readonly QueuedMessage[] = [];
+  private inFlightBytes = 0;
+  private sentAt = 0;
+  private accepting = true;
+  private sweepTimer: NodeJS.Timeout | undefined;
+  private flushScheduled = false;
+  private stopped: Promise<void> | undefined;
+  private onDrained: (() => void) | undefined;
+  private readonly firstConnection: Promise<void>;
+  private markConnected: () => void = () => undefined;
+  private markStopped: () => void = () => undefined;
+
+  constructor(
+    private readonly settings: BrokerSettings,
+    private readonly log: BrokerLog,
+    private readonly options: InternalProducerOptions,
+  ) {
+    this.sessions = this.createSessions();
+    this.availability = new Availability(options.unavailableAfterMs, (available) => {
+      if (!available) this.giveUpWaiting();
+      options.onAvailability?.(available, this.sessions.reason() ?? '');
+    });
+    this.firstConnection = new Promise((resolve, reject) => {
+      this.markConnected = resolve;
+      this.markStopped = () => {
+        reject(stopped());
+      };
+    });
+    this.firstConnection.catch(() => undefined); // nobody may be waiting for it
+  }
+
+  async connect(): Promise<void> {
+    this.startConnecting();
+    const late = `The message broker cannot be reached within ${CONNECT_WAIT_MS / 1_000} seconds.`;
+    await withDeadline(CONNECT_WAIT_MS, late, this.firstConnection);
+  }
+
+  /** Starts connecting without waiting. */
+  startConnecting(): void {
+    this.sessions.start();
+  }
+
+  state(): ProducerState {
+    if (!this.accepting) return 'stopped';
+    return this.sessions.current() === undefined ? 'reconnecting' : 'connected';
+  }
+
+  reason(): string | undefined {
+    return this.accepting ? this.sessions.reason() : 'stopped';
+  }
+
+  isAvailable(): boolean {
+    return this.accepting && this.availability.isAvailable();
+  }
+
+  send(message: OutgoingMessage): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.submit(message, (error) => {
+        if (error === undefined) resolve();
+        else reject(error);
+      });
+    });
+  }
+
+  submit(message: OutgoingMessage, settled: Settled): void {
+    const bytes = messageBytes(message);
+    const refusal = this.refusal(message, bytes);
+    if (refusal !== undefined) {
+      settled(refusal);
+      return;
+    }
+    this.queue.push({ message, bytes, settled, failures: 0, alone: false });
+    this.scheduleFlush();
+    this.armSweep();
+  }
+
+  stop({ drainMs = DEFAULT_DRAIN_MS }: { readonly drainMs?: number } = {}): Promise<void> {
+    this.stopped ??= this.drainAndClose(drainMs);
+    return this.stopped;
+  }
+
+  private createSessions(): SessionKeeper {
+    const { settings, log, options } = this;
+    return new SessionKeeper({
+      log,
+      retry: options.retry ?? {},
+      create: (onLost) => createProducerSession({ settings, log, topics: options.topics ?? [], onLost }),
+      onOpened: () => {
+        this.opened();
+      },
+      onLost: (reason) => {
+        this.lose(reason);
+      },
+    });
+  }
+
+  private opened(): void {
+    this.availability.found();
+    this.emit({ type: 'producer_connected' });
+    this.markConnected();
+    this.flush();
+  }
+
+  private refusal({ topic, deadline }: OutgoingMessage, bytes: number): ServiceError | undefined {
+    if (!this.accepting) return stopped();
+    const limit = largestMessageBytes(topic);
+    if (bytes > limit)
+      return new ServiceError(
+        'payload_too_large',
+        `The message has ${bytes} bytes, the topic "${topicName(this.settings.topicPrefix, topic)}" takes ${limit}.`,
+        { limit_bytes: limit },
+      );
+    if (deadline <= Date.now()) return this.expired(topic);
+    if (!this.availability.isAvailable()) return this.brokerUnavailable();
+    if (!this.isFullFor(bytes)) return undefined;
+    return new ServiceError('overloaded', 'Too many messages wait for the broker.', { retry_after_seconds: 1 });
+  }
+
+  private isFullFor(bytes: number): boolean {
+    const { maxQueuedMessages = DEFAULT_MAX_QUEUED_MESSAGES, maxQueuedBytes = DEFAULT_MAX_QUEUED_BYTES } = this.options;
+    return (
+      this.queue.length + this.inFlight.length >= maxQueuedMessages ||
+      this.queue.bytes + this.inFlightBytes + bytes > maxQueuedBytes
+    );
+  }
+
+  private expired(topic: TopicKey): ServiceError {
+    this.emit({ type: 'message_expired', topic });
+    return new ServiceError('deadline_exceeded', 'The message could not be sent before its deadline.');
+  }
+
+  private brokerUnavailable(): ServiceError {
+    const reason = this.sessions.reason() ?? 'the connection was lost';
+    return new ServiceError('broker_unavailable', `The message broker cannot be reached: ${reason}.`);
+  }
+
+  private giveUpWaiting(): void {
+    for (const item of this.queue.remove(() => true)) settle(item, this.brokerUnavailable());
+  }
+
+  /** At the end of this turn of the event loop, so that all that arrives in it becomes one batch. */
+  private scheduleFlush(): void {
+    if (this.flushScheduled || this.sessions.current() === undefined || this.inFlight.length > 0) return;
+    this.flushScheduled = true;
+    setImmediate(() => {
+      this.flushScheduled = false;
+      this.flush();
+    });
+  }
+
+  private flush(): void {
+    const session = this.sessions.current();
+    if (session === undefined || this.inFlight.length > 0 || this.queue.length === 0) return;
+    const batch = this.queue.take(BATCH_LIMITS);
+    this.inFlight = batch;
+    this.inFlightBytes = batch.reduce((sum, { bytes }) => sum + bytes, 0);
+    this.sentAt = Date.now();
+    session.send(batch.map(({ message }) => message)).then(
+      () => {
+        if (session === this.sessions.current()) this.acknowledged();
+      },
+      (error: unknown) => {
+        if (session === this.sessions.current()) this.lose(error);
+      },
+    );
+  }
+
+  private acknowledged(): void {
+    const batch = this.inFlight;
+    this.emit({
+      type: 'sent',
+      messages: batch.length,
+      bytes: this.inFlightBytes,
+      durationMs: Date.now() - this.sentAt,
+    });
+    this.inFlight = [];
+    this.inFlightBytes = 0;
+    for (const item of batch) settle(item);
+    if (this.queue.length > 0) this.flush();
+    else this.onDrained?.();
+  }
+
+  /** Discards the session, puts its batch back, and connects anew. */
+  private lose(error: unknown): void {
+    const reason = brokerErrorText(error);
+    this.sessions.lose(reason);
+    this.emit({ type: 'producer_lost', reason });
+    this.log.warn(
+      { reason, unacknowledged: this.inFlight.length },
+      'The producer lost its session and makes a new one',
+    );
+    this.putBackFailed(error);
+    this.availability.lost();
+    if (this.queue.length === 0) this.onDrained?.();
+  }
+
+  private putBackFailed(error: unknown): void {
+    const batch = this.inFlight;
+    this.inFlight = [];
+    this.inFlightBytes = 0;
+    const isFault = isMessageFault(error);
+    this.queue.putBack(
+      batch.filter((item) => {
+        item.failures += 1;
+        if (item.settled === undefined) return false;
+        if ((isFault && item.alone) || item.failures >= MAX_FAILURES) {
+          this.refuse(item, error);
+          return false;
+        }
+        item.alone = isFault || item.failures >= ALONE_FROM_FAILURES;
+        return true;
+      }),
+    );
+  }
+
+  private refuse(item: QueuedMessage, error: unknown): void {
+    const reason = brokerErrorText(error);
+    this.emit({ type: 'message_refused', topic: item.message.topic, reason });
+    const code = brokerErrorType(error) === 'MESSAGE_TOO_LARGE' ? 'payload_too_large' : 'broker_unavailable';
+    settle(item, new ServiceError(code, `The broker refused a message: ${reason}.`, {}, { cause: error }));
+  }
+
+  private armSweep(): void {
+    this.sweepTimer ??= setTimeout(() => {
+      this.sweepTimer = undefined;
+      this.sweep(Date.now());
+      if (this.queue.length > 0 || this.inFlight.length > 0) this.armSweep();
+    }, SWEEP_MS);
+  }
+
+  private sweep(now: number): void {
+    for (const item of this.queue.remove(({ message }) => message.deadline <= now))
+      settle(item, this.expired(item.message.topic));
+    for (const item of this.inFlight)
+      if (item.settled !== undefined && item.message.deadline <= now) settle(item, this.expired(item.message.topic));
+    if (this.inFlight.length > 0 && this.sessions.current() !== undefined && now - this.sentAt > SEND_DEADLINE_MS)
+      this.lose(new Error(`no acknowledgement within ${SEND_DEADLINE_MS / 1_000} seconds`));
+  }
+
+  private async drainAndClose(drainMs: number): Promise<void> {
+    this.accepting = false;
+    if (this.queue.length + this.inFlight.length > 0) {
+      const drained = new Promise<void>((resolve) => (this.onDrained = resolve));
+      await settledWithin(drainMs, drained);
+    }
+    this.availability.close();
+    clearTimeout(this.sweepTimer);
+    const sessions = this.sessions.stop();
+    for (const item of [...this.inFlight, ...this.queue.remove(() => true)]) settle(item, stopped());
+    this.inFlight = [];
+    this.markStopped();
+    await sessions;
+  }
+
+  private emit(event: ProducerEvent): void {
+    this.options.onEvent?.(event);
+  }
+}
+
+const stopped = (): ServiceError => new ServiceError('shutting_down', 'The producer has been stopped.');
+
+const settle = (item: QueuedMessage, error?: ServiceError): void => {
+  const { settled } = item;
+  item.settled = undefined;
+  settled?.(error);
+};
+
+/** Makes a producer that is not yet connected. One producer keeps one connection and one produce in flight. */
+export const createProducer = (
+  settings: BrokerSettings,
+  log: BrokerLog,
+  options: InternalProducerOptions = {},
+): Producer & { startConnecting(): void } => new BatchingProducer(settings, log, options);

@@ -1,0 +1,109 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type BackOff, backOffMs } from '../connection/back-off';
+import { brokerErrorText } from '../connection/broker-error';
+import { withDeadline } from '../connection/deadline';
+import type { BrokerLog } from '../settings';
+import type { ProducerSession } from './producer-session';
+
+/** Opening a session, ms. */
+const OPEN_DEADLINE_MS = 15_000;
+
+export interface SessionKeeperOptions {
+  readonly log: BrokerLog;
+  /** Wait between attempts. */
+  readonly retry: BackOff;
+  /** Makes a session that is not yet open; `onLost` is to be called when its connection is gone. */
+  readonly create: (onLost: (reason: Error) => void) => ProducerSession;
+  readonly onOpened: () => void;
+  /** The session has been lost by itself; the keeper still holds it until {@link SessionKeeper.lose}. */
+  readonly onLost: (reason: Error) => void;
+}
+
+/**
+ * Holds one open session, and makes another with back-off, for ever, when the last was given up. A session that has failed is
+ * discarded, never repaired, see ProducerSession.
+ */
+export class SessionKeeper {
+  private readonly stopping = new AbortController();
+  private session: ProducerSession | undefined;
+  private opening: ProducerSession | undefined;
+  private connecting: Promise<void> | undefined;
+  private why: string | undefined = 'not started';
+
+  constructor(private readonly options: SessionKeeperOptions) {}
+
+  /** The session that is open. */
+  current(): ProducerSession | undefined {
+    return this.session;
+  }
+
+  /** Why there is no session, as a clause; undefined when there is one. */
+  reason(): string | undefined {
+    return this.why;
+  }
+
+  /** Starts connecting, unless it is connected, connecting or stopped. */
+  start(): void {
+    if (this.session === undefined && !this.stopping.signal.aborted) this.connecting ??= this.keepConnecting();
+  }
+
+  /** Gives the session up and begins to make another. */
+  lose(reason: string): void {
+    this.session?.discard();
+    this.session = undefined;
+    this.why = reason;
+    this.start();
+  }
+
+  /** Gives everything up. Resolves when the attempt that was under way, if any, has ended. Idempotent. */
+  async stop(): Promise<void> {
+    this.stopping.abort();
+    this.session?.discard();
+    this.opening?.discard();
+    this.session = undefined;
+    await this.connecting;
+  }
+
+  private async keepConnecting(): Promise<void> {
+    for (let failures = 0; !this.stopping.signal.aborted;) {
+      const session = this.createSession();
+      this.opening = session;
+      try {
+        await withDeadline(OPEN_DEADLINE_MS, 'the broker does not answer', session.open());
+        this.connecting = undefined;
+        this.opened(session);
+        return;
+      } catch (error) {
+        session.discard();
+        failures += 1;
+        await this.waitAfterFailure(failures, error);
+      }
+    }
+  }
+
+  private createSession(): ProducerSession {
+    const session = this.options.create((reason) => {
+      if (session === this.session) this.options.onLost(reason);
+    });
+    return session;
+  }
+
+  private opened(session: ProducerSession): void {
+    this.opening = undefined;
+    if (this.stopping.signal.aborted) {
+      session.discard();
+      return;
+    }
+    this.session = session;
+    this.why = undefined;
+    this.options.onOpened();
+  }
+
+  private async waitAfterFailure(failures: number, error: unknown): Promise<void> {
+    const { log, retry } = this.options;
+    this.why = brokerErrorText(error);
+    if (failures === 1) log.warn({ reason: this.why }, 'The producer cannot connect and keeps trying');
+    const wait = backOffMs(failures, retry, Math.random());
+    await sleep(wait, undefined, { signal: this.stopping.signal }).catch(() => undefined);
+  }
+}

@@ -1,0 +1,32 @@
+import type { TokenSource } from '../settings';
+
+export interface Token {
+  readonly value: string;
+  /** Epoch ms. */
+  readonly expiresAt: number;
+}
+
+/** A token is renewed this long before its end, ms; one that lives shorter is renewed at half its life. */
+const RENEW_BEFORE_MS = 60_000;
+
+/** Keeps the token of a source until it is near its end. Callers at the same time share one request; a failure is not kept. */
+export const keepToken = (fetchToken: () => Promise<Token>, now: () => number = Date.now): TokenSource => {
+  let kept: { readonly value: string; readonly until: number } | undefined;
+  let fetching: Promise<string> | undefined;
+
+  const fetchAndKeep = async (): Promise<string> => {
+    const begun = now();
+    const { value, expiresAt } = await fetchToken();
+    const life = expiresAt - begun;
+    kept = { value, until: expiresAt - Math.min(RENEW_BEFORE_MS, life / 2) };
+    return value;
+  };
+
+  return () => {
+    if (kept !== undefined && now() < kept.until) return Promise.resolve(kept.value);
+    fetching ??= fetchAndKeep().finally(() => {
+      fetching = undefined;
+    });
+    return fetching;
+  };
+};

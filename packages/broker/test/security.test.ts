@@ -1,0 +1,142 @@
+import { randomUUID } from 'node:crypto';
+import type { SecureBrokers } from '@decision/local-stack';
+import { makeSelfSigned } from '@decision/local-stack';
+import { awsIamTokens } from '../src/security/aws-iam-token';
+import { oauthTokens } from '../src/security/oauth-token';
+import { type Broker, type BrokerLog, type BrokerSettings, createBroker } from '../src';
+import { createTestTopics, envelope, startRequester, startResponder, waitUntil } from './harness';
+import { type OwnBroker, startOwnBroker } from './own-stack';
+import { startTokenEndpoint, type TokenEndpoint } from './token-endpoint';
+
+jest.setTimeout(240_000);
+
+const ACCOUNT = { username: 'alice', password: 'hush-9f2c' };
+const CLIENT = { clientId: 'gateway', clientSecret: 'whisper-77aa' };
+
+/** A token that the broker takes, because it has been told to look at no signature. */
+const unsignedToken = (seconds: number): string => {
+  const part = (fields: object): string => Buffer.from(JSON.stringify(fields)).toString('base64url');
+  const now = Math.floor(Date.now() / 1_000);
+  return `${part({ alg: 'none' })}.${part({ sub: 'gateway', iat: now, exp: now + seconds })}.`;
+};
+
+describe('a broker that asks who is there', () => {
+  let own: OwnBroker;
+  let endpoint: TokenEndpoint;
+  const opened: Broker[] = [];
+  const lines: string[] = [];
+
+  beforeAll(async () => {
+    own = await startOwnBroker(ACCOUNT);
+    endpoint = await startTokenEndpoint();
+  });
+  afterEach(async () => {
+    for (const broker of opened.splice(0)) await broker.close();
+    lines.length = 0;
+  });
+  afterAll(async () => {
+    await endpoint.stop();
+    await own.stop();
+  });
+
+  const secure = (): SecureBrokers => {
+    if (own.secure === undefined) throw new Error('The broker has no secure listeners.');
+    return own.secure;
+  };
+
+  const open = (address: string, security: Pick<BrokerSettings, 'tls' | 'sasl'>): Broker => {
+    const write = (fields: object, message: string): void => void lines.push(`${message} ${JSON.stringify(fields)}`);
+    const log: BrokerLog = { debug: write, info: write, warn: write, error: write };
+    const topicPrefix = `${randomUUID().slice(0, 8)}.`;
+    const broker = createBroker({ brokers: [address], clientId: 'security', topicPrefix, ...security }, log);
+    opened.push(broker);
+    return broker;
+  };
+
+  const tls = (): { ca: string; serverName: string } => ({ ca: secure().certificate, serverName: 'localhost' });
+
+  const expectAnswer = async (broker: Broker): Promise<void> => {
+    await createTestTopics(broker);
+    await startResponder(broker);
+    const requester = await startRequester(broker);
+    expect((await requester.request(envelope(), Buffer.from('safe'))).toString()).toBe('safe');
+    const told = lines.join('\n');
+    for (const secret of [ACCOUNT.password, CLIENT.clientSecret]) expect(told).not.toContain(secret);
+  };
+
+  /** Waits until a requester says, for such a reason, that it is not ready. Returns all that was said and logged. */
+  const refused = async (broker: Broker, why: RegExp): Promise<string> => {
+    const requester = await startRequester(broker, {}, false);
+    await waitUntil(`it says ${String(why)}`, () => why.test(requester.status().reason ?? ''));
+    expect(requester.status().ready).toBe(false);
+    return `${requester.status().reason ?? ''}\n${lines.join('\n')}`;
+  };
+
+  it('carries requests over TLS alone', () => expectAnswer(open(secure().tls, { tls: tls() })));
+
+  it.each(['plain', 'scram-sha-256', 'scram-sha-512'] as const)(
+    'carries requests for an account that shows itself by %s, over TLS',
+    (mechanism) => expectAnswer(open(secure().saslTls, { tls: tls(), sasl: { mechanism, ...ACCOUNT } })),
+  );
+
+  it('carries requests for an account without TLS', () =>
+    expectAnswer(open(secure().sasl, { sasl: { mechanism: 'scram-sha-512', ...ACCOUNT } })));
+
+  it('carries requests for the bearer of a token, which is fetched once for all connections', async () => {
+    endpoint.answer(200, JSON.stringify({ access_token: unsignedToken(600), expires_in: 600 }));
+    const before = endpoint.asked.length;
+    const token = oauthTokens({ tokenUrl: endpoint.url, ...CLIENT, scope: 'kafka' });
+    await expectAnswer(open(secure().saslTls, { tls: tls(), sasl: { mechanism: 'oauthbearer', token } }));
+    expect(endpoint.asked.slice(before).map(({ body }) => body)).toEqual(['grant_type=client_credentials&scope=kafka']);
+    expect(endpoint.asked[before]?.headers.authorization).toBe(`Basic ${btoa('gateway:whisper-77aa')}`);
+  });
+
+  it('comes back when the token endpoint does', async () => {
+    endpoint.answer(401, '{"error":"invalid_client"}');
+    const token = oauthTokens({ tokenUrl: endpoint.url, ...CLIENT });
+    const broker = open(secure().sasl, { sasl: { mechanism: 'oauthbearer', token } });
+    const requester = await startRequester(broker, {}, false);
+    await waitUntil('it says why', () => (requester.status().reason ?? '').includes('answered 401'));
+    endpoint.answer(200, JSON.stringify({ access_token: unsignedToken(600), expires_in: 600 }));
+    await createTestTopics(broker);
+    await waitUntil('it is ready', () => requester.status().ready);
+    expect(lines.join('\n')).not.toContain(CLIENT.clientSecret);
+  });
+
+  it.each(['plain', 'scram-sha-256'] as const)(
+    'refuses a wrong password by %s, and nobody shows it',
+    async (mechanism) => {
+      const password = 'guessed-5b1e';
+      const broker = open(secure().saslTls, { tls: tls(), sasl: { mechanism, username: 'alice', password } });
+      expect(await refused(broker, /authentication failed/i)).not.toContain(password);
+    },
+  );
+
+  it('is not trusted when another authority signed for it', async () => {
+    const { cert } = makeSelfSigned('localhost');
+    await refused(
+      open(secure().tls, { tls: { ca: cert, serverName: 'localhost' } }),
+      /self-signed certificate|unable to verify|certificate signature failure/,
+    );
+  });
+
+  it('is not trusted under another name', async () => {
+    const { ca } = tls();
+    await refused(open(secure().tls, { tls: { ca, serverName: 'elsewhere.example' } }), /elsewhere\.example/);
+  });
+
+  it('is shown an AWS token made of the credentials that the platform gives, and may refuse it', async () => {
+    endpoint.answer(
+      200,
+      JSON.stringify({ AccessKeyId: 'AKIDEXAMPLE', SecretAccessKey: 'murmur-31d0', Token: 'temporary' }),
+    );
+    const before = endpoint.asked.length;
+    const token = awsIamTokens('eu-central-1', { kind: 'container', url: endpoint.url });
+    const shown = Buffer.from(await token(), 'base64url').toString();
+    expect(shown).toMatch(/^https:\/\/kafka\.eu-central-1\.amazonaws\.com\/\?Action=kafka-cluster%3AConnect&/);
+    expect(shown).toContain('X-Amz-Security-Token=temporary');
+    const broker = open(secure().saslTls, { tls: tls(), sasl: { mechanism: 'aws-iam', token } });
+    expect(await refused(broker, /authentication failed|SASL/i)).not.toMatch(/murmur-31d0|X-Amz-Signature/);
+    expect(endpoint.asked.length - before).toBe(1);
+  });
+});

@@ -1,0 +1,104 @@
+import { type Static, Type } from '@sinclair/typebox';
+import { type Operation } from './operation';
+import { givenName, nullable, timestamp } from './page-schema';
+
+export const folderTypes = ['rule', 'flow', 'context'] as const;
+export type FolderType = (typeof folderTypes)[number];
+const folderType = Type.Unsafe<FolderType>({ type: 'string', enum: [...folderTypes] });
+
+export const Folder = Type.Object(
+  {
+    id: Type.String({ format: 'uuid' }),
+    name: Type.String(),
+    description: nullable(Type.String()),
+    type: folderType,
+    user_groups: Type.Array(Type.String()),
+    created_at: timestamp,
+    updated_at: timestamp,
+  },
+  { $id: 'Folder', description: 'A folder of rules, of flows or of contexts.' },
+);
+export type Folder = Static<typeof Folder>;
+
+export const ListFoldersQuery = Type.Object(
+  {
+    user_group: Type.Optional(Type.String({ minLength: 1, maxLength: 200, examples: ['sales'] })),
+    name: Type.Optional(Type.String({ minLength: 1, maxLength: 200, examples: ['Pricing'] })),
+  },
+  { $id: 'ListFoldersQuery', additionalProperties: false, description: 'Which folders.' },
+);
+
+export const UpsertFolderRequest = Type.Object(
+  {
+    id: Type.Optional(Type.String({ format: 'uuid', description: 'A folder to change, or the id of a new one.' })),
+    name: givenName(),
+    description: Type.Optional(nullable(Type.String({ maxLength: 2_000 }))),
+    type: Type.Optional(folderType),
+  },
+  {
+    $id: 'UpsertFolderRequest',
+    additionalProperties: false,
+    description:
+      'A folder. Without an id the folder of this name and type is made or changed; the type is `rule` where none is given.',
+  },
+);
+export type UpsertFolderRequest = Static<typeof UpsertFolderRequest>;
+
+export const DeleteFolderRequest = Type.Object(
+  { id: Type.String({ format: 'uuid' }) },
+  { $id: 'DeleteFolderRequest', additionalProperties: false, description: 'Which folder.' },
+);
+
+export const FolderList = Type.Array(Folder, { $id: 'FolderList', description: 'Folders, by name.' });
+
+const shared = { service: 'objects-api', tag: 'Folders', path: '/api/v1/admin/folders', pathParameters: [] } as const;
+const folderExample = {
+  id: '0d3b5c70-4d1c-4f6a-8a3b-7d0c9a3e5f21',
+  name: 'Pricing',
+  description: null,
+  type: 'rule' as const,
+  user_groups: [],
+  created_at: '2026-01-15T09:30:00.000Z',
+  updated_at: '2026-01-15T09:30:00.000Z',
+};
+
+export const listFolders = {
+  ...shared,
+  id: 'listFolders',
+  method: 'get',
+  summary: 'List folders',
+  entitlement: 'rules.read',
+  query: ListFoldersQuery,
+  success: {
+    status: 200,
+    description: 'The folders that the key may see.',
+    schema: FolderList,
+    example: [folderExample],
+  },
+  errors: [],
+} as const satisfies Operation;
+
+export const upsertFolder = {
+  ...shared,
+  id: 'upsertFolder',
+  method: 'post',
+  summary: 'Create or change a folder',
+  entitlement: 'rules.write',
+  body: { schema: UpsertFolderRequest, description: 'The folder.', example: { name: 'Pricing', type: 'rule' } },
+  success: { status: 200, description: 'The folder as it now is.', schema: Folder, example: folderExample },
+  errors: ['folder_name_taken'],
+} as const satisfies Operation;
+
+export const deleteFolder = {
+  ...shared,
+  id: 'deleteFolder',
+  method: 'delete',
+  summary: 'Delete a folder',
+  description: 'Rules that lie in it stay; those that the key sees lie in no folder then.',
+  entitlement: 'rules.write',
+  body: { schema: DeleteFolderRequest, description: 'Which folder.', example: { id: folderExample.id } },
+  success: { status: 200, description: 'The folder that is gone.', schema: Folder, example: folderExample },
+  errors: ['folder_not_found'],
+} as const satisfies Operation;
+
+export const folderOperations = [listFolders, upsertFolder, deleteFolder];

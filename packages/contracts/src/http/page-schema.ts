@@ -1,0 +1,17 @@
+import { type TSchema, Type } from '@sinclair/typebox';
+
+/** What every paged list takes. */
+export const pageQueryFields = {
+  limit: Type.Optional(
+    Type.String({ pattern: '^[0-9]{1,9}$', description: '1 to 1000, default 100.', examples: ['50'] }),
+  ),
+  cursor: Type.Optional(Type.String({ maxLength: 500, description: 'The `next_cursor` of the page before.' })),
+};
+
+export const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+export const timestamp = Type.String({ format: 'date-time' });
+export const nextCursor = nullable(Type.String());
+/** A name that people give: some text, no control characters. */
+export const givenName = (maxLength = 200) =>
+  Type.String({ minLength: 1, maxLength, pattern: '^[^\\u0000-\\u001f\\u007f]*$' });
+export const groupNames = Type.Array(givenName(), { maxItems: 100, uniqueItems: true });

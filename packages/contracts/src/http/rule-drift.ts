@@ -1,0 +1,29 @@
+import { type Static, Type } from '@sinclair/typebox';
+
+export const driftKinds = ['object_missing', 'field_missing', 'type_changed', 'value_archived'] as const;
+export type DriftKind = (typeof driftKinds)[number];
+
+/** One way in which a rule and the objects behind it have come apart. */
+export const RuleDrift = Type.Object(
+  {
+    kind: Type.Unsafe<DriftKind>({
+      type: 'string',
+      enum: [...driftKinds],
+      description:
+        '`object_missing`: the source is gone, or not visible to the key. `field_missing`: the object has no such field. `type_changed`: it ' +
+        'has another type. `value_archived`: the rule uses a value that its object no longer generates.',
+    }),
+    message: Type.String({ description: 'The same in a sentence.' }),
+    side: Type.Optional(Type.Unsafe<'request' | 'response'>({ type: 'string', enum: ['request', 'response'] })),
+    key: Type.Optional(Type.String({ description: 'Key of the field of the rule.' })),
+    object: Type.Optional(
+      Type.Object({ id: Type.Optional(Type.String()), name: Type.Optional(Type.String()) }, { description: 'Source.' }),
+    ),
+    field: Type.Optional(Type.String({ description: 'The field of the object.' })),
+    rule_type: Type.Optional(Type.String({ description: 'Type that the rule gives the field.' })),
+    object_type: Type.Optional(Type.String({ description: 'Type that it has in the object now.' })),
+    value: Type.Optional(Type.Object({ id: Type.String(), name: Type.String() })),
+  },
+  { $id: 'RuleDrift', description: 'What changed in an object since a rule took it over.' },
+);
+export type RuleDrift = Static<typeof RuleDrift>;

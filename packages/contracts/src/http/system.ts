@@ -1,0 +1,73 @@
+import { type Static, Type } from '@sinclair/typebox';
+import { type Operation } from './operation';
+
+export const ObjectsApiHealth = Type.Object(
+  {
+    status: Type.Unsafe<'ok' | 'degraded'>({
+      type: 'string',
+      enum: ['ok', 'degraded'],
+      description: '`degraded`: the process is alive, but the database cannot be used as it is.',
+    }),
+    database: Type.Boolean({ description: 'Whether the database answered just now.' }),
+    redis: Type.Boolean({ description: 'Whether the cache is connected; false where none is configured.' }),
+    cacheInvalidation: Type.Object({ enabled: Type.Boolean(), ready: Type.Boolean(), channel: Type.String() }),
+    broker: Type.Object({
+      enabled: Type.Boolean({ description: 'Whether this service was told of a broker.' }),
+      ready: Type.Boolean({ description: 'Whether one of the brokers accepted a connection just now.' }),
+    }),
+    migrations: Type.Object({
+      state: Type.Unsafe<'applied' | 'pending' | 'unknown'>({
+        type: 'string',
+        enum: ['applied', 'pending', 'unknown'],
+      }),
+      pending: Type.Array(Type.String(), {
+        description: 'Names of migrations that this release needs and the database lacks.',
+      }),
+    }),
+  },
+  { $id: 'ObjectsApiHealth', description: 'What the process can reach.' },
+);
+export type ObjectsApiHealth = Static<typeof ObjectsApiHealth>;
+
+const shared = { service: 'objects-api', tag: 'System', method: 'get', pathParameters: [], errors: [] } as const;
+
+export const getHealth = {
+  ...shared,
+  id: 'getHealth',
+  path: '/api/health',
+  summary: 'Whether the process is alive, and what it can reach',
+  description: 'Always 200 while the process is alive. Asks for no key.',
+  success: {
+    status: 200,
+    description: 'The state of the service.',
+    schema: ObjectsApiHealth,
+    example: {
+      status: 'ok',
+      database: true,
+      redis: true,
+      cacheInvalidation: { enabled: true, ready: true, channel: 'service:cache:invalidate' },
+      broker: { enabled: true, ready: true },
+      migrations: { state: 'applied', pending: [] },
+    },
+  },
+} as const satisfies Operation;
+
+export const MetricsText = Type.String({ $id: 'MetricsText', description: 'The exposition format of Prometheus.' });
+
+export const getMetrics = {
+  ...shared,
+  id: 'getMetrics',
+  path: '/api/metrics',
+  summary: 'Metrics of the process',
+  description: 'Asks for no key.',
+  success: {
+    status: 200,
+    description: 'The metrics.',
+    mediaType: 'text/plain',
+    schema: MetricsText,
+    example: '# HELP process_cpu_seconds_total Total user and system CPU time spent in seconds.\n',
+  },
+} as const satisfies Operation;
+
+/** Calls that the routes of every service answer. */
+export const systemOperations = [getHealth, getMetrics];

@@ -1,0 +1,45 @@
+import { type Static, Type } from '@sinclair/typebox';
+import { compileValidator } from '../validator';
+
+/** One input that was solved, or could not be. `request` is what the client sent, `response` what it was answered. */
+export const DecisionItem = Type.Object(
+  {
+    index: Type.Integer({ minimum: 0, description: 'Position in the request; 0 for a request of one input.' }),
+    status: Type.Unsafe<'success' | 'error'>({ type: 'string', enum: ['success', 'error'] }),
+    code: Type.Optional(Type.String({ description: 'The error code, where the status is error.' })),
+    duration_us: Type.Integer({ minimum: 0, description: 'Evaluation, microseconds; of a chunk, the mean.' }),
+    matched: Type.Array(Type.Integer({ minimum: 0 }), {
+      description: 'Rows of the rule whose outputs make the response.',
+    }),
+    request: Type.Unknown({ description: 'Null where what came was not JSON.' }),
+    response: Type.Record(Type.String(), Type.Unknown()),
+  },
+  { $id: 'DecisionItem', additionalProperties: false, description: 'One decision.' },
+);
+export type DecisionItem = Static<typeof DecisionItem>;
+
+/**
+ * The value of a message on `logs`, version 1: what one message of `solution` came to, one item for each input. `id` and an item's
+ * `index` name a decision: what was evaluated twice, because a worker died before it could say so, is logged twice under one name.
+ */
+export const DecisionLog = Type.Object(
+  {
+    v: Type.Literal(1),
+    id: Type.String({ minLength: 1 }),
+    kind: Type.Literal('rule'),
+    workspace_id: Type.String(),
+    key_id: Type.String(),
+    slug: Type.String(),
+    selector: Type.String(),
+    version_id: Type.String(),
+    request_id: Type.String(),
+    trace_id: Type.Union([Type.String({ pattern: '^[0-9a-f]{32}$' }), Type.Null()]),
+    received_at: Type.String({ format: 'date-time' }),
+    worker: Type.String(),
+    items: Type.Array(DecisionItem, { minItems: 1 }),
+  },
+  { $id: 'DecisionLog', additionalProperties: false, description: 'Decisions of one request, or of one chunk of it.' },
+);
+export type DecisionLog = Static<typeof DecisionLog>;
+
+export const checkDecisionLog = compileValidator(DecisionLog);

@@ -1,0 +1,27 @@
+/** How often a comparison of times may go wrong before it counts: other work on the machine makes one of them longer. */
+const ATTEMPTS = 3;
+/** Times below are not compared, ms. */
+const FLOOR = 8;
+/** Four times the size may take so many times as long: n log n takes 5, a square 16. */
+const MOST_GROWTH = 10;
+
+const elapsed = (work: () => void): number => {
+  const start = performance.now();
+  work();
+  return performance.now() - start;
+};
+
+/**
+ * Compares the times of the same work at one size and at four times that size. Answers undefined where it grows no faster than n log n, and
+ * otherwise what was measured at the best of the attempts.
+ */
+export const growthFault = (workAt: (size: number) => () => void, size: number): string | undefined => {
+  let least = Infinity;
+  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+    const [small, large] = [workAt(size), workAt(size * 4)];
+    const ratio = elapsed(large) / Math.max(FLOOR, elapsed(small));
+    if (ratio < MOST_GROWTH) return undefined;
+    least = Math.min(least, ratio);
+  }
+  return `four times the size took ${least.toFixed(1)} times as long`;
+};

@@ -1,0 +1,12 @@
+// `pnpm workspace:import <folder>`: a workspace that is kept as files, into a running service.
+import { join } from 'node:path';
+import { checkNode, install, root, run } from './toolchain.mjs';
+
+checkNode();
+await install();
+const code = await run(join(root, 'node_modules/.bin/tsx'), [
+  '--conditions=source',
+  join(root, 'packages/launcher/src/cli/import-workspace-main.ts'),
+  ...process.argv.slice(2),
+]);
+process.exit(code);

@@ -1,0 +1,62 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { LaunchError } from '../launch-error';
+import { importers } from './importers';
+import { createWorkspaceClient, type WorkspaceAddress } from './workspace-client';
+import { readWorkspaceFolder } from './workspace-files';
+
+export interface ImportWorkspaceOptions extends WorkspaceAddress {
+  /** Folder that holds the workspace. */
+  readonly directory: string;
+  /** Is told each file and what was written of it. */
+  readonly onWritten?: (file: string, what: string) => void;
+}
+
+const MAX_SHOWN_FAULTS = 20;
+
+/**
+ * Writes a workspace that is kept as files through the API, as any client would. Every file is read and checked before the first is sent;
+ * an import that was cut short is repeated whole. Throws {@link LaunchError} that names the file.
+ */
+export const importWorkspace = async ({
+  directory,
+  onWritten = () => undefined,
+  ...address
+}: ImportWorkspaceOptions): Promise<void> => {
+  const folders = readChecked(directory);
+  const client = createWorkspaceClient(address);
+  for (const { importer, files } of folders) {
+    for (const { file, content } of files) {
+      const what = await importer.write(client, content).catch((cause: unknown) => {
+        throw cause instanceof LaunchError
+          ? new LaunchError(`${file} was refused: ${cause.message}`, { cause })
+          : cause;
+      });
+      onWritten(file, what);
+    }
+  }
+};
+
+const readChecked = (directory: string) => {
+  requireKnownFolders(directory);
+  const folders = importers.map((importer) => ({ importer, files: readWorkspaceFolder(directory, importer.folder) }));
+  const faults = folders.flatMap(({ importer, files }) =>
+    files.flatMap(({ file, content }) => {
+      const fault = importer.faultOf(content);
+      return fault === undefined ? [] : [`${file} ${fault}.`];
+    }),
+  );
+  if (faults.length > 0) throw new LaunchError(faults.slice(0, MAX_SHOWN_FAULTS).join('\n'));
+  if (folders.every(({ files }) => files.length === 0)) throw new LaunchError(`${directory} holds nothing to import.`);
+  return folders;
+};
+
+/** A misspelt folder must not pass for an empty one. */
+const requireKnownFolders = (directory: string): void => {
+  const known = importers.map(({ folder }) => folder);
+  if (!existsSync(directory)) throw new LaunchError(`There is no folder ${directory}.`);
+  const strangers = readdirSync(directory, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && !known.includes(entry.name))
+    .map(({ name }) => name);
+  if (strangers.length === 0) return;
+  throw new LaunchError(`${directory} has the folder ${strangers.join(', ')}; a workspace has ${known.join(', ')}.`);
+};

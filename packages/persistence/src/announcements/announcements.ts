@@ -1,0 +1,57 @@
+import { type InvalidationKind } from '@decision/contracts';
+import { type Database } from '../connection/database';
+import { query, type Transaction } from '../connection/query';
+
+/** What a change tells every process once it is committed. */
+export interface OwedAnnouncement {
+  readonly kind: InvalidationKind;
+  /** Cache keys that no longer hold the truth. */
+  readonly keys: readonly string[];
+}
+
+/** An announcement that somebody owes still. */
+export interface StoredAnnouncement extends OwedAnnouncement {
+  readonly id: string;
+  readonly workspaceId: string;
+}
+
+interface AnnouncementRow {
+  readonly id: string;
+  readonly workspace_id: string;
+  readonly kind: InvalidationKind;
+  readonly keys: string[];
+}
+
+const OWE = /* sql */ `
+  insert into announcements (kind, keys) values (:kind, cast(:keys as text[])) returning id`;
+
+const TAKE = /* sql */ `
+  select id, workspace_id, kind, keys from take_announcements(cast(:min_age_ms || ' milliseconds' as interval), :most) order by id`;
+
+const FINISH = /* sql */ `select finish_announcements(cast(:ids as bigint[]))`;
+
+/** Writes an announcement down in the transaction of the change that owes it, and answers its id. */
+export const oweAnnouncement = async (transaction: Transaction, { kind, keys }: OwedAnnouncement): Promise<string> => {
+  const [row] = await query<{ id: string }>(transaction, OWE, { kind, keys });
+  return row?.id ?? '';
+};
+
+/**
+ * Takes up announcements that have been owed for at least `minAgeMs`, of all workspaces, the oldest first. What is taken is not taken again
+ * for as long, by whomever; what is not finished by then is.
+ */
+export const takeAnnouncements = async (
+  database: Pick<Database, 'lookUp'>,
+  { minAgeMs, most }: { readonly minAgeMs: number; readonly most: number },
+): Promise<readonly StoredAnnouncement[]> => {
+  const rows = await database.lookUp<AnnouncementRow>(TAKE, { min_age_ms: minAgeMs, most });
+  return rows.map(({ id, workspace_id, kind, keys }) => ({ id, workspaceId: workspace_id, kind, keys }));
+};
+
+/** Removes announcements that have been made. Idempotent. */
+export const finishAnnouncements = async (
+  database: Pick<Database, 'lookUp'>,
+  ids: readonly string[],
+): Promise<void> => {
+  if (ids.length > 0) await database.lookUp(FINISH, { ids });
+};

@@ -1,0 +1,36 @@
+/** The kinds of things whose changes are recorded. Names are stored and filter the audit list: never rename one. */
+export const changeKinds = [
+  'rule',
+  'rule_test',
+  'value',
+  'object',
+  'flow',
+  'context',
+  'folder',
+  'environment',
+  'release',
+  'api_key',
+  'role',
+  'user',
+  'user_group',
+  'invitation',
+] as const;
+
+export type ChangeKind = (typeof changeKinds)[number];
+
+/** One change, as its repository knows it. Who made it, when and from where comes from the transaction. */
+export interface Change {
+  readonly kind: ChangeKind;
+  /** A verb in the present tense: `create`, `update`, `delete`, `publish`, `revoke`, `approve` ... */
+  readonly action: string;
+  /** Id of what changed. */
+  readonly id: string;
+  /** Its name for people: slug, name or address. */
+  readonly name: string;
+  /** Groups of what changed; default none, which only an access without restriction reads. */
+  readonly userGroups?: readonly string[];
+  /** What it was; absent where it was not there. */
+  readonly before?: object | null | undefined;
+  /** What it is; absent where it is gone. With both given only fields that differ are stored. */
+  readonly after?: object | null | undefined;
+}

@@ -1,0 +1,34 @@
+import { query, type Transaction } from '../connection/query';
+import { type Change } from './change';
+import { toStoredChange } from './stored-change';
+
+/** The name of the key is kept beside its id: a key can be deleted with its workspace's user. */
+const INSERT = /* sql */ `
+  insert into audit_entries (actor_name, kind, action, subject_id, subject_name, user_groups, before, after)
+  select
+    (select name from api_keys where id = cast(substring(app_actor() from '[0-9a-f-]{36}$') as uuid)),
+    kind, action, id, name,
+    coalesce((select array_agg(given_group) from json_array_elements_text(cast(groups as json)) as given_group), '{}'),
+    cast(nullif(before, '') as json), cast(nullif(after, '') as json)
+  from unnest(
+    cast(:kinds as text[]), cast(:actions as text[]), cast(:ids as text[]), cast(:names as text[]), cast(:groups as text[]),
+    cast(:befores as text[]), cast(:afters as text[])
+  ) as given (kind, action, id, name, groups, before, after)`;
+
+/**
+ * Writes changes down in the transaction that makes them, so that either both happen or neither. Who, when and from where is taken from
+ * the transaction's access. Secrets are masked and fields above 64 KiB left out; any number of changes is one statement.
+ */
+export const recordChange = async (transaction: Transaction, change: Change | readonly Change[]): Promise<void> => {
+  const changes = (Array.isArray(change) ? (change as readonly Change[]) : [change as Change]).map(toStoredChange); // isArray does not narrow readonly arrays
+  if (changes.length === 0) return;
+  await query(transaction, INSERT, {
+    kinds: changes.map(({ kind }) => kind),
+    actions: changes.map(({ action }) => action),
+    ids: changes.map(({ id }) => id),
+    names: changes.map(({ name }) => name),
+    groups: changes.map(({ userGroups }) => JSON.stringify(userGroups)),
+    befores: changes.map(({ before }) => before ?? ''),
+    afters: changes.map(({ after }) => after ?? ''),
+  });
+};

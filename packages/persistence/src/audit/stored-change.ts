@@ -1,0 +1,74 @@
+import { createHash } from 'node:crypto';
+import { type Change } from './change';
+import { HIDDEN, looksSecret, maskSecrets } from './mask-secrets';
+
+/** A field above this size is stored as its size and hash, bytes of JSON. */
+const MAX_FIELD_BYTES = 64 * 1024;
+/** A name above this length is cut, characters. */
+const MAX_NAME_LENGTH = 500;
+/** Fields that differ with every change and say nothing that the entry does not. */
+const BOOKKEEPING: ReadonlySet<string> = new Set(['updatedAt', 'updatedBy', 'createdAt', 'createdBy']);
+
+/** A change as its row holds it: documents as JSON text, null where there is none. */
+export interface StoredChange {
+  readonly kind: string;
+  readonly action: string;
+  readonly id: string;
+  readonly name: string;
+  readonly userGroups: readonly string[];
+  readonly before: string | null;
+  readonly after: string | null;
+}
+
+/** What is written down of a change: only fields that differ, without secrets, none of them large. */
+export const toStoredChange = ({ before, after, ...change }: Change): StoredChange => {
+  const [was, is] = [fieldsOf(before), fieldsOf(after)];
+  const names = was && is ? differing(was, is) : undefined;
+  const secret = looksSecret(change.name);
+  return {
+    kind: change.kind,
+    action: change.action,
+    id: storable(change.id),
+    name: storable(change.name),
+    userGroups: (change.userGroups ?? []).map(asText),
+    before: was && write(was, names, secret),
+    after: is && write(is, names, secret),
+  };
+};
+
+/** Each field as JSON text. */
+type Fields = ReadonlyMap<string, string>;
+
+const fieldsOf = (document: object | null | undefined): Fields | null => {
+  if (document === null || document === undefined) return null;
+  const texts = Object.entries(document).map(([name, value]) => [name, JSON.stringify(value) as string | undefined] as const); // prettier-ignore
+  return new Map(
+    texts.filter((field): field is readonly [string, string] => !BOOKKEEPING.has(field[0]) && field[1] !== undefined),
+  );
+};
+
+const differing = (was: Fields, is: Fields): ReadonlySet<string> =>
+  new Set([...was.keys(), ...is.keys()].filter((name) => was.get(name) !== is.get(name)));
+
+/** `secret`: the thing is called like a secret, so its content is one. */
+const write = (fields: Fields, names: ReadonlySet<string> | undefined, secret: boolean): string => {
+  const written: Record<string, unknown> = Object.create(null) as Record<string, unknown>; // a field may be called __proto__
+  for (const [name, text] of fields) {
+    if (names !== undefined && !names.has(name)) continue;
+    written[name] = looksSecret(name) || (secret && isContent(name)) ? HIDDEN : writeField(text);
+  }
+  return JSON.stringify(written);
+};
+
+const isContent = (name: string): boolean => name === 'content' || name === 'value';
+
+const writeField = (text: string): unknown => {
+  const bytes = Buffer.byteLength(text);
+  if (bytes <= MAX_FIELD_BYTES) return maskSecrets(JSON.parse(text));
+  return { omitted_bytes: bytes, sha256: createHash('sha256').update(text).digest('hex') };
+};
+
+/** Text as the database takes it: no U+0000, and a half character becomes the replacement character. */
+const storable = (text: string): string => asText(text.slice(0, MAX_NAME_LENGTH));
+
+const asText = (text: string): string => Buffer.from(text).toString().replaceAll('\u0000', '\ufffd');

@@ -1,0 +1,20 @@
+import { recordChange } from '../audit/record-change';
+import { query, type Transaction } from '../connection/query';
+import { isUuid } from '../connection/uuid';
+import { changeOfFolder, folderColumns, type FolderRecord, type FolderRow, toFolderRecord } from './folder-record';
+
+const DELETE = /* sql */ `delete from folders where id = cast(:id as uuid) returning ${folderColumns}`;
+
+/** A rule names its folder in its own document. */
+const LEAVE = /* sql */ `update rules set folder = 'null' where folder ->> 'id' = :id`;
+
+/** Deletes a folder and answers it; what lay in it stays, in no folder. Undefined where none is visible. */
+export const deleteFolder = async (transaction: Transaction, id: string): Promise<FolderRecord | undefined> => {
+  if (!isUuid(id)) return undefined;
+  const [row] = await query<FolderRow>(transaction, DELETE, { id });
+  if (row === undefined) return undefined;
+  await query(transaction, LEAVE, { id: row.id });
+  const folder = toFolderRecord(row);
+  await recordChange(transaction, changeOfFolder('delete', folder));
+  return folder;
+};

@@ -1,0 +1,84 @@
+import { query, type Transaction } from '../connection/query';
+import { writeUnlessTaken } from '../connection/unique-violation';
+import { isUuid } from '../connection/uuid';
+import {
+  type ObjectContentType,
+  objectColumns,
+  type ObjectRecord,
+  type ObjectRow,
+  toObjectRecord,
+} from './object-record';
+
+/** An object as it is to be. */
+export interface SavedObject {
+  readonly name: string;
+  readonly content: string;
+  readonly contentType: ObjectContentType;
+  readonly parsedFields: readonly unknown[];
+  /** A restricted access must name groups of its own, at least one; those that the object has may stay. */
+  readonly userGroups: readonly string[];
+}
+
+export interface UpdateObjectConditions {
+  /** ISO 8601 with milliseconds: the `updatedAt` that the caller has seen. */
+  readonly expectedUpdatedAt?: string | undefined;
+}
+
+export type InsertObjectOutcome =
+  | { readonly status: 'inserted'; readonly object: ObjectRecord }
+  /** Another object, perhaps a hidden one, has the name. */
+  | { readonly status: 'name_taken' };
+
+export type UpdateObjectOutcome =
+  | { readonly status: 'updated'; readonly object: ObjectRecord }
+  | { readonly status: 'name_taken' }
+  /** The object is gone, hidden, or not as the caller has seen it. */
+  | { readonly status: 'not_as_expected' };
+
+const INSERT = /* sql */ `
+  insert into workspace_objects (name, content, content_type, parsed_fields, user_groups, created_at, updated_at)
+  select :name, :content, :content_type, cast(:parsed_fields as json), cast(:user_groups as text[]), moment, moment
+  from clock_timestamp() as moment
+  returning ${objectColumns}`;
+
+/** The condition is part of the statement: of two writers who have seen the same, the second finds the row changed. */
+const UPDATE = /* sql */ `
+  update workspace_objects
+  set name = :name, content = :content, content_type = :content_type, parsed_fields = cast(:parsed_fields as json),
+    user_groups = cast(:user_groups as text[]),
+    updated_at = greatest(clock_timestamp(), updated_at + interval '1 millisecond'), updated_by = app_actor()
+  where id = cast(:id as uuid) and updated_at = coalesce(cast(:expected as timestamptz(3)), updated_at)
+  returning ${objectColumns}`;
+
+const bindingsOf = ({ name, content, contentType, parsedFields, userGroups }: SavedObject) => ({
+  name,
+  content,
+  content_type: contentType,
+  parsed_fields: JSON.stringify(parsedFields),
+  user_groups: userGroups,
+});
+
+/** Throws `forbidden` as {@link SavedObject} says. */
+export const insertObject = async (transaction: Transaction, object: SavedObject): Promise<InsertObjectOutcome> => {
+  const written = await writeUnlessTaken(transaction, (savepoint) =>
+    query<ObjectRow>(savepoint, INSERT, bindingsOf(object)),
+  );
+  const [row] = written.status === 'written' ? written.value : [];
+  return row ? { status: 'inserted', object: toObjectRecord(row) } : { status: 'name_taken' };
+};
+
+/** Throws `forbidden` as {@link SavedObject} says. */
+export const updateObject = async (
+  transaction: Transaction,
+  id: string,
+  object: SavedObject,
+  { expectedUpdatedAt }: UpdateObjectConditions = {},
+): Promise<UpdateObjectOutcome> => {
+  if (!isUuid(id)) return { status: 'not_as_expected' };
+  const written = await writeUnlessTaken(transaction, (savepoint) =>
+    query<ObjectRow>(savepoint, UPDATE, { ...bindingsOf(object), id, expected: expectedUpdatedAt ?? null }),
+  );
+  if (written.status === 'taken') return { status: 'name_taken' };
+  const [row] = written.value;
+  return row ? { status: 'updated', object: toObjectRecord(row) } : { status: 'not_as_expected' };
+};

@@ -1,0 +1,71 @@
+import { query, type Transaction } from '../connection/query';
+import { type ReleaseRecord, type ReleaseState } from './release-record';
+
+/** How a release ends. */
+export type EndState = Exclude<ReleaseState, 'pending' | 'live'>;
+
+const APPROVE = /* sql */ `
+  insert into release_approvals (release_id, stands_for) values (cast(:id as uuid), cast(:stands_for as text[]))
+  on conflict (release_id, approved_by) do nothing`;
+
+const END = /* sql */ `
+  update releases set state = :state, ended_at = clock_timestamp(), ended_by = app_actor()
+  where id = cast(:id as uuid) and state in ('pending', 'live')`;
+
+const END_LIVE = /* sql */ `
+  update releases set state = 'superseded', ended_at = clock_timestamp(), ended_by = app_actor()
+  where environment_id = cast(:environment_id as uuid) and rule_id = cast(:rule_id as uuid) and state = 'live'
+  returning id`;
+
+const GO_LIVE = /* sql */ `
+  update releases set state = 'live', live_at = clock_timestamp(), previous_release_id = cast(:previous as uuid)
+  where id = cast(:id as uuid) and state = 'pending'`;
+
+/** Notes that the actor of the transaction agrees, for some of the approvers. A second time changes nothing. */
+export const recordApproval = async (
+  transaction: Transaction,
+  id: string,
+  standsFor: readonly string[],
+): Promise<void> => {
+  await query(transaction, APPROVE, { id, stands_for: standsFor });
+};
+
+/** Ends a release that waits or is live; one that has ended stays as it is. The rule must be locked. */
+export const endRelease = async (transaction: Transaction, id: string, state: EndState): Promise<void> => {
+  await query(transaction, END, { id, state });
+};
+
+/**
+ * Moves the pin: what was live in the environment is superseded, and the pending release takes its place, in the caller's transaction. The
+ * rule must be locked.
+ */
+export const goLive = async (
+  transaction: Transaction,
+  { id, environment, rule }: Pick<ReleaseRecord, 'id' | 'environment' | 'rule'>,
+): Promise<void> => {
+  const [ended] = await query<{ id: string }>(transaction, END_LIVE, {
+    environment_id: environment.id,
+    rule_id: rule.id,
+  });
+  await query(transaction, GO_LIVE, { id, previous: ended?.id ?? null });
+};
+
+const PUT_BACK = /* sql */ `
+  insert into releases (
+    id, environment_id, rule_id, version_id, state, approvers, approval_scheme, source, source_release_id, previous_release_id, live_at
+  )
+  select cast(:id as uuid), environment_id, rule_id, version_id, 'live', '{}', approval_scheme, 'rollback', cast(:instead as uuid),
+    previous_release_id, clock_timestamp()
+  from releases where id = cast(:previous as uuid)`;
+
+/**
+ * Moves the pin back: the live release `instead` ends as rolled back, and a new release of what `previous` had released is live in its
+ * place. Rolled back in turn it leads to what was live before `previous`. The rule must be locked.
+ */
+export const putBack = async (
+  transaction: Transaction,
+  { id, instead, previous }: { readonly id: string; readonly instead: string; readonly previous: string },
+): Promise<void> => {
+  await endRelease(transaction, instead, 'rolled_back');
+  await query(transaction, PUT_BACK, { id, instead, previous });
+};

@@ -1,0 +1,58 @@
+import { query, type Transaction } from '../connection/query';
+import {
+  environmentColumns,
+  type EnvironmentRecord,
+  type EnvironmentRow,
+  type EnvironmentSettings,
+  toEnvironmentRecord,
+} from './environment-record';
+
+/** A pointer carries the pins of every environment, so there are not many. */
+export const MAX_ENVIRONMENTS = 100;
+
+export type SaveEnvironmentOutcome =
+  | { readonly status: 'saved'; readonly environment: EnvironmentRecord }
+  /** The workspace has {@link MAX_ENVIRONMENTS} already. */
+  | { readonly status: 'too_many' }
+  /** These approvers are neither a role nor a key of the workspace. */
+  | { readonly status: 'unknown_approvers'; readonly unknown: readonly string[] };
+
+const UNKNOWN_APPROVERS = /* sql */ `
+  select approver from unnest(cast(:approvers as text[])) as approver
+  where not exists (select from roles where 'role:' || name = approver)
+    and not exists (select from api_keys where 'key:' || id = approver)`;
+
+const HAS_ROOM = /* sql */ `
+  select count(*) < ${MAX_ENVIRONMENTS} or bool_or(slug = :slug) as has_room from environments`;
+
+const SAVE = /* sql */ `
+  insert into environments (slug, name, level, approvers, approval_scheme, direct_releases)
+  values (:slug, :name, :level, cast(:approvers as text[]), :approval_scheme, :direct_releases)
+  on conflict (workspace_id, slug) do update
+    set name = excluded.name, level = excluded.level, approvers = excluded.approvers,
+      approval_scheme = excluded.approval_scheme, direct_releases = excluded.direct_releases,
+      updated_at = greatest(clock_timestamp(), environments.updated_at + interval '1 millisecond'), updated_by = app_actor()
+  returning ${environmentColumns}`;
+
+/**
+ * Creates an environment or changes the one of this slug. Releases that wait go on under the approvers that they were made with. Throws
+ * `forbidden` for an access that is restricted to groups.
+ */
+export const saveEnvironment = async (
+  transaction: Transaction,
+  { slug, name, level, approvers, approvalScheme, directReleases }: EnvironmentSettings,
+): Promise<SaveEnvironmentOutcome> => {
+  const unknown = await query<{ approver: string }>(transaction, UNKNOWN_APPROVERS, { approvers });
+  if (unknown.length > 0) return { status: 'unknown_approvers', unknown: unknown.map(({ approver }) => approver) };
+  const [room] = await query<{ has_room: boolean }>(transaction, HAS_ROOM, { slug });
+  if (room?.has_room === false) return { status: 'too_many' };
+  const rows = await query<EnvironmentRow>(transaction, SAVE, {
+    slug,
+    name,
+    level,
+    approvers,
+    approval_scheme: approvalScheme,
+    direct_releases: directReleases,
+  });
+  return { status: 'saved', environment: toEnvironmentRecord(rows[0] as EnvironmentRow) }; // an upsert of one row answers one
+};

@@ -1,0 +1,84 @@
+import { recordChange } from '../audit/record-change';
+import { query, type Transaction } from '../connection/query';
+
+/** What holders of a role may do. */
+export interface RoleRecord {
+  readonly name: string;
+  readonly entitlements: readonly string[];
+  /** Made and kept up to date by the service; never changed through {@link saveRole}. */
+  readonly builtIn: boolean;
+}
+
+interface RoleRow {
+  readonly name: string;
+  readonly entitlements: string[];
+  readonly built_in: boolean;
+}
+
+const toRecord = (row: RoleRow): RoleRecord => ({
+  name: row.name,
+  entitlements: row.entitlements,
+  builtIn: row.built_in,
+});
+
+const LIST = /* sql */ `select name, entitlements, built_in from roles order by name`;
+const FIND = /* sql */ `select name, entitlements, built_in from roles where name = :name`;
+const SAVE = /* sql */ `
+  insert into roles (name, entitlements, built_in) values (:name, cast(:entitlements as text[]), false)
+  on conflict (workspace_id, name) do update set entitlements = excluded.entitlements`;
+const RELEASE = /* sql */ `select release_role(:name) as holders`;
+const SELECTORS = /* sql */ `select selector from find_role_selectors(:name)`;
+const DELETE = /* sql */ `delete from roles where name = :name returning name`;
+
+/** Every role of the workspace, by name. */
+export const listRoles = async (transaction: Transaction): Promise<readonly RoleRecord[]> =>
+  (await query<RoleRow>(transaction, LIST)).map(toRecord);
+
+/** The role of this name; undefined where the workspace has none. */
+export const findRole = async (transaction: Transaction, name: string): Promise<RoleRecord | undefined> => {
+  const [row] = await query<RoleRow>(transaction, FIND, { name });
+  return row && toRecord(row);
+};
+
+export type SaveRoleOutcome =
+  | {
+      readonly status: 'saved';
+      readonly role: RoleRecord;
+      /** Selectors of the live keys that have it: what caches know of them is stale. */
+      readonly selectors: readonly string[];
+    }
+  | { readonly status: 'built_in' };
+
+/** Makes or changes a custom role. */
+export const saveRole = async (
+  transaction: Transaction,
+  { name, entitlements }: Pick<RoleRecord, 'name' | 'entitlements'>,
+): Promise<SaveRoleOutcome> => {
+  const before = await findRole(transaction, name);
+  if (before?.builtIn === true) return { status: 'built_in' };
+  await query(transaction, SAVE, { name, entitlements });
+  const role = { name, entitlements, builtIn: false };
+  const action = before ? 'update' : 'create';
+  await recordChange(transaction, { kind: 'role', action, id: name, name, before, after: role });
+  const keys = await query<{ selector: string }>(transaction, SELECTORS, { name });
+  return { status: 'saved', role, selectors: keys.map(({ selector }) => selector) };
+};
+
+export type DeleteRoleOutcome =
+  | { readonly status: 'deleted' }
+  | { readonly status: 'not_found' }
+  | { readonly status: 'built_in' }
+  /** So many live keys, users and invitations have it. */
+  | { readonly status: 'in_use'; readonly holders: number };
+
+/** Deletes a custom role that nobody has. Keys that are dead keep no role of their own: they become viewers. */
+export const deleteRole = async (transaction: Transaction, name: string): Promise<DeleteRoleOutcome> => {
+  const before = await findRole(transaction, name);
+  if (before === undefined) return { status: 'not_found' };
+  if (before.builtIn) return { status: 'built_in' };
+  const [counted] = await query<{ holders: number }>(transaction, RELEASE, { name });
+  if (counted !== undefined && counted.holders > 0) return { status: 'in_use', holders: counted.holders };
+  if ((await query(transaction, DELETE, { name })).length === 0) return { status: 'not_found' };
+  await recordChange(transaction, { kind: 'role', action: 'delete', id: name, name, before });
+  return { status: 'deleted' };
+};

@@ -1,0 +1,45 @@
+import { query, type Transaction } from '../connection/query';
+import { type RuleName } from '../rules/find-rule';
+import { lockRule } from '../rules/lock-rule';
+
+/** The tests of a rule as its draft holds them. */
+export interface TestSuite {
+  readonly ruleId: string;
+  readonly tests: readonly Readonly<Record<string, unknown>>[];
+}
+
+interface SuiteRow {
+  readonly id: string;
+  readonly test_suite: Record<string, unknown>[];
+}
+
+const BY_ID = /* sql */ `select id, test_suite from rules where id = cast(:id as uuid)`;
+const BY_SLUG = /* sql */ `select id, test_suite from rules where slug = :slug`;
+
+const SAVE = /* sql */ `
+  update rules
+  set test_suite = cast(:tests as json), updated_by = app_actor(),
+    updated_at = greatest(clock_timestamp(), updated_at + interval '1 millisecond')
+  where id = cast(:id as uuid)`;
+
+/** The tests of a rule, without its rows; undefined where none is visible. */
+export const findTestSuite = async (transaction: Transaction, slug: string): Promise<TestSuite | undefined> => {
+  const [row] = await query<SuiteRow>(transaction, BY_SLUG, { slug });
+  return row && { ruleId: row.id, tests: row.test_suite };
+};
+
+/** The tests of a rule that stays locked until the transaction ends. */
+export const findTestSuiteForChange = async (
+  transaction: Transaction,
+  name: RuleName,
+): Promise<TestSuite | undefined> => {
+  const rule = await lockRule(transaction, name);
+  if (rule === undefined) return undefined;
+  const [row] = await query<SuiteRow>(transaction, BY_ID, { id: rule.id });
+  return row && { ruleId: row.id, tests: row.test_suite };
+};
+
+/** Replaces the tests of a draft, which counts as a change of it. */
+export const saveTestSuite = async (transaction: Transaction, { ruleId, tests }: TestSuite): Promise<void> => {
+  await query(transaction, SAVE, { id: ruleId, tests: JSON.stringify(tests) });
+};

@@ -1,0 +1,94 @@
+import { type RuleTable } from '@decision/contracts';
+import { query, type Transaction } from '../connection/query';
+import { isUuid } from '../connection/uuid';
+import { type RuleDraft } from './rule-record';
+
+/** A published version without its content. */
+export interface VersionSummary {
+  readonly versionId: string;
+  readonly version: number;
+  /** ISO 8601 UTC with milliseconds. */
+  readonly publishedAt: string;
+  readonly publishedBy: string | null;
+}
+
+/** The rest of a draft as it was published: everything that does not decide answers. */
+export type VersionDetails = Omit<RuleDraft, keyof RuleTable> & { readonly slug: string };
+
+/** A published version with everything in it. */
+export interface VersionDocument extends VersionSummary {
+  readonly table: RuleTable;
+  readonly details: VersionDetails;
+}
+
+interface VersionRow {
+  readonly id: string;
+  readonly number: number;
+  readonly published_at: Date;
+  readonly published_by: string | null;
+}
+
+const LIST = /* sql */ `
+  select id, number, published_at, published_by from rule_versions
+  where rule_id = cast(:rule_id as uuid) and number < :before order by number desc limit :limit`;
+
+const LOAD = /* sql */ `
+  select id, number, published_at, published_by, definition, details from rule_versions where id = cast(:id as uuid)`;
+
+const COPY = /* sql */ `
+  with numbered as (
+    update rule_ids set last_number = last_number + 1
+    where id = (select id from rules where id = cast(:rule_id as uuid)) returning last_number
+  ), copied as (
+    insert into rule_versions (id, rule_id, number, value_ids, definition, details)
+    select cast(:version_id as uuid), rule_id, last_number, value_ids, definition, details
+    from rule_versions, numbered
+    where rule_versions.id = cast(:source_id as uuid) and rule_id = cast(:rule_id as uuid)
+    returning id
+  )
+  update rules set published_version_id = copied.id from copied where rules.id = cast(:rule_id as uuid)`;
+
+const SAME = /* sql */ `
+  select 1 from rule_versions a, rule_versions b
+  where a.id = cast(:a as uuid) and b.id = cast(:b as uuid) and cast(a.definition as text) = cast(b.definition as text)`;
+
+const toSummary = ({ id, number, published_at, published_by }: VersionRow): VersionSummary => ({
+  versionId: id,
+  version: number,
+  publishedAt: published_at.toISOString(),
+  publishedBy: published_by,
+});
+
+const ABOVE_ALL = 2 ** 31 - 1;
+
+/** The versions of a rule with numbers below `before`, the newest first. */
+export const listVersions = async (
+  transaction: Transaction,
+  ruleId: string,
+  { limit, before = ABOVE_ALL }: { readonly limit: number; readonly before?: number | undefined },
+): Promise<readonly VersionSummary[]> =>
+  isUuid(ruleId) ? (await query<VersionRow>(transaction, LIST, { rule_id: ruleId, before, limit })).map(toSummary) : [];
+
+/** A version with everything in it; undefined where it is not visible. */
+export const loadVersionDocument = async (
+  transaction: Transaction,
+  versionId: string,
+): Promise<VersionDocument | undefined> => {
+  if (!isUuid(versionId)) return undefined;
+  const [row] = await query<VersionRow & { definition: RuleTable; details: VersionDetails }>(transaction, LOAD, {
+    id: versionId,
+  });
+  return row && { ...toSummary(row), table: row.definition, details: row.details };
+};
+
+/** Whether two versions answer alike, by their text. */
+export const areSameVersions = async (transaction: Transaction, a: string, b: string): Promise<boolean> =>
+  a === b || (await query(transaction, SAME, { a, b })).length > 0;
+
+/** Publishes what an earlier version holds as the next version, in service at once. The draft stays. The rule must be locked. */
+export const publishVersionAgain = async (
+  transaction: Transaction,
+  { ruleId, sourceId, versionId }: { readonly ruleId: string; readonly sourceId: string; readonly versionId: string },
+): Promise<void> => {
+  await query(transaction, COPY, { rule_id: ruleId, source_id: sourceId, version_id: versionId });
+};

@@ -1,0 +1,185 @@
+import { randomUUID } from 'node:crypto';
+import {
+  type AuditEntry,
+  type AuditFilters,
+  createApiKey,
+  deleteRule,
+  deleteValue,
+  insertRule,
+  listAudit,
+  publishRule,
+  recordChange,
+  revokeApiKey,
+  saveValues,
+  type Transaction,
+  unpublishRule,
+  updateRule,
+  updateValue,
+  type WorkspaceAccess,
+} from '../src';
+import { asOwner } from './as-owner';
+import { newApiKey, newRule } from './rule-fixtures';
+import { openTestWorkspace, type TestWorkspace } from './test-workspace';
+
+describe('the audit', () => {
+  let workspace: TestWorkspace;
+  beforeAll(async () => {
+    workspace = await openTestWorkspace('audit');
+  });
+  afterAll(() => workspace.close());
+
+  const as = <T>(access: WorkspaceAccess, work: (transaction: Transaction) => Promise<T>): Promise<T> =>
+    workspace.database.inWorkspace(access, work);
+  const here = <T>(work: (transaction: Transaction) => Promise<T>): Promise<T> => as(workspace.access, work);
+  const read = async (filters: AuditFilters, access = workspace.access): Promise<readonly AuditEntry[]> =>
+    (await as(access, (transaction) => listAudit(transaction, filters, { limit: 1_000 }))).entries;
+  const shown = (entries: readonly AuditEntry[]): unknown[] =>
+    entries
+      .map(({ kind, action, subjectName, before, after }) => ({ kind, action, subjectName, before, after }))
+      .reverse();
+
+  it('says who, when, from where and what', async () => {
+    const access = { ...workspace.access, origin: { address: '192.0.2.7', requestId: 'r-1' } };
+    const before = Date.now();
+    const key = await as(access, (transaction) => createApiKey(transaction, newApiKey({ name: 'CI' })));
+    if (key.status !== 'created') throw new Error(key.status);
+    const byKey = { ...access, actor: key.key.id };
+    await as(byKey, (transaction) => insertRule(transaction, newRule({ slug: 'said' })));
+    const [entry] = await read({ actor: key.key.id });
+    expect(entry).toMatchObject({
+      actor: key.key.id,
+      actorName: 'CI',
+      address: '192.0.2.7',
+      requestId: 'r-1',
+      kind: 'rule',
+      action: 'create',
+      subjectName: 'said',
+      before: null,
+      after: { slug: 'said', name: 'Parcel price' },
+    });
+    expect(Math.abs(Date.parse(entry?.createdAt ?? '') - before)).toBeLessThan(60_000);
+  });
+
+  it('has every change of a rule', async () => {
+    const rule = newRule({ slug: 'audited' });
+    const versionId = randomUUID();
+    await here((transaction) => insertRule(transaction, rule));
+    await here((transaction) => updateRule(transaction, rule.id, { name: 'New', slug: 'renamed' }));
+    for (let time = 0; time < 2; time += 1)
+      await here((transaction) => publishRule(transaction, rule.id, { versionId }));
+    await here((transaction) => unpublishRule(transaction, rule.id));
+    await here((transaction) => deleteRule(transaction, rule.id));
+    expect(shown(await read({ subjectId: rule.id }))).toEqual([
+      { kind: 'rule', action: 'create', subjectName: 'audited', before: null, after: expect.any(Object) },
+      {
+        kind: 'rule',
+        action: 'update',
+        subjectName: 'renamed',
+        before: { name: 'Parcel price', slug: 'audited' },
+        after: { name: 'New', slug: 'renamed' },
+      },
+      { kind: 'rule', action: 'publish', subjectName: 'renamed', before: null, after: expect.objectContaining({ version: 1, versionId }) }, // prettier-ignore
+      { kind: 'rule', action: 'unpublish', subjectName: 'renamed', before: null, after: null },
+      { kind: 'rule', action: 'delete', subjectName: 'renamed', before: expect.any(Object), after: null },
+    ]);
+  });
+
+  it('has every change of a value, and no secret', async () => {
+    const write = (content: string) =>
+      here((transaction) => saveValues(transaction, [{ name: 'mail.password', type: 'string', content }], { newUserGroups: [] })); // prettier-ignore
+    const saved = await write('first-secret');
+    await write('second-secret');
+    const id = saved.status === 'saved' ? (saved.values[0]?.id ?? '') : '';
+    await here((transaction) => updateValue(transaction, id, { name: 'mail.host', content: { type: 'string', value: 'h', refersTo: [] } })); // prettier-ignore
+    await here((transaction) => deleteValue(transaction, id));
+    const entries = await read({ subjectId: id });
+    expect(entries.map(({ action }) => action)).toEqual(['delete', 'update', 'update', 'create']);
+    expect(JSON.stringify(entries.slice(2))).not.toMatch(/(first|second)-secret/);
+    expect(entries[2]).toMatchObject({ before: { content: '[hidden]' }, after: { content: '[hidden]' } });
+  });
+
+  it('has every change of a key, and never its hash', async () => {
+    const made = await here((transaction) => createApiKey(transaction, newApiKey()));
+    if (made.status !== 'created') throw new Error(made.status);
+    for (let time = 0; time < 2; time += 1) await here((transaction) => revokeApiKey(transaction, made.key.id));
+    const entries = await read({ subjectId: made.key.id });
+    expect(entries.map(({ action }) => action)).toEqual(['revoke', 'create']);
+    expect(entries[0]).toMatchObject({ before: { revokedAt: null }, after: { revokedAt: expect.any(String) } });
+    expect(JSON.stringify(entries)).not.toMatch(/abab|hash/i);
+  });
+
+  it('is written with the change or not at all', async () => {
+    const rule = newRule();
+    const failing = here(async (transaction) => {
+      await insertRule(transaction, rule);
+      throw new TypeError('on purpose');
+    });
+    await expect(failing).rejects.toThrow('on purpose');
+    expect(await read({ subjectId: rule.id })).toEqual([]);
+  });
+
+  it('pages newest first, filtered, and holds every entry once', async () => {
+    const id = randomUUID();
+    const change = { kind: 'folder', action: 'create', id, name: 'many' } as const;
+    await here((transaction) =>
+      recordChange(
+        transaction,
+        Array.from({ length: 7 }, () => change),
+      ),
+    );
+    await here((transaction) => recordChange(transaction, []));
+    const seen = new Set<string>();
+    let cursor: string | undefined;
+    do {
+      const page = await here((transaction) => listAudit(transaction, { subjectId: id, kind: 'folder', action: 'create' }, { limit: 3, cursor })); // prettier-ignore
+      for (const entry of page.entries) seen.add(entry.id);
+      cursor = page.nextCursor ?? undefined;
+    } while (cursor !== undefined);
+    expect(seen.size).toBe(7);
+    const [newest] = await read({ subjectId: id });
+    const moment = newest?.createdAt ?? '';
+    expect(await read({ subjectId: id, since: moment })).not.toEqual([]);
+    expect(await read({ subjectId: id, until: '2000-01-01T00:00:00Z' })).toEqual([]);
+    expect(await read({ subjectId: id, kind: 'rule' })).toEqual([]);
+  });
+
+  it('takes any change that can be thought of', async () => {
+    const odd = { text: '\u0000\ud800', deep: { ['__proto__']: 1 }, undefined: undefined };
+    await here((transaction) => recordChange(transaction, { kind: 'rule', action: 'x', id: '\u0000', name: '\ud800', userGroups: ['\ud800', '\u0000'], after: odd })); // prettier-ignore
+    expect(await read({ action: 'x' })).toMatchObject([{ after: { text: '\u0000\ud800' } }]);
+  });
+
+  it('shows a restricted access what its groups could see, and lets it write', async () => {
+    const sales = workspace.restrictedTo('sales');
+    const [mine, theirs] = [newRule({ userGroups: ['sales'] }), newRule({ userGroups: ['eu'] })];
+    await as(sales, (transaction) => insertRule(transaction, mine));
+    await here((transaction) => insertRule(transaction, theirs));
+    expect(await read({ subjectId: mine.id }, sales)).toHaveLength(1);
+    expect(await read({ subjectId: theirs.id }, sales)).toEqual([]);
+    expect(await read({}, await workspace.addWorkspace('elsewhere'))).toEqual([]);
+  });
+
+  describe('only grows', () => {
+    it.each([
+      `update audit_entries set action = 'nothing'`,
+      `update audit_entries set action = action where false`,
+      'delete from audit_entries',
+      'truncate audit_entries',
+      'drop table audit_entries',
+      'alter table audit_entries disable trigger all',
+      'alter table audit_entries no force row level security',
+      `insert into audit_entries (workspace_id, action, kind, subject_id, subject_name, user_groups)
+         values ('${randomUUID()}', 'x', 'x', 'x', 'x', '{}')`,
+    ])('the runtime role may not %s', async (statement) => {
+      const before = await read({});
+      await expect(here((transaction) => transaction.raw(statement))).rejects.toThrow();
+      expect(await read({})).toEqual(before);
+    });
+
+    it('and not even whoever owns it changes an entry', async () => {
+      await expect(asOwner(workspace.url, `update audit_entries set action = 'nothing'`)).rejects.toThrow(
+        'never change',
+      );
+    });
+  });
+});

@@ -1,0 +1,27 @@
+import { checkJsonContentType, sendBytes } from '@decision/service-kit';
+import { solveParallel } from '../parallel/parallel-solve';
+import { openPieces } from '../solve-body';
+import { clockOf, identify, type SolveExchange, type SolveRouteContext, type SolveRouteLimits } from './solve-exchange';
+import { readExplain } from './solve-path';
+
+const PATH = '/api/v1/parallel-solve';
+
+/** Whether an address is that of parallel solving. */
+export const isParallelPath = (url: string): boolean =>
+  url.startsWith(PATH) && /^\/?(?:\?|$)/.test(url.slice(PATH.length));
+
+/** Answers one parallel request. Throws `ServiceError` for a fault of the whole request. */
+export const answerParallel = async (
+  { request, response, context, place }: SolveExchange,
+  { authenticator, openSolve }: SolveRouteContext,
+  limits: SolveRouteLimits,
+): Promise<void> => {
+  const viewer = await identify(authenticator, request, context.address);
+  checkJsonContentType(request.headers['content-type']);
+  const { url = '' } = request;
+  const explain = readExplain(url.includes('?') ? url.slice(url.indexOf('?') + 1) : '');
+  const pieces: Buffer[] = [];
+  for await (const piece of openPieces(request, context, limits, place)) pieces.push(piece);
+  const shared = { viewer, explain, ...clockOf(context) };
+  sendBytes(response, 200, await solveParallel(Buffer.concat(pieces), shared, openSolve, limits));
+};

@@ -1,0 +1,130 @@
+import { errorCodes } from '@decision/contracts';
+import { type GatewayUnderTest, READY, send, startGateway } from './gateway-under-test';
+
+let gateway: GatewayUnderTest;
+beforeAll(async () => {
+  gateway = await startGateway();
+});
+beforeEach(() => gateway.reset());
+afterAll(() => gateway.server.stop(1_000));
+
+const SOLVE_PATHS = [
+  '/api/v1/solve/price',
+  '/api/v1/solve/price/latest',
+  '/api/v1/bulk-solve/price',
+  '/api/v1/bulk-solve/price/3',
+  '/api/v1/parallel-solve',
+  '/api/v1/parallel-solve/?explain=true',
+];
+
+const request = (method: string, path: string, headers: Record<string, string> = {}) =>
+  fetch(`${gateway.url}${path}`, { method, headers: { 'x-api-key': 'solver', ...headers } });
+
+describe.each(SOLVE_PATHS)('%s', (path) => {
+  it.each(['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE'])('answers %s with 405 and what is allowed', async (method) => {
+    const response = await request(method, path);
+    expect(response.status).toBe(405);
+    expect(response.headers.get('allow')).toBe('POST, OPTIONS');
+    if (method !== 'HEAD')
+      expect(await response.json()).toMatchObject({ code: 'method_not_allowed', request_id: expect.any(String) });
+  });
+
+  it('answers OPTIONS', async () => {
+    const response = await request('OPTIONS', path);
+    expect([response.status, response.headers.get('allow'), await response.text()]).toEqual([204, 'POST, OPTIONS', '']);
+  });
+
+  it.each(['application/xml', 'text/plain', 'application/json; charset=latin1', 'application'])(
+    'answers the content type %j with 415',
+    async (type) => {
+      const answer = await send(`${gateway.url}${path}`, path.includes('parallel') ? {} : [], { 'content-type': type });
+      expect(answer).toMatchObject({ status: 415, body: { code: 'unsupported_media_type' } });
+    },
+  );
+
+  it.each(['compress', 'gzip, br', 'zstd'])('answers the encoding %s with 415', async (coding) => {
+    expect(await send(`${gateway.url}${path}`, [], { 'content-encoding': coding })).toMatchObject({
+      status: 415,
+      body: { code: 'unsupported_media_type' },
+    });
+  });
+
+  it.each(['explain=yes', 'explain=', 'explain=TRUE', 'explain=__proto__'])('refuses ?%s', async (query) => {
+    const answer = await send(`${gateway.url}${path.split('?')[0]}?${query}`, []);
+    expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_request', problems: [{ path: '/explain' }] } });
+  });
+
+  it('is 503 with Retry-After while the broker is disabled or away, whoever asks', async () => {
+    for (const status of [undefined, { ...READY, ready: false, reason: 'The broker is away.' }]) {
+      gateway.requesterStatus = status;
+      const response = await fetch(`${gateway.url}${path}`, { method: 'POST', body: '[]' });
+      expect(response.status).toBe(503);
+      expect(response.headers.get('retry-after')).toBe('1');
+      expect(await response.json()).toMatchObject({ code: 'broker_unavailable', error: expect.stringMatching(/\.$/) });
+    }
+  });
+
+  it('asks for a key', async () => {
+    const response = await fetch(`${gateway.url}${path}`, { method: 'POST', body: '[]' });
+    expect(response.status).toBe(401);
+    expect(await response.json()).toMatchObject({ code: 'missing_api_key' });
+  });
+});
+
+it.each([
+  '/',
+  '/api/v1',
+  '/api/v1/solve',
+  '/api/v1/solve/',
+  '/api/v1/bulk-solve',
+  '/api/v1/parallel-solve/x',
+  '/api/v1/solve/a/b/c',
+  '/API/V1/solve/a',
+])('answers POST %s with 404', async (path) => {
+  expect(await send(`${gateway.url}${path}`, {})).toMatchObject({
+    status: errorCodes.not_found.status,
+    body: { code: 'not_found' },
+  });
+});
+
+describe('operations', () => {
+  it('answers health with exactly its body, whatever the state of the broker', async () => {
+    const body = (broker: object) => ({
+      status: 'ok',
+      redis: false,
+      cacheInvalidation: { enabled: false, ready: false, channel: 'service:cache:invalidate' },
+      broker,
+    });
+    expect(await (await request('GET', '/health')).json()).toEqual(body({ enabled: true, ready: true, partitions: 4 }));
+    gateway.requesterStatus = { ...READY, ready: false, partitions: 0, reason: 'Joining.' };
+    expect(await (await request('GET', '/health')).json()).toEqual(
+      body({ enabled: true, ready: false, partitions: 0 }),
+    );
+    gateway.requesterStatus = undefined;
+    const response = await request('GET', '/health');
+    expect(response.status).toBe(200);
+    expect(await response.json()).toEqual(body({ enabled: false, ready: false, partitions: 0 }));
+  });
+
+  it('is ready once partitions of answers are owned, and says why not before', async () => {
+    expect((await request('GET', '/ready')).status).toBe(200);
+    const reason = 'The topic "solution-response" has 2 partitions, 4 are expected.';
+    gateway.requesterStatus = { ...READY, ready: false, partitions: 0, reason };
+    const response = await request('GET', '/ready');
+    expect(response.status).toBe(503);
+    expect(await response.json()).toEqual({ ready: false, reason });
+    gateway.requesterStatus = undefined;
+    expect((await request('GET', '/ready')).status).toBe(503);
+  });
+
+  it('describes every solve path in its document', async () => {
+    const { paths } = (await (await request('GET', '/openapi.json')).json()) as { paths: Record<string, unknown> };
+    expect(Object.keys(paths)).toEqual([
+      '/api/v1/solve/{slug}',
+      '/api/v1/solve/{slug}/{selector}',
+      '/api/v1/bulk-solve/{slug}',
+      '/api/v1/bulk-solve/{slug}/{selector}',
+      '/api/v1/parallel-solve',
+    ]);
+  });
+});

@@ -1,0 +1,81 @@
+import { VALUE_NAME_MAX_LENGTH } from '@decision/contracts';
+import { type ManagedKey, type ManagedValue } from '@decision/persistence';
+import { type ContentField, type ContentProblem, type EnumMember } from './schema/parsed-content';
+
+/** A value that an object is to have. */
+export type WantedValue = Omit<ManagedValue, 'id' | 'archived'>;
+
+/** An object generates no more values than these. */
+export const MAX_MANAGED_VALUES = 100_000;
+const MAX_PROBLEMS = 100;
+
+/** The member under which the collection of a field is known. */
+export const COLLECTION = '';
+
+/** What tells two values of one object apart. */
+export const keyText = ({ path, member }: ManagedKey): string => `${path}\n${member}`;
+
+/**
+ * The values of enum fields: for each field its collection, a list named like the field, and for each member one named
+ * `<field>.<member>`. Names are NFC. Fields that no value can be named for are problems, at most 100.
+ */
+export const managedValuesOf = (
+  fields: readonly ContentField[],
+): { readonly wanted: readonly WantedValue[]; readonly problems: readonly ContentProblem[] } => {
+  const problems: ContentProblem[] = [];
+  const byName = new Map<string, WantedValue>();
+  for (const field of fields) {
+    for (const value of valuesOf(field)) {
+      const fault = faultOfName(value.name) ?? faultOfPlace(byName, value);
+      if (fault === undefined) byName.set(value.name, value);
+      else if (problems.length < MAX_PROBLEMS) problems.push({ path: field.schemaPath, message: fault });
+    }
+  }
+  if (byName.size > MAX_MANAGED_VALUES) {
+    const message = `The enums have more than ${MAX_MANAGED_VALUES} members together; keep such sets as values, with /values/sync.`;
+    return { wanted: [], problems: [{ path: '', message }] };
+  }
+  return { wanted: [...byName.values()], problems };
+};
+
+const valuesOf = ({ key, members = [], description }: ContentField): readonly WantedValue[] => {
+  if (members.length === 0) return [];
+  const path = key.normalize('NFC');
+  return [
+    {
+      path,
+      member: COLLECTION,
+      name: path,
+      type: 'list',
+      content: members.map(({ value }) => value),
+      metadata: description === null ? {} : { description },
+    },
+    ...members.map((member) => memberValue(path, member)),
+  ];
+};
+
+const memberValue = (path: string, { value, title, description }: EnumMember): WantedValue => ({
+  path,
+  member: JSON.stringify(value),
+  name: `${path}.${String(value)}`.normalize('NFC'),
+  type: typeof value as 'string' | 'number' | 'boolean', // a member is one of these
+  content: value,
+  metadata: { ...(title === undefined ? {} : { title }), ...(description === undefined ? {} : { description }) },
+});
+
+const faultOfPlace = (byName: ReadonlyMap<string, WantedValue>, { name }: WantedValue): string | undefined =>
+  byName.has(name) ? `Two values would be named "${shown(name)}"; rename a field or a member.` : undefined;
+
+// A name is shown on one line, and stored as UTF-8.
+const UNNAMEABLE = /[\u0000-\u001f\u007f\p{Surrogate}]/u;
+
+const faultOfName = (name: string): string | undefined => {
+  if (name.length > VALUE_NAME_MAX_LENGTH) {
+    return `The name "${shown(name)}" is longer than ${VALUE_NAME_MAX_LENGTH} characters.`;
+  }
+  return UNNAMEABLE.test(name)
+    ? `The name ${JSON.stringify(shown(name))} has a character that names cannot have.`
+    : undefined;
+};
+
+const shown = (name: string): string => (name.length > 100 ? `${name.slice(0, 100)}...` : name);

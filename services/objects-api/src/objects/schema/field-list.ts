@@ -1,0 +1,86 @@
+import { type Members, unionOf } from './members';
+import {
+  ContentFault,
+  type ContentField,
+  contentLimits,
+  type FieldScope,
+  type ParsedFieldType,
+} from './parsed-content';
+
+/** What one place of the content says of a field. */
+export interface FieldFacts {
+  readonly type: ParsedFieldType | undefined;
+  readonly members?: Members | undefined;
+  readonly description?: string | undefined;
+  readonly title?: string | undefined;
+  readonly required: boolean;
+}
+
+/** A field that may be found several times, in alternatives: what is found first counts, and its members come together. */
+export class FieldEntry {
+  private facts: FieldFacts | undefined;
+
+  constructor(
+    private readonly parts: readonly string[],
+    private readonly schemaPath: string,
+    private readonly scope: FieldScope,
+  ) {}
+
+  add(facts: FieldFacts): void {
+    const { facts: before } = this;
+    this.facts =
+      before === undefined
+        ? facts
+        : {
+            type: before.type ?? facts.type,
+            members: unionOf(before.members, facts.members),
+            description: before.description ?? facts.description,
+            title: before.title ?? facts.title,
+            required: before.required && facts.required,
+          };
+  }
+
+  toField(): ContentField {
+    const { type = 'object', members, description = null, title, required = false } = this.facts ?? {};
+    const last = this.parts.at(-1) ?? '';
+    return {
+      key: this.parts.join('.'),
+      name: title ?? last,
+      description,
+      type,
+      scope: this.scope,
+      required,
+      schemaPath: this.schemaPath,
+      ...(type === 'object' ? { derivedObjectName: pascalCase(title ?? last) } : {}),
+      ...(members === undefined || members.size === 0 ? {} : { members: [...members.values()] }),
+    };
+  }
+}
+
+/** The fields of content, in the order in which they were found. */
+export class FieldList {
+  private readonly entries = new Map<string, FieldEntry>();
+
+  /** The entry of a path, new or known. Throws a {@link ContentFault} for too many fields, or one too deep. */
+  open(parts: readonly string[], schemaPath: string, scope: FieldScope): FieldEntry {
+    const key = parts.join('.');
+    const known = this.entries.get(key);
+    if (known !== undefined) return known;
+    if (parts.length > contentLimits.pathParts) {
+      throw new ContentFault(schemaPath, `Fields nest deeper than ${contentLimits.pathParts} levels here.`);
+    }
+    if (this.entries.size >= contentLimits.fields) {
+      throw new ContentFault(schemaPath, `There are more than ${contentLimits.fields} fields.`);
+    }
+    const entry = new FieldEntry(parts, schemaPath, scope);
+    this.entries.set(key, entry);
+    return entry;
+  }
+
+  toArray(): readonly ContentField[] {
+    return [...this.entries.values()].map((entry) => entry.toField());
+  }
+}
+
+const pascalCase = (text: string): string =>
+  (text.match(/[\p{L}\p{N}]+/gu) ?? []).map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');

@@ -1,0 +1,77 @@
+/** What an object can hold. */
+export type ContentType = 'json_schema' | 'json_object';
+
+/** Types that a field of an object can give a field of a rule. */
+export type ParsedFieldType = 'string' | 'number' | 'boolean' | 'date' | 'list' | 'object';
+
+/** Where a field stands: in the object itself, in an object within it, or in the elements of a list. */
+export type FieldScope = 'root' | 'nested' | 'item';
+
+/** A member of an enum that can be a value. */
+export interface EnumMember {
+  readonly value: string | number | boolean;
+  readonly title?: string | undefined;
+  readonly description?: string | undefined;
+}
+
+/** One field of an object's content. */
+export interface ContentField {
+  /** Keys from the object to the field, joined with dots; elements of lists add no part. */
+  readonly key: string;
+  readonly name: string;
+  readonly description: string | null;
+  readonly type: ParsedFieldType;
+  readonly scope: FieldScope;
+  readonly required: boolean;
+  /** JSON pointer into the content, where the field was first found. */
+  readonly schemaPath: string;
+  /** What an object within the content can be called; absent for all else. */
+  readonly derivedObjectName?: string | undefined;
+  /** In their order; absent where the schema lists none. */
+  readonly members?: readonly EnumMember[] | undefined;
+}
+
+/** Why content cannot be an object's. */
+export interface ContentProblem {
+  /** JSON pointer into the content; empty for the whole. */
+  readonly path: string;
+  /** A sentence. */
+  readonly message: string;
+}
+
+export interface ParsedContent {
+  readonly contentType: ContentType;
+  /** In the order of the content. */
+  readonly fields: readonly ContentField[];
+}
+
+export type ContentReading =
+  | { readonly ok: true; readonly content: ParsedContent }
+  | { readonly ok: false; readonly problems: readonly ContentProblem[] };
+
+/** Bounds of what is read. What goes beyond is refused, never cut. */
+export const contentLimits = {
+  /** Brackets within one another in the text. */
+  depth: 200,
+  /** Work on one content: enum members that are looked at count one, schemas ten, those behind references as often as they are referred to. */
+  steps: 1_000_000,
+  /** What looking at a schema counts. */
+  stepsOfSchema: 10,
+  /** Schemas within one another, references followed. */
+  schemaDepth: 200,
+  fields: 10_000,
+  /** Keys from the object to a field. */
+  pathParts: 31,
+} as const;
+
+/** Stops the reading of content. */
+export class ContentFault extends Error {
+  override readonly name = 'ContentFault';
+
+  constructor(
+    readonly path: string,
+    message: string,
+  ) {
+    super(message);
+  }
+}

@@ -1,0 +1,178 @@
+import { FieldList } from './field-list';
+import { isJsonObject, type JsonObject, memberOf, pointerTo } from './json-object';
+import { intersectionOf, type Members, membersOf, namesIn, unionOf } from './members';
+import {
+  ContentFault,
+  type ContentField,
+  contentLimits,
+  type FieldScope,
+  type ParsedFieldType,
+} from './parsed-content';
+import { resolveReference } from './resolve-reference';
+import { typeOfSchema } from './schema-types';
+
+/** The fields of a JSON Schema. Throws a {@link ContentFault} for what cannot be read. */
+export const readSchema = (document: JsonObject): readonly ContentField[] => {
+  const reader = new SchemaReader(document);
+  reader.read(document, { parts: [], pointer: '', scope: 'root' });
+  return reader.fields.toArray();
+};
+
+/** Where a schema applies. */
+interface Place {
+  readonly parts: readonly string[];
+  /** JSON pointer to the schema. */
+  readonly pointer: string;
+  readonly scope: FieldScope;
+}
+
+/** What a schema says of the field to which it applies. */
+interface Finding {
+  readonly type: ParsedFieldType | undefined;
+  readonly members: Members | undefined;
+  readonly description: string | undefined;
+  readonly title: string | undefined;
+}
+
+const NOTHING: Finding = { type: undefined, members: undefined, description: undefined, title: undefined };
+
+/** Keywords under which any of several schemas applies to the same field. */
+const ALTERNATIVES = ['oneOf', 'anyOf'] as const;
+const CONDITIONS = ['then', 'else'] as const;
+
+/**
+ * Walks a schema from its root. A schema that is already being walked is not entered again, so recursive schemas end where they begin to
+ * repeat; references that multiply each other run into the bound on steps.
+ */
+class SchemaReader {
+  readonly fields = new FieldList();
+  private readonly entered = new Set<JsonObject>();
+  private steps = 0;
+
+  constructor(private readonly document: JsonObject) {}
+
+  read(schema: unknown, place: Place): Finding {
+    if (!isJsonObject(schema)) return NOTHING;
+    this.count(contentLimits.stepsOfSchema, place);
+    if (this.entered.has(schema)) return NOTHING;
+    if (this.entered.size >= contentLimits.schemaDepth) {
+      throw new ContentFault(place.pointer, `Schemas nest deeper than ${contentLimits.schemaDepth} levels here.`);
+    }
+    this.entered.add(schema);
+    try {
+      const finding = this.combine(schema, place);
+      this.readProperties(schema, place);
+      return finding;
+    } finally {
+      this.entered.delete(schema);
+    }
+  }
+
+  private count(steps: number, { pointer }: Place): void {
+    this.steps += steps;
+    if (this.steps <= contentLimits.steps) return;
+    throw new ContentFault(pointer, 'The schema becomes too large when its references are followed.');
+  }
+
+  /** Everything that a schema and those which it combines say of the field. What all must hold narrows, alternatives widen. */
+  private combine(schema: JsonObject, place: Place): Finding {
+    const own = this.own(schema, place);
+    const every = [own, ...this.reference(schema, place), ...this.list(schema, 'allOf', place)];
+    const some = ALTERNATIVES.map((keyword) => this.list(schema, keyword, place));
+    const weak = [...CONDITIONS.map((keyword) => this.keyword(schema, keyword, place)), ...this.items(schema, place)];
+    const narrowed = [...every.map(({ members }) => members), ...some.map(unionOfAll)].reduce(
+      intersectionOf,
+      undefined,
+    );
+    const all = [...every, ...some.flat(), ...weak];
+    return {
+      type: own.type ?? first([...every, ...some.flat()], 'type') ?? first(weak.slice(0, CONDITIONS.length), 'type'),
+      members: narrowed ?? unionOfAll(weak),
+      description: first(all.slice(0, every.length), 'description'),
+      title: first(all.slice(0, every.length), 'title'),
+    };
+  }
+
+  private own(schema: JsonObject, place: Place): Finding {
+    const listed = memberOf(schema, 'enum');
+    if (Array.isArray(listed)) this.count(listed.length, place);
+    const names = namesIn(schema);
+    return {
+      type: typeOfSchema(schema),
+      members: intersectionOf(
+        Array.isArray(listed) ? membersOf(listed) : undefined,
+        Object.hasOwn(schema, 'const') ? membersOf([schema['const']], names) : undefined,
+      ),
+      description: names.description,
+      title: names.title,
+    };
+  }
+
+  private reference(schema: JsonObject, place: Place): readonly Finding[] {
+    for (const keyword of ['$dynamicRef', '$recursiveRef']) {
+      if (!Object.hasOwn(schema, keyword)) continue;
+      throw new ContentFault(pointerTo(place.pointer, keyword), `"${keyword}" is not followed; use "$ref".`);
+    }
+    if (!Object.hasOwn(schema, '$ref')) return [];
+    const path = pointerTo(place.pointer, '$ref');
+    const { $ref: reference } = schema;
+    if (typeof reference !== 'string') throw new ContentFault(path, 'A "$ref" must be text.');
+    const target = resolveReference(this.document, reference, path);
+    return [this.read(target, place)];
+  }
+
+  private list(schema: JsonObject, keyword: string, place: Place): readonly Finding[] {
+    const branches = memberOf(schema, keyword);
+    if (!Array.isArray(branches)) return [];
+    const pointer = pointerTo(place.pointer, keyword);
+    return branches.map((branch, index) => this.read(branch, { ...place, pointer: pointerTo(pointer, index) }));
+  }
+
+  private keyword(schema: JsonObject, keyword: string, place: Place): Finding {
+    const inner = memberOf(schema, keyword);
+    if (Array.isArray(inner)) return NOTHING;
+    return this.read(inner, { ...place, pointer: pointerTo(place.pointer, keyword) });
+  }
+
+  /** Elements of a list are fields of the same path. */
+  private items(schema: JsonObject, place: Place): readonly Finding[] {
+    const inItems = { ...place, scope: 'item' } as const;
+    return [
+      this.keyword(schema, 'items', inItems),
+      ...this.list(schema, 'items', inItems),
+      ...this.list(schema, 'prefixItems', inItems),
+    ];
+  }
+
+  private readProperties(schema: JsonObject, place: Place): void {
+    const properties = memberOf(schema, 'properties');
+    if (!isJsonObject(properties)) return;
+    const required = memberOf(schema, 'required');
+    const needed = new Set<unknown>(Array.isArray(required) ? required : []);
+    for (const [key, property] of Object.entries(properties)) {
+      this.readProperty(property, innerPlace(place, key), needed.has(key));
+    }
+  }
+
+  private readProperty(property: unknown, place: Place, required: boolean): void {
+    // First, so that fields stand before those within them.
+    const entry = this.fields.open(place.parts, place.pointer, place.scope);
+    const scope = place.scope === 'item' ? 'item' : 'nested';
+    const { type, members, description, title } = this.read(property, { ...place, scope });
+    if (members !== undefined) this.count(members.size, place);
+    entry.add({ type, members, description, title, required });
+  }
+}
+
+/** A property of what lies in a list belongs to the list's elements. */
+const innerPlace = ({ parts, pointer, scope }: Place, key: string): Place => ({
+  parts: [...parts, key],
+  pointer: pointerTo(pointerTo(pointer, 'properties'), key),
+  scope,
+});
+
+const unionOfAll = (findings: readonly Finding[]): Members | undefined =>
+  findings.map(({ members }) => members).reduce(unionOf, undefined);
+
+const first = <K extends keyof Finding>(findings: readonly Finding[], key: K): Finding[K] | undefined =>
+  findings.find((finding) => finding[key] !== undefined)?.[key];

@@ -1,0 +1,27 @@
+import { type ReleaseRecord } from '@decision/persistence';
+
+/** Who wants to approve. */
+export interface Approver {
+  readonly keyId: string;
+  readonly role: string;
+}
+
+/** The approvers of a release, `key:<id>` or `role:<name>`, for whom somebody can stand. */
+export const standsFor = (approvers: readonly string[], { keyId, role }: Approver): readonly string[] =>
+  approvers.filter((approver) => approver === `key:${keyId}` || approver === `role:${role}`);
+
+/** The approvers of whom one (`any`) or each (`all`) has yet to agree; none where the release may go live. */
+export const waitingFor = ({
+  approvers,
+  approvalScheme,
+  approvals,
+}: Pick<ReleaseRecord, 'approvers' | 'approvalScheme' | 'approvals'>): readonly string[] => {
+  const agreed = new Set(approvals.flatMap((approval) => approval.standsFor));
+  const missing = approvers.filter((approver) => !agreed.has(approver));
+  switch (approvalScheme) {
+    case 'all':
+      return missing;
+    case 'any':
+      return missing.length < approvers.length ? [] : approvers;
+  }
+};

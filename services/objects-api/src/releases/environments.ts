@@ -1,0 +1,56 @@
+import { type Environment, type SaveEnvironmentRequest, ServiceError } from '@decision/contracts';
+import {
+  type EnvironmentRecord,
+  listEnvironments as listStoredEnvironments,
+  MAX_ENVIRONMENTS,
+  saveEnvironment as saveStoredEnvironment,
+  type Transaction,
+  type WorkspaceAccess,
+} from '@decision/persistence';
+import { toEnvironment } from './release-answers';
+import { type ReleaseContext } from './release-context';
+import { environmentNotFound } from './release-errors';
+
+export const listEnvironments = async ({ database }: ReleaseContext, access: WorkspaceAccess): Promise<Environment[]> =>
+  (await database.inWorkspace(access, listStoredEnvironments)).map(toEnvironment);
+
+/** Creates or changes an environment. Throws `forbidden` for a restricted key, `invalid_request` for unknown approvers or too many. */
+export const saveEnvironment = async (
+  { database }: ReleaseContext,
+  access: WorkspaceAccess,
+  request: SaveEnvironmentRequest,
+): Promise<Environment> => {
+  requireUnrestricted(access, 'change environments');
+  const { slug, name = slug, level = 1, approvers = [] } = request;
+  const { approval_scheme: approvalScheme = 'any', direct_releases: directReleases = true } = request;
+  const settings = { slug, name, level, approvers, approvalScheme, directReleases };
+  const outcome = await database.inWorkspace(access, (transaction) => saveStoredEnvironment(transaction, settings));
+  switch (outcome.status) {
+    case 'saved':
+      return toEnvironment(outcome.environment);
+    case 'too_many':
+      throw refused('/slug', `cannot be another one: a workspace has at most ${MAX_ENVIRONMENTS} environments`);
+    case 'unknown_approvers':
+      throw refused(
+        '/approvers',
+        `must name roles and keys of the workspace: unknown are ${outcome.unknown.join(', ')}`,
+      );
+  }
+};
+
+const refused = (path: string, message: string): ServiceError =>
+  new ServiceError('invalid_request', `The field "${path.slice(1)}" ${message}.`, { problems: [{ path, message }] });
+
+/** What concerns the whole workspace is not for a key that sees a part of it. */
+export const requireUnrestricted = ({ userGroups }: WorkspaceAccess, what: string): void => {
+  if (userGroups !== undefined)
+    throw new ServiceError('forbidden', `A key that is restricted to user groups may not ${what}.`);
+};
+
+/** Throws `environment_not_found`. */
+export const findEnvironment = async (transaction: Transaction, slug: string): Promise<EnvironmentRecord> => {
+  const environments = await listStoredEnvironments(transaction);
+  const found = environments.find((environment) => environment.slug === slug);
+  if (found !== undefined) return found;
+  throw environmentNotFound(slug, environments.map((environment) => environment.slug)); // prettier-ignore
+};

@@ -1,0 +1,60 @@
+import { ServiceError } from '@decision/contracts';
+import {
+  findOpenReleases,
+  findRelease,
+  goLive,
+  insertRelease,
+  type NewRelease,
+  type EnvironmentRecord,
+  type Transaction,
+} from '@decision/persistence';
+import { waitingFor } from './approval';
+import { type ReleaseChange } from './release-context';
+
+/** A release that is wanted; the rule is locked. */
+export interface WantedRelease extends NewRelease {
+  readonly environment: EnvironmentRecord;
+}
+
+/**
+ * Makes a release, live at once where nobody has to approve it. Where the version waits or is live in the environment already, that release
+ * is the answer. Throws `release_pending` where another version waits, and `release_conflict` where the id stands for something else.
+ */
+export const openRelease = async (transaction: Transaction, wanted: WantedRelease): Promise<ReleaseChange> => {
+  const known = (await findAgain(transaction, wanted)) ?? (await findOpen(transaction, wanted));
+  if (known !== undefined) return { release: known, moved: false };
+  const outcome = await insertRelease(transaction, wanted);
+  if (outcome.status === 'id_taken') throw idTaken(wanted.id);
+  const { release } = outcome;
+  if (waitingFor(release).length > 0) return { release, moved: false };
+  await goLive(transaction, release);
+  return { release: (await findRelease(transaction, release.id)) ?? release, moved: true };
+};
+
+/** The release that an earlier request with the same id has made. */
+const findAgain = async (transaction: Transaction, { id, ruleId, versionId, environment }: WantedRelease) => {
+  const known = await findRelease(transaction, id);
+  if (known === undefined) return undefined;
+  const same = known.rule.id === ruleId && known.versionId === versionId && known.environment.id === environment.id;
+  if (same) return known;
+  throw idTaken(id);
+};
+
+const findOpen = async (transaction: Transaction, { ruleId, versionId, environment }: WantedRelease) => {
+  const open = (await findOpenReleases(transaction, ruleId)).filter(
+    (release) => release.environment.id === environment.id,
+  );
+  const same = open.find((release) => release.versionId === versionId);
+  const pending = open.find(({ state }) => state === 'pending');
+  if (pending === undefined || pending === same) return same;
+  throw new ServiceError(
+    'release_pending',
+    `Version ${pending.version} of the rule waits for approval in "${environment.slug}"; cancel that release first.`,
+    { release_id: pending.id, version: pending.version },
+  );
+};
+
+const idTaken = (id: string): ServiceError =>
+  new ServiceError('release_conflict', `The id ${id} stands for another release; leave it out or choose another.`, {
+    id,
+  });

@@ -1,0 +1,26 @@
+import { cacheKeys } from '@decision/contracts';
+import { type ReleaseRecord, type Transaction, type WorkspaceAccess } from '@decision/persistence';
+import { type AnnouncingContext, changeAndAnnounce } from '../announcing';
+
+/** What the calls on releases need from outside. */
+export interface ReleaseContext extends AnnouncingContext {
+  readonly newId: () => string;
+}
+
+/** A release as it now is, and whether a pin has moved. */
+export interface ReleaseChange {
+  readonly release: ReleaseRecord;
+  readonly moved: boolean;
+}
+
+/** Changes a release in one transaction; where a pin moves, every process is told after the commit. */
+export const moveAndAnnounce = async (
+  context: ReleaseContext,
+  access: WorkspaceAccess,
+  change: (transaction: Transaction) => Promise<ReleaseChange>,
+): Promise<ReleaseRecord> =>
+  changeAndAnnounce(context, access, async (transaction, owe) => {
+    const { release, moved } = await change(transaction);
+    if (moved) owe({ kind: 'release', keys: [cacheKeys.rulePointer(access.workspaceId, release.rule.slug)] });
+    return release;
+  });

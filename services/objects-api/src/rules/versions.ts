@@ -1,0 +1,121 @@
+import { cacheKeys, type RuleDiff, type RuleVersion } from '@decision/contracts';
+import {
+  areSameVersions,
+  findNumberedVersion,
+  findRule,
+  listVersions as listStoredVersions,
+  lockRule,
+  publishVersionAgain,
+  type RuleRecord,
+  type Transaction,
+  type WorkspaceAccess,
+} from '@decision/persistence';
+import { changeAndAnnounce } from '../announcing';
+import { diffRecords, diffTables } from './diff-tables';
+import { findVersion } from './find-version';
+import { type ImportContext } from './import-rule';
+import { ruleNotFound, versionNotFound } from './rule-errors';
+
+/** One page of versions, newest first. Throws `rule_not_found`. */
+export const listVersions = (
+  { database }: Pick<ImportContext, 'database'>,
+  access: WorkspaceAccess,
+  slug: string,
+  { limit, before }: { readonly limit: number; readonly before: number | undefined },
+): Promise<{ data: RuleVersion[]; next_cursor: string | null }> =>
+  database.inWorkspace(access, async (transaction) => {
+    const rule = await requireRule(transaction, slug);
+    const versions = await listStoredVersions(transaction, rule.id, { limit: limit + 1, before });
+    const shown = versions.slice(0, limit);
+    const data = shown.map(({ version, versionId, publishedAt, publishedBy }) => ({
+      version,
+      version_id: versionId,
+      published_at: publishedAt,
+      published_by: publishedBy,
+      in_service: version === rule.publishedVersion,
+    }));
+    return { data, next_cursor: versions.length > limit ? String(shown.at(-1)?.version) : null };
+  });
+
+/**
+ * Puts an earlier version back in service, as the next version; nothing happens where what is in service has its content already. Throws
+ * `rule_not_found` or `version_not_found`.
+ */
+export const publishAgain = (
+  context: ImportContext,
+  access: WorkspaceAccess,
+  slug: string,
+  version: string,
+): Promise<RuleRecord> =>
+  changeAndAnnounce(context, access, async (transaction, owe) => {
+    const rule = await lockRule(transaction, { slug });
+    if (rule === undefined) throw ruleNotFound({ slug });
+    const source = await findNumberedVersion(transaction, rule.id, Number(version));
+    if (source === undefined) throw versionNotFound(slug, version);
+    const current = rule.publishedVersionId;
+    if (current === null || !(await areSameVersions(transaction, current, source.version_id))) {
+      const again = { ruleId: rule.id, sourceId: source.version_id, versionId: context.newId() };
+      await publishVersionAgain(transaction, again);
+      owe({ kind: 'rule', keys: [cacheKeys.rulePointer(access.workspaceId, slug)] });
+    }
+    return requireRule(transaction, slug);
+  });
+
+/** What distinguishes two states of a rule. Throws `rule_not_found`, `rule_not_published`, `version_not_found` or `environment_not_found`. */
+export const diffRule = (
+  { database }: Pick<ImportContext, 'database'>,
+  access: WorkspaceAccess,
+  slug: string,
+  { from = 'latest', to = 'draft' }: { readonly from?: string | undefined; readonly to?: string | undefined },
+): Promise<RuleDiff> =>
+  database.inWorkspace(access, async (transaction) => {
+    const rule = await requireRule(transaction, slug);
+    const before = await readState(transaction, rule, from);
+    const after = await readState(transaction, rule, to);
+    const { fields, rows, truncated } = diffTables(before.table, after.table);
+    const other = diffRecords(before.other, after.other).map(({ path, ...change }) => ({ field: path, ...change }));
+    const differences =
+      fields.length + other.length + Object.values(rows.counts).reduce((sum, count) => sum + count, 0);
+    return { rule: slug, from: before.name, to: after.name, fields, rows, other, equal: differences === 0, truncated };
+  });
+
+/** A state of a rule: what decides answers in tables, and everything else by name. */
+interface RuleState {
+  readonly name: string;
+  readonly table: Pick<RuleRecord, 'requestSchema' | 'responseSchema' | 'conditions'>;
+  readonly other: Readonly<Record<string, unknown>>;
+}
+
+const readState = async (transaction: Transaction, rule: RuleRecord, selector: string): Promise<RuleState> => {
+  if (selector === 'draft') return { name: 'draft', ...splitState(rule) };
+  const { version, table, details } = await findVersion(transaction, rule, selector);
+  return { name: String(version), ...splitState({ ...details, ...table }) };
+};
+
+/** Parts of a rule that are neither fields nor rows, and change only when somebody changes them. */
+const OTHER = [
+  'slug',
+  'name',
+  'description',
+  'labels',
+  'folder',
+  'groups',
+  'settings',
+  'testSuite',
+  'sampleRequest',
+  'sampleResponse',
+  'testRequest',
+  'metadata',
+  'context',
+] as const;
+
+const splitState = (state: RuleState['table'] & Readonly<Partial<Record<(typeof OTHER)[number], unknown>>>) => ({
+  table: state,
+  other: Object.fromEntries(OTHER.map((part) => [part, state[part]])),
+});
+
+const requireRule = async (transaction: Transaction, slug: string): Promise<RuleRecord> => {
+  const rule = await findRule(transaction, { slug });
+  if (rule === undefined) throw ruleNotFound({ slug });
+  return rule;
+};

@@ -1,0 +1,106 @@
+import {
+  cacheKeys,
+  type CreatedUser,
+  type CreateUserGroupRequest,
+  type CreateUserRequest,
+  ServiceError,
+  type UpdateUserRequest,
+  type User,
+  type UserGroup,
+} from '@decision/contracts';
+import {
+  createApiKey,
+  createUser as createStoredUser,
+  createUserGroup,
+  deleteUser as deleteStoredUser,
+  type NewUser,
+  type Transaction,
+  updateUser as updateStoredUser,
+  type UserRecord,
+} from '@decision/persistence';
+import { generateApiKey, type GeneratedApiKey, type Identity } from '@decision/service-kit';
+import { accessOf } from '../access';
+import { changeAndAnnounce, type Owe } from '../announcing';
+import { assignableGroups } from '../grants';
+import { hashPassword } from './password';
+import { emailTaken, toCreatedUser, toUser, toUserGroup } from './user-answers';
+import { DEFAULT_ROLE, requireRights, type UserContext } from './user-context';
+
+/** Makes a user with a key, shown in this answer alone. Throws `email_taken`, `invalid_request` and `forbidden`. */
+export const createUser = async (
+  context: UserContext,
+  identity: Identity,
+  { email, password, name = null, role = DEFAULT_ROLE, user_groups: wanted }: CreateUserRequest,
+): Promise<CreatedUser> => {
+  const userGroups = assignableGroups(identity.userGroups, wanted);
+  const passwordHash = await hashPassword(password, context.randomBytes);
+  const key = generateApiKey(context.randomBytes);
+  const user = await context.database.inWorkspace(accessOf(identity), async (transaction) => {
+    await requireRights(transaction, identity, { role, userGroups });
+    return storeUserWithKey(transaction, { email, name, role, userGroups, passwordHash }, key);
+  });
+  return toCreatedUser(user, key.apiKey, `User "${email}" was created.`);
+};
+
+/** Stores a user and a key that has the user's rights. Throws `email_taken`. */
+export const storeUserWithKey = async (
+  transaction: Transaction,
+  user: NewUser,
+  { selector, secretHash }: GeneratedApiKey,
+): Promise<UserRecord> => {
+  const outcome = await createStoredUser(transaction, user);
+  if (outcome.status === 'email_taken') throw emailTaken(user.email);
+  const { email: name, role, userGroups } = user;
+  const userId = outcome.user.id;
+  await createApiKey(transaction, { selector, secretHash, name, role, userGroups, expiresAt: null, userId });
+  return outcome.user;
+};
+
+/** Changes a user and its keys. Throws `user_not_found`, `invalid_request` and `forbidden`. */
+export const updateUser = async (
+  context: UserContext,
+  identity: Identity,
+  id: string,
+  { name, role, user_groups: userGroups }: UpdateUserRequest,
+): Promise<User> => {
+  const changed = await changeAndAnnounce(context, accessOf(identity), async (transaction, owe) => {
+    await requireRights(transaction, identity, { role, userGroups });
+    const updated = await updateStoredUser(transaction, id, { name, role, userGroups });
+    if (updated === undefined) throw userNotFound(id);
+    oweKeys(owe, updated.selectors);
+    return updated;
+  });
+  return toUser(changed.user);
+};
+
+/** Deletes a user and revokes its keys. Throws `user_not_found`. */
+export const deleteUser = async (context: UserContext, identity: Identity, id: string): Promise<string> => {
+  const deleted = await changeAndAnnounce(context, accessOf(identity), async (transaction, owe) => {
+    const gone = await deleteStoredUser(transaction, id);
+    if (gone === undefined) throw userNotFound(id);
+    oweKeys(owe, gone.selectors);
+    return gone;
+  });
+  return `User "${deleted.user.email}" was deleted.`;
+};
+
+/** Makes a group. Throws `group_name_taken`. */
+export const createGroup = async (
+  { database }: UserContext,
+  identity: Identity,
+  { name, description = null }: CreateUserGroupRequest,
+): Promise<UserGroup> => {
+  const outcome = await database.inWorkspace(accessOf(identity), (transaction) =>
+    createUserGroup(transaction, { name, description }),
+  );
+  if (outcome.status === 'created') return toUserGroup(outcome.group);
+  throw new ServiceError('group_name_taken', `The workspace already has a user group named "${name}".`, { name });
+};
+
+/** Keys that changed or died are told to every process. */
+const oweKeys = (owe: Owe, selectors: readonly string[]): void => {
+  if (selectors.length > 0) owe({ kind: 'api-key', keys: selectors.map(cacheKeys.apiKey) });
+};
+
+const userNotFound = (id: string): ServiceError =>
+  new ServiceError('user_not_found', `No user with the id ${id} is visible to this key.`, { id });

@@ -1,0 +1,109 @@
+import { type Answer, type ObjectsApiUnderTest, startObjectsApi } from './objects-api-under-test';
+
+/** What clients of objects and values send and parse, call by call. */
+let api: ObjectsApiUnderTest;
+let admin: string;
+beforeAll(async () => {
+  api = await startObjectsApi();
+  admin = await api.makeKey(await api.makeWorkspace('clients'), 'admin');
+});
+afterAll(() => api.stop());
+
+const text = expect.any(String) as unknown;
+const count = expect.any(Number) as unknown;
+const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as unknown;
+const call = (method: string, path: string, body?: unknown): Promise<Answer> => api.call(admin, method, path, body);
+
+const content = JSON.stringify({
+  type: 'object',
+  properties: { order: { type: 'object', properties: { status: { enum: ['open', 'paid'] } } } },
+});
+const object = {
+  id: text,
+  name: 'Order',
+  content,
+  schema_type: 'json_schema',
+  source_format: 'json',
+  user_groups: [],
+  created_at: time,
+  updated_at: time,
+};
+
+it('PUT /objects, dry and in earnest', async () => {
+  const request = { name: 'Order', content };
+  expect((await call('PUT', '/objects', { ...request, dry_run: true })).body).toMatchObject({
+    dry_run: true,
+    created: true,
+    object,
+    values: { would_sync: 3, would_archive: [] },
+  });
+  expect((await call('PUT', '/objects', request)).body).toMatchObject({
+    created: true,
+    object,
+    values: { synced: 3, archived: 0 },
+  });
+});
+
+it('GET /objects is a list, GET /objects/{id} one of them', async () => {
+  const { body } = await call('GET', '/objects');
+  expect(body).toMatchObject([object]);
+  const [{ id }] = body as unknown as [{ id: string }];
+  const parsed = { key: 'order.status', scope: 'nested', schemaPath: '/properties/order/properties/status' };
+  expect((await call('GET', `/objects/${id}`)).body).toMatchObject({
+    ...object,
+    parsed_fields: [{ key: 'order', derivedObjectName: 'Order' }, parsed],
+  });
+});
+
+it.each(['2999-01-01T00:00:00Z', '2026-01-15T09:30:00.123456+00:00', '2026-01-15T10:30:00+01:00'])(
+  'expected_updated_at may be %s',
+  async (expected_updated_at) => {
+    const { status, body } = await call('PUT', '/objects', { name: 'Order', content, expected_updated_at });
+    expect({ status, error: body['error'] }).toEqual({ status: 409, error: text });
+  },
+);
+
+it('GET /values is a list, or a page where one is asked for', async () => {
+  const value = { id: text, name: text, type: text, user_groups: [], metadata: expect.any(Object) as unknown };
+  const { body } = await call('GET', '/values?prefix=order.status&include=usage&resolve=true');
+  expect(body).toEqual(expect.arrayContaining([expect.objectContaining({ ...value, usages: [] })]));
+  const page = await call('GET', '/values?limit=2');
+  expect(page.body).toMatchObject({ data: [value, value], next_cursor: text });
+  const last = await call('GET', `/values?limit=2&cursor=${encodeURIComponent(page.body['next_cursor'] as string)}`);
+  expect(last.body).toMatchObject({ data: [value], next_cursor: null });
+});
+
+it('POST /values answers what was written, of many a summary', async () => {
+  expect((await call('POST', '/values', { values: { limits: { credit: 5 } }, user_groups: ['a'], metadata_by_name: { 'limits.credit': { unit: 'EUR' } } })).body).toMatchObject([{ name: 'limits.credit', type: 'number', value: 5, user_groups: ['a'], metadata: { unit: 'EUR' } }]); // prettier-ignore
+  const many = Object.fromEntries(Array.from({ length: 2_000 }, (_, index) => [`n${index}`, index]));
+  expect((await call('POST', '/values', { values: { many } })).body).toEqual({ created: 2_000, updated: 0, processed: 2_000 }); // prettier-ignore
+});
+
+it('POST /values/sync', async () => {
+  const request = { collection: 'countries', values: { DE: 'Germany' }, sync_id: 'nightly', complete: true };
+  const counts = { created: count, updated: count, unchanged: count, processed: 1, archived: 0, deleted: 0 };
+  const answer = { collection: 'countries', sync_id: 'nightly', dry_run: false, ...counts, blocked: [], errors: [] };
+  expect((await call('POST', '/values/sync', request)).body).toEqual({ ...answer, already_completed: false, swept: true }); // prettier-ignore
+  expect((await call('POST', '/values/sync', request)).body).toEqual({ ...answer, already_completed: true, swept: false }); // prettier-ignore
+});
+
+it('DELETE takes a body that it does not need', async () => {
+  const [{ id }] = (await call('GET', '/values?name=limits.credit')).body as unknown as [{ id: string }];
+  expect((await call('DELETE', `/values?id=${id}`, { id })).body).toEqual({ message: text, updated_list_values: [] });
+  expect((await call('DELETE', '/objects/Order?values=detach', {})).body).toEqual({
+    message: text,
+    values: { total: 3, deleted: 0, detached: 3, archived: 0 },
+  });
+});
+
+it('errors are sentences', async () => {
+  for (const { status, body } of [
+    await call('GET', '/objects/Nothing'),
+    await call('PUT', '/objects', {}),
+    await call('DELETE', '/values?id=nothing'),
+    await call('POST', '/values/sync', { values: {} }),
+  ]) {
+    expect(status).toBeLessThan(500);
+    expect(body).toMatchObject({ error: text, code: text, request_id: text });
+  }
+});

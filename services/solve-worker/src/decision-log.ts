@@ -1,0 +1,105 @@
+import { type Producer } from '@decision/broker';
+import { type SolutionRequestEnvelope } from '@decision/contracts';
+import { type Logger } from '@decision/service-kit';
+import { type SolvedInput } from './evaluate';
+
+/** Keeps what was decided. */
+export interface DecisionLogWriter {
+  /** Takes the decisions of one message over and returns at once; never throws. */
+  write(envelope: SolutionRequestEnvelope, items: readonly SolvedInput[]): void;
+}
+
+export interface DecisionLogOptions {
+  readonly worker: string;
+  /** Its queue is the buffer: what does not fit is dropped. */
+  readonly producer: Pick<Producer, 'submit'>;
+  readonly log: Pick<Logger, 'warn'>;
+  /** Told of decisions that were lost, and of those that are stored. */
+  readonly onSettled: (outcome: 'stored' | 'dropped', decisions: number) => void;
+  /** Epoch ms. */
+  readonly now: () => number;
+}
+
+/** How long a record may wait for the broker, ms. */
+const LIFE_MS = 60_000;
+/** One line for all drops of this time, ms. */
+const REPORT_EVERY_MS = 10_000;
+
+/** Writes decisions to the topic `logs`, after their answers, bounded by the queue of the producer. */
+export const createDecisionLog = (options: DecisionLogOptions): DecisionLogWriter => {
+  const { worker, producer, onSettled, now } = options;
+  const reportDrops = createDropReport(options);
+  const send = (envelope: SolutionRequestEnvelope, items: readonly SolvedInput[]): void => {
+    const value = Buffer.from(recordText(envelope, items, worker));
+    const message = {
+      topic: 'logs',
+      partition: undefined,
+      headers: { v: '1' },
+      value,
+      deadline: now() + LIFE_MS,
+    } as const;
+    producer.submit(message, (error) => {
+      onSettled(error === undefined ? 'stored' : 'dropped', items.length);
+      if (error !== undefined) reportDrops(items.length, error.code);
+    });
+  };
+  return {
+    write: (envelope, items) => {
+      // After the answer has been handed over.
+      if (envelope.origin !== undefined && items.length > 0) setImmediate(send, envelope, items);
+    },
+  };
+};
+
+const createDropReport = ({ log, now }: DecisionLogOptions): ((decisions: number, reason: string) => void) => {
+  let dropped = 0;
+  let reportedAt = -Infinity;
+  return (decisions, reason) => {
+    dropped += decisions;
+    if (now() - reportedAt < REPORT_EVERY_MS) return;
+    log.warn({ dropped, reason }, 'Decision logs were dropped.');
+    dropped = 0;
+    reportedAt = now();
+  };
+};
+
+/** The record as JSON text. Requests and responses are JSON already and are put in as they are. */
+export const recordText = (
+  envelope: SolutionRequestEnvelope,
+  items: readonly SolvedInput[],
+  worker: string,
+): string => {
+  const { origin, requester, correlationId, workspaceId, versionId, requestId, traceparent, receivedAt } = envelope;
+  const facts = {
+    v: 1,
+    id: `${requester}:${correlationId}`,
+    kind: 'rule',
+    workspace_id: workspaceId,
+    key_id: origin?.keyId ?? '',
+    slug: origin?.slug ?? '',
+    selector: origin?.selector ?? '',
+    version_id: versionId,
+    request_id: requestId,
+    trace_id: traceIdOf(traceparent),
+    received_at: new Date(receivedAt).toISOString(),
+    worker,
+  };
+  const firstIndex = origin?.firstIndex ?? 0;
+  const decisions = items.map((item, offset) => itemText(item, firstIndex + offset));
+  return `${JSON.stringify(facts).slice(0, -1)},"items":[${decisions.join(',')}]}`;
+};
+
+const itemText = ({ payload, result, error, matched, durationUs }: SolvedInput, index: number): string => {
+  const facts = {
+    index,
+    status: error === undefined ? 'success' : 'error',
+    code: error?.code,
+    duration_us: Math.round(durationUs),
+    matched,
+  };
+  const request = error?.code === 'invalid_json' ? 'null' : payload.toString('utf8');
+  return `${JSON.stringify(facts).slice(0, -1)},"request":${request},"response":${result}}`;
+};
+
+const TRACE_ID = /^[0-9a-f]{2}-([0-9a-f]{32})-/;
+const traceIdOf = (traceparent: string | undefined): string | null => TRACE_ID.exec(traceparent ?? '')?.[1] ?? null;

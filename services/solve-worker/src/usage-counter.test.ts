@@ -1,0 +1,94 @@
+import { ServiceError, type SolutionRequestEnvelope } from '@decision/contracts';
+import { type UsageBatch } from '@decision/persistence';
+import { type SolvedInput } from './evaluate';
+import { createUsageCounter, tellAll, type UsageCounter } from './usage-counter';
+
+const envelope = (workspaceId: string): SolutionRequestEnvelope => ({ workspaceId }) as SolutionRequestEnvelope; // the counter reads nothing else
+const solved = (error?: ServiceError): SolvedInput => ({
+  payload: Buffer.from('{}'),
+  result: '{}',
+  error,
+  matched: [],
+  durationUs: 1,
+}); // as its maker writes it
+const inputs = (count: number): SolvedInput[] => Array.from({ length: count }, () => solved());
+
+/** A counter over a store in memory, which may be told to fail before or after it has stored. */
+const counterUnderTest = () => {
+  const stored = new Map<string, UsageBatch>();
+  const state: { fault: 'before' | 'after' | undefined; now: number; failures: number } = {
+    fault: undefined,
+    now: Date.parse('2026-01-31T23:59:00Z'),
+    failures: 0,
+  };
+  let id = 0;
+  const counter: UsageCounter = createUsageCounter({
+    store: (workspaceId, batch) => {
+      if (state.fault === 'before') return Promise.reject(new TypeError('away'));
+      stored.set(`${workspaceId} ${batch.id}`, batch);
+      return state.fault === 'after' ? Promise.reject(new TypeError('answer lost')) : Promise.resolve();
+    },
+    newId: () => String((id += 1)),
+    now: () => state.now,
+    onFailure: () => (state.failures += 1),
+  });
+  const total = (workspaceId: string, month: string): number =>
+    [...stored].filter(([key, batch]) => key.startsWith(`${workspaceId} `) && batch.month === month).reduce((sum, [, { executions }]) => sum + executions, 0); // prettier-ignore
+  return { counter, state, stored, total };
+};
+
+it('counts what was evaluated, by workspace and month, and stores nothing where nothing was', async () => {
+  const { counter, state, stored, total } = counterUnderTest();
+  counter.write(envelope('a'), inputs(3));
+  counter.write(envelope('b'), inputs(1));
+  state.now += 120_000;
+  counter.write(envelope('a'), inputs(2));
+  counter.write(envelope('a'), []);
+  await counter.flush();
+  await counter.flush();
+  expect([total('a', '2026-01-01'), total('a', '2026-02-01'), total('b', '2026-01-01')]).toEqual([3, 2, 1]);
+  expect(stored.size).toBe(3);
+  await counter.stop();
+});
+
+it('counts inputs whose evaluation failed, and not what was no input', async () => {
+  const { counter, total } = counterUnderTest();
+  for (const code of ['evaluation_failed', 'invalid_json', 'input_not_object', 'number_out_of_range'] as const) {
+    counter.write(envelope('a'), [solved(new ServiceError(code, 'x'))]);
+  }
+  await counter.stop();
+  expect(total('a', '2026-01-01')).toBe(1);
+});
+
+it.each(['before', 'after'] as const)(
+  'loses nothing and doubles nothing when the store fails %s it has stored',
+  async (fault) => {
+    const { counter, state, total } = counterUnderTest();
+    state.fault = fault;
+    for (let round = 0; round < 5; round += 1) {
+      counter.write(envelope('a'), inputs(10));
+      await counter.flush();
+    }
+    expect(state.failures).toBe(5);
+    state.fault = undefined;
+    await counter.stop();
+    await counter.stop();
+    expect(total('a', '2026-01-01')).toBe(50);
+  },
+);
+
+it('loses nothing that is counted while a batch is on its way', async () => {
+  const { counter, total } = counterUnderTest();
+  counter.write(envelope('a'), inputs(1));
+  const flushing = counter.flush();
+  counter.write(envelope('a'), inputs(1));
+  await flushing;
+  await counter.stop();
+  expect(total('a', '2026-01-01')).toBe(2);
+});
+
+it('tells several writers, of whom some may not be there', () => {
+  const seen: number[] = [];
+  tellAll([undefined, { write: (_, items) => seen.push(items.length) }, { write: () => seen.push(0) }]).write(envelope('a'), inputs(2)); // prettier-ignore
+  expect(seen).toEqual([2, 0]);
+});

@@ -1,0 +1,116 @@
+import { type Broker, createBroker } from '@decision/broker';
+import { checkDecisionLog, type DecisionLog, type SolutionRequestEnvelope, topicName } from '@decision/contracts';
+import { testStack } from '@decision/local-stack';
+import { createLogger, createMetrics, createStopper, type Metrics, type Stopper } from '@decision/service-kit';
+import { Kafka, logLevel } from 'kafkajs';
+import { type DecisionLogWriter } from '../src/decision-log';
+import { solvedInput } from '../src/evaluate';
+import { openDecisionLog } from '../src/open-decision-log';
+
+const MIB = 1024 * 1024;
+let broker: Broker;
+let stopper: Stopper;
+let metrics: Metrics;
+let writer: DecisionLogWriter;
+let lines: string[];
+
+beforeAll(async () => {
+  const stack = testStack();
+  const settings = {
+    brokers: stack.mqBrokers.split(','),
+    clientId: 'logs',
+    topicPrefix: `${stack.uniqueName('logs')}.`,
+  };
+  lines = [];
+  const logger = createLogger({
+    service: 'test',
+    level: 'warn',
+    destination: { write: (line: string) => void lines.push(line) },
+  });
+  broker = createBroker(settings, logger);
+  await broker.ensureTopics('local', { topics: ['logs'] });
+  stopper = createStopper();
+  metrics = createMetrics('test');
+  writer = openDecisionLog({ broker, workerId: 'w-1', bufferBytes: 256 * MIB, logger, metrics, stopper });
+}, 60_000);
+
+afterAll(async () => {
+  await stopper.stop(5_000);
+  await broker.close();
+});
+
+const envelope = (correlationId: string): SolutionRequestEnvelope => ({
+  correlationId,
+  requester: 'gateway-1',
+  replyPartition: 1,
+  deadline: Date.now() + 60_000,
+  kind: 'solve',
+  workspaceId: 'w',
+  versionId: 'v',
+  receivedAt: Date.now(),
+  explain: 'none',
+  requestId: 'r',
+  traceparent: undefined,
+  origin: { keyId: 'k', slug: 's', selector: 'latest', firstIndex: 0 },
+});
+const input = (payload: string) =>
+  solvedInput(Buffer.from(payload), { ok: true, output: { price: 5 }, matched: [0] }, 1);
+
+const settled = async (outcome: string): Promise<number> => {
+  const { text } = await metrics.render();
+  return Number(new RegExp(`decision_logs_total\\{outcome="${outcome}"[^}]*\\} (\\d+)`).exec(text)?.[1] ?? 0);
+};
+
+const until = async (condition: () => Promise<boolean>): Promise<void> => {
+  for (let attempt = 0; attempt < 600; attempt += 1) {
+    if (await condition()) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error('It did not come true within thirty seconds.');
+};
+
+/** Reads so many messages from the beginning of the topic. */
+const stored = async (count: number): Promise<DecisionLog[]> => {
+  const kafka = new Kafka({ brokers: [...broker.settings.brokers], clientId: 'reader', logLevel: logLevel.NOTHING });
+  const consumer = kafka.consumer({ groupId: `${broker.settings.topicPrefix}reader`, maxWaitTimeInMs: 100 });
+  const records: DecisionLog[] = [];
+  await consumer.connect();
+  await consumer.subscribe({ topic: topicName(broker.settings.topicPrefix, 'logs'), fromBeginning: true });
+  await consumer.run({
+    eachMessage: ({ message }) => {
+      const checked = checkDecisionLog(JSON.parse(String(message.value)));
+      if (!checked.ok) throw new Error(JSON.stringify(checked.problems));
+      records.push(checked.value);
+      return Promise.resolve();
+    },
+  });
+  await until(() => Promise.resolve(records.length >= count));
+  await consumer.disconnect();
+  return records;
+};
+
+it('stores every decision in the topic, also a record of tens of MiB, and drops what exceeds the largest message', async () => {
+  for (let index = 0; index < 50; index += 1) writer.write(envelope(`c${index}`), [input(`{"n":${index}}`)]);
+  writer.write(
+    envelope('many'),
+    Array.from({ length: 1_000 }, (_, n) => input(`{"n":${n}}`)),
+  );
+  const large = `{"padding":"${'x'.repeat(20 * MIB)}"}`;
+  writer.write(envelope('large'), [input(large)]);
+  await until(async () => (await settled('stored')) === 1_051);
+  expect(await settled('dropped')).toBe(0);
+
+  writer.write(envelope('too large'), [input(`{"padding":"${'x'.repeat(64 * MIB)}"}`)]);
+  await until(async () => (await settled('dropped')) === 1);
+  expect(lines.join('')).toMatch(/"reason":"payload_too_large".*Decision logs were dropped/);
+
+  const records = await stored(52);
+  const byId = new Map(records.map((record) => [record.id, record]));
+  for (let index = 0; index < 50; index += 1) {
+    expect(byId.get(`gateway-1:c${index}`)?.items).toMatchObject([
+      { index: 0, request: { n: index }, response: { price: 5 } },
+    ]);
+  }
+  expect(byId.get('gateway-1:many')?.items).toHaveLength(1_000);
+  expect(JSON.stringify(byId.get('gateway-1:large')?.items[0]?.request)).toHaveLength(large.length);
+}, 60_000);

@@ -1,0 +1,85 @@
+import { createBroker, createRequester, createResponder, type ResponderEvent } from '@decision/broker';
+import { type RuleTable } from '@decision/contracts';
+import { type CompiledRule, compileRule, evaluateRule } from '@decision/engine';
+import { testStack } from '@decision/local-stack';
+import { createHandler } from '../src/handle';
+
+const SESSION_MS = 6_000;
+const ROWS = 4_000;
+const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+
+const table: RuleTable = {
+  requestSchema: [{ key: 'text', type: 'string' }],
+  responseSchema: [{ key: 'row', type: 'number' }],
+  conditions: Array.from({ length: ROWS }, (_, row) => ({
+    request: { text: { op: 'contains (case-insensitive)', args: [`never ${row}`] } },
+    response: { row: { value: row } },
+  })),
+};
+
+const until = async (condition: () => boolean): Promise<void> => {
+  for (let attempt = 0; attempt < 3_000; attempt += 1) {
+    if (condition()) return;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  throw new Error('It did not come true within thirty seconds.');
+};
+
+const msToEvaluate = (rule: CompiledRule, input: { readonly text: string }): number => {
+  const beganAt = performance.now();
+  expect(evaluateRule(rule, input, { now: 0, explain: 'none' })).toMatchObject({ ok: true, output: {} });
+  return performance.now() - beganAt;
+};
+
+it('keeps a worker in its group: a chunk that takes longer than its session is evaluated once and answered', async () => {
+  const stack = testStack();
+  const rule = compileRule(table);
+  const input = { text: 'abcdefghi '.repeat(200) };
+  const oneMs = Math.min(...Array.from({ length: 20 }, () => msToEvaluate(rule, input)));
+  const count = Math.ceil((1.5 * SESSION_MS) / oneMs);
+  const chunk = Buffer.from(Array.from({ length: count }, () => JSON.stringify(input)).join('\n'));
+
+  const settings = {
+    brokers: stack.mqBrokers.split(','),
+    clientId: 'long',
+    topicPrefix: `${stack.uniqueName('long')}.`,
+  };
+  const broker = createBroker(settings, silent);
+  await broker.ensureTopics('local', { topics: ['solution', 'solutionResponse'] });
+  const events: ResponderEvent[] = [];
+  const responder = createResponder(broker, {
+    group: 'workers',
+    workerId: 'w-1',
+    sessionTimeoutMs: SESSION_MS,
+    heartbeatIntervalMs: 1_000,
+    handle: createHandler({ get: () => Promise.resolve(rule) }, undefined),
+    onEvent: (event) => events.push(event),
+  });
+  const requester = createRequester(broker, { group: 'gatewayReplies', expectedPartitions: 16 });
+  try {
+    await Promise.all([responder.start(), requester.start()]);
+    await until(() => requester.status().ready && responder.status().partitions === 16);
+    const joins = events.length;
+    const answer = await requester.request(
+      {
+        deadline: Date.now() + 120_000,
+        kind: 'solve-lines',
+        workspaceId: 'w',
+        versionId: 'v',
+        receivedAt: 0,
+        explain: 'none',
+        requestId: 'r',
+        traceparent: undefined,
+      },
+      chunk,
+    );
+    expect(answer.toString().split('\n')).toEqual(new Array(count).fill('{}'));
+    const since = events.slice(joins);
+    expect(since.filter(({ type }) => type === 'consumer_lost' || type === 'rebalanced')).toEqual([]);
+    const answered = since.flatMap((event) => (event.type === 'answered' ? [event] : []));
+    expect(answered).toHaveLength(1);
+    expect(answered[0]?.handledMs).toBeGreaterThan(SESSION_MS);
+  } finally {
+    await broker.close();
+  }
+}, 240_000);

@@ -1,0 +1,79 @@
+import { type Answer, type FleetUnderTest, startFleetUnderTest } from './fleet-under-test';
+
+const SECONDS = 1_000;
+let service: FleetUnderTest;
+
+beforeAll(async () => {
+  service = await startFleetUnderTest();
+}, 120 * SECONDS);
+
+afterAll(async () => {
+  await service?.stop();
+}, 60 * SECONDS);
+
+/** Asks again until the answer is as wanted, for 20 s. */
+const eventually = async <T>(read: () => Promise<T>, wanted: (value: T) => boolean): Promise<T> => {
+  const until = Date.now() + 20 * SECONDS;
+  for (;;) {
+    const value = await read();
+    if (wanted(value) || Date.now() > until) return value;
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+};
+const field = (answer: Answer, name: string): unknown => (answer.body as Record<string, unknown>)[name]; // a JSON object
+
+it('counts what workers evaluated, each input once, in the usage of the month', async () => {
+  const usage = async (): Promise<number> =>
+    Number(field(await service.call('GET', '/api/v1/admin/usage'), 'monthly_executions_usage'));
+  const before = await usage();
+  const input = { weight: 1, destination: 'DE' };
+  expect((await service.call('POST', '/api/v1/solve/shipping-price', input)).status).toBe(200);
+  expect((await service.call('POST', '/api/v1/bulk-solve/shipping-price', Array(9).fill(input))).status).toBe(200);
+  expect(await eventually(usage, (count) => count >= before + 10)).toBe(before + 10);
+}, 60_000);
+
+it('notes the use of a key that only ever solved, and says where a change came from', async () => {
+  const made = await service.call('POST', '/api/v1/admin/keys', { name: 'Only solves', role: 'solver' });
+  const [id, key] = [String(field(made, 'id')), String(field(made, 'api_key'))];
+  await service.call('POST', '/api/v1/solve/shipping-price', { weight: 1 }, { 'x-api-key': key });
+  const used = await eventually(
+    async () => {
+      const { data } = (await service.call('GET', '/api/v1/admin/keys?limit=1000')).body as { data: { id: string; last_used_at: string | null }[] }; // prettier-ignore
+      return data.find((listed) => listed.id === id)?.last_used_at;
+    },
+    (moment) => typeof moment === 'string',
+  );
+  expect(used).toEqual(expect.any(String));
+  const audit = await service.call('GET', `/api/v1/admin/audit?id=${id}`);
+  expect(field(audit, 'data')).toMatchObject([
+    { action: 'create', address: '127.0.0.1', request_id: expect.any(String) },
+  ]);
+}, 60_000);
+
+it('reports its health with database, cache, broker and migrations', async () => {
+  const { status, body } = await service.call('GET', '/api/health');
+  expect(status).toBe(200);
+  expect(body).toMatchObject({
+    status: 'ok',
+    database: true,
+    redis: true,
+    broker: { enabled: true, ready: true },
+    migrations: { state: 'applied', pending: [] },
+  });
+});
+
+it('slows whoever tries keys at the gateway, and not whoever has one', async () => {
+  const guess = () => service.call('POST', '/api/v1/solve/shipping-price', { weight: 1 }, { 'x-api-key': 'nonsense' });
+  const [valid, ...answers] = await Promise.all([
+    service.call('POST', '/api/v1/solve/shipping-price', { weight: 1 }),
+    ...Array.from({ length: 200 }, guess),
+  ]);
+  expect(valid?.status).toBe(200);
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([401, 429]));
+}, 120_000);
+
+it('shows its API at a page of its own, through the ingress', async () => {
+  const page = await fetch(`${service.baseUrl}/api/docs`);
+  expect(page.status).toBe(200);
+  expect(await page.text()).toContain('/api/docs/swagger-ui-bundle.js');
+});

@@ -1,0 +1,60 @@
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { type ServiceProcess, startServiceProcess } from '@decision/launcher';
+import { type FleetUnderTest, repositoryRoot } from './fleet-under-test';
+
+/** A gateway beside that of the fleet: a member of the same group, reached by an address of its own. */
+export interface FurtherGateway extends ServiceProcess {
+  readonly lines: readonly string[];
+}
+
+export const freePort = (): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
+    });
+  });
+
+/** Starts it, with what the fleet's services are told and what is given here. */
+export const startFurtherGateway = async (
+  { fleet }: FleetUnderTest,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<FurtherGateway> => {
+  const lines: string[] = [];
+  const gateway = startServiceProcess({
+    name: 'hps-gateway',
+    script: join(repositoryRoot, 'services/hps-gateway/dist/main.js'),
+    port: await freePort(),
+    environment: { ...fleet.environment, ...environment },
+    onLine: (_service, line) => lines.push(line),
+    onNotice: (sentence) => lines.push(sentence),
+  });
+  return { ...gateway, lines };
+};
+
+/** Status and body of `path`; undefined where nobody listens. */
+export const get = async (
+  url: string,
+): Promise<{ readonly status: number; readonly body: Readonly<Record<string, unknown>> } | undefined> => {
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(5_000) });
+    return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+  } catch {
+    return undefined;
+  }
+};
+
+/** Waits for at most half a minute. */
+export const becomes = async (what: string, condition: () => Promise<boolean>): Promise<void> => {
+  const end = Date.now() + 30_000;
+  while (!(await condition())) {
+    if (Date.now() > end) throw new Error(`Waited 30 seconds in vain: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+};
+
+export const becomesReady = ({ url }: ServiceProcess): Promise<void> =>
+  becomes(`${url} is ready`, async () => (await get(`${url}/ready`))?.status === 200);

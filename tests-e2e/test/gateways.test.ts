@@ -1,0 +1,233 @@
+import { type FleetUnderTest, startFleetUnderTest } from './fleet-under-test';
+import { becomes, becomesReady, type FurtherGateway, get, startFurtherGateway } from './further-gateway';
+
+const SECONDS = 1_000;
+const STOP_MS = 10 * SECONDS;
+const PARTITIONS = 16;
+
+let service: FleetUnderTest;
+const further: FurtherGateway[] = [];
+
+beforeAll(async () => {
+  service = await startFleetUnderTest();
+}, 120 * SECONDS);
+
+afterAll(async () => {
+  await Promise.all(further.map((gateway) => gateway.stop(STOP_MS)));
+  await service?.stop();
+}, 60 * SECONDS);
+
+const start = async (environment: Readonly<Record<string, string>> = {}): Promise<FurtherGateway> => {
+  const gateway = await startFurtherGateway(service, environment);
+  further.push(gateway);
+  return gateway;
+};
+
+const solve = async (url: string, weight: number): Promise<{ status: number; text: string }> => {
+  const response = await fetch(`${url}/api/v1/solve/shipping-price/latest`, {
+    method: 'POST',
+    headers: { 'x-api-key': service.apiKey, 'content-type': 'application/json' },
+    body: JSON.stringify({ destination: { country: 'DE' }, express: false, weight }),
+    signal: AbortSignal.timeout(60 * SECONDS),
+  });
+  return { status: response.status, text: await response.text() };
+};
+
+/** Weights and their prices: an answer that belongs to another request is wrong two times out of three. */
+const PRICES: readonly (readonly [number, number])[] = [
+  [1, 4.9],
+  [5, 7.9],
+  [20, 16.9],
+];
+
+interface Load {
+  readonly faults: readonly string[];
+  readonly answered: () => number;
+  /** Sends no more, and resolves when all that was sent has been answered. */
+  stop(): Promise<void>;
+}
+
+/** Asks a gateway without a break. Whatever is not answered rightly is a fault, a broken connection too. */
+const putLoadOn = (url: string): Load => {
+  const faults: string[] = [];
+  let going = true;
+  let answered = 0;
+  const lane = async (): Promise<void> => {
+    for (let turn = 0; going; turn += 1) {
+      const [weight, price] = PRICES[turn % PRICES.length] ?? [0, 0];
+      try {
+        const { status, text } = await solve(url, weight);
+        if (status !== 200 || !text.includes(`"price":${price},`)) faults.push(`${weight} kg: ${status} ${text}`);
+      } catch (error) {
+        faults.push(String(error instanceof Error ? (error.cause ?? error) : error));
+      }
+      answered += 1;
+      await new Promise((resolve) => setTimeout(resolve, 2));
+    }
+  };
+  const lanes = Promise.all(Array.from({ length: 6 }, lane));
+  return {
+    faults,
+    answered: () => answered,
+    stop: async () => {
+      going = false;
+      await lanes;
+    },
+  };
+};
+
+const partitionsOf = async (url: string): Promise<number> =>
+  ((await get(`${url}/health`))?.body['broker'] as { partitions?: number } | undefined)?.partitions ?? 0;
+
+const share = (urls: readonly string[]): Promise<void> =>
+  becomes('the gateways share all partitions', async () => {
+    const shares = await Promise.all(urls.map(partitionsOf));
+    return Math.min(...shares) > 0 && shares.reduce((sum, count) => sum + count, 0) === PARTITIONS;
+  });
+
+/** The way a load balancer takes a gateway out: nothing new is sent to it, and what was sent is answered while it stops. */
+const takeOut = async (gateway: FurtherGateway, load: Load): Promise<void> => {
+  const stopping = load.stop();
+  const pid = gateway.pid();
+  const stopped = gateway.stop(STOP_MS);
+  await Promise.all([stopping, stopped]);
+  expect({ pid: typeof pid, faults: load.faults }).toEqual({ pid: 'number', faults: [] });
+  expect(load.answered()).toBeGreaterThan(0);
+};
+
+const ownGateway = () => {
+  const gateway = service.fleet.services.get('hps-gateway');
+  if (gateway === undefined) throw new Error('The fleet has no gateway.');
+  return gateway;
+};
+
+it(
+  'grow from one to three and shrink to one under load, and no request is lost, nor on SIGTERM',
+  async () => {
+    const first = ownGateway();
+    const firstLoad = putLoadOn(first.url);
+    const newcomers = await Promise.all([start(), start()]);
+    const loads: Load[] = [];
+    for (const gateway of newcomers) {
+      await becomesReady(gateway);
+      loads.push(putLoadOn(gateway.url));
+    }
+    await share([first.url, ...newcomers.map(({ url }) => url)]);
+    for (const [index, gateway] of newcomers.entries()) await takeOut(gateway, loads[index] ?? firstLoad);
+    await share([first.url]);
+    const before = firstLoad.answered();
+    await becomes('the first goes on', () => Promise.resolve(firstLoad.answered() > before + 50));
+    await firstLoad.stop();
+    expect(firstLoad.faults).toEqual([]);
+  },
+  120 * SECONDS,
+);
+
+it(
+  'are restarted one after the other under load, and those that stay lose no request',
+  async () => {
+    let stayer = await start();
+    await becomesReady(stayer);
+    let load = putLoadOn(stayer.url);
+    for (let round = 0; round < 3; round += 1) {
+      const successor = await start();
+      await becomesReady(successor);
+      const successorLoad = putLoadOn(successor.url);
+      await becomes('both are at work', () => Promise.resolve(load.answered() > 20 && successorLoad.answered() > 20));
+      await takeOut(stayer, load);
+      [stayer, load] = [successor, successorLoad];
+    }
+    await takeOut(stayer, load);
+  },
+  120 * SECONDS,
+);
+
+it(
+  'of which one is killed and comes back: those that stay lose no request',
+  async () => {
+    const stayer = ownGateway();
+    const load = putLoadOn(stayer.url);
+    const mortal = await start();
+    await becomesReady(mortal);
+    await share([stayer.url, mortal.url]);
+    const before = mortal.pid();
+    process.kill(before ?? 0, 'SIGKILL');
+    await becomes('it has been started again', () =>
+      Promise.resolve(mortal.pid() !== undefined && mortal.pid() !== before),
+    );
+    await becomesReady(mortal);
+    await share([stayer.url, mortal.url]);
+    const answered = load.answered();
+    await becomes('the other goes on', () => Promise.resolve(load.answered() > answered + 50));
+    await load.stop();
+    expect(load.faults).toEqual([]);
+    await mortal.stop(STOP_MS);
+  },
+  90 * SECONDS,
+);
+
+it(
+  'that expect more partitions than there are do not become ready, and say both numbers to whoever asks and in the log',
+  async () => {
+    const gateway = await start({ MAX_WORKERS: '64' });
+    const sentence = /solution-response" has 16 partitions, 64 are expected/;
+    await becomes('it says why', async () =>
+      sentence.test(String((await get(`${gateway.url}/ready`))?.body['reason'])),
+    );
+    expect(await get(`${gateway.url}/ready`)).toMatchObject({ status: 503, body: { ready: false } });
+    const answer = await solve(gateway.url, 1);
+    expect(answer.status).toBe(503);
+    expect(answer.text).toMatch(/broker_unavailable/);
+    expect(answer.text).toMatch(/has 16 partitions, 64 are expected/);
+    expect(await get(`${gateway.url}/health`)).toMatchObject({ status: 200, body: { broker: { ready: false } } });
+    await becomes('it is in the log', () =>
+      Promise.resolve(gateway.lines.some((line) => line.includes('has 16 partitions, 64 are expected'))),
+    );
+    await gateway.stop(STOP_MS);
+  },
+  60 * SECONDS,
+);
+
+it(
+  'without a broker answer every solve with 503, and their health with exactly its body',
+  async () => {
+    const gateway = await start({ MQ_BROKERS: '' });
+    await becomes('it answers', async () => (await get(`${gateway.url}/health`)) !== undefined);
+    await becomes('it has its cache', async () => (await get(`${gateway.url}/health`))?.body['redis'] === true);
+    expect(await get(`${gateway.url}/health`)).toEqual({
+      status: 200,
+      body: {
+        status: 'ok',
+        redis: true,
+        cacheInvalidation: {
+          enabled: true,
+          ready: true,
+          channel: 'service:cache:invalidate',
+        },
+        broker: { enabled: false, ready: false, partitions: 0 },
+      },
+    });
+    expect((await get(`${gateway.url}/ready`))?.status).toBe(503);
+    const paths = [
+      'solve/shipping-price',
+      'solve/shipping-price/latest',
+      'solve/shipping-price/1',
+      'bulk-solve/shipping-price',
+      'parallel-solve',
+    ];
+    for (const path of paths) {
+      const response = await fetch(`${gateway.url}/api/v1/${path}`, {
+        method: 'POST',
+        headers: { 'x-api-key': service.apiKey, 'content-type': 'application/json' },
+        body: '{}',
+      });
+      expect({ path, status: response.status, body: await response.json() }).toMatchObject({
+        path,
+        status: 503,
+        body: { code: 'broker_unavailable' },
+      });
+    }
+    await gateway.stop(STOP_MS);
+  },
+  60 * SECONDS,
+);

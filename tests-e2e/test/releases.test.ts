@@ -1,0 +1,193 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Answer, call, type FleetUnderTest, startFleetUnderTest } from './fleet-under-test';
+import { becomesReady, type FurtherGateway, startFurtherGateway } from './further-gateway';
+
+const SECONDS = 1_000;
+const VERSIONS = 10;
+const CUTOVERS = 100;
+let service: FleetUnderTest;
+/** Shares cache and channel with the gateway of the fleet. */
+let announcedTo: FurtherGateway;
+/** Has no cache and hears no announcement. */
+let deaf: FurtherGateway;
+
+beforeAll(async () => {
+  service = await startFleetUnderTest();
+  announcedTo = await startFurtherGateway(service);
+  deaf = await startFurtherGateway(service, { CACHE_URL: '' });
+  await Promise.all([becomesReady(announcedTo), becomesReady(deaf)]);
+}, 120 * SECONDS);
+
+afterAll(async () => {
+  await Promise.all([announcedTo?.stop(10 * SECONDS), deaf?.stop(10 * SECONDS)]);
+  await service?.stop();
+}, 60 * SECONDS);
+
+const admin = async (path: string, body: object): Promise<Record<string, unknown>> => {
+  const answer = await service.call('POST', `/api/v1/admin/${path}`, body);
+  expect(answer).toMatchObject({ status: 200 });
+  return answer.body as Record<string, unknown>; // every call that is made here answers an object
+};
+
+/** A rule with ten versions; version n answers n from a row, from a default and from a formula. */
+const publishVersions = async (): Promise<string> => {
+  const id = randomUUID();
+  const slug = `rule-${id.slice(0, 8)}`;
+  for (let version = 1; version <= VERSIONS; version += 1) {
+    const rule = {
+      id,
+      slug,
+      name: slug,
+      requestSchema: [{ key: 'a', type: 'number' }],
+      responseSchema: [
+        { key: 'row', type: 'number' },
+        { key: 'default', type: 'number', defaultValue: version },
+        { key: 'formula', type: 'function' },
+      ],
+      conditions: [{ response: { row: { value: version }, formula: { value: `a * 0 + ${version}` } } }],
+      _publish: true,
+    };
+    expect(await admin('rules/import', { rule })).toMatchObject({ version });
+  }
+  return slug;
+};
+
+const openEnvironment = async (): Promise<string> => {
+  const slug = `stage-e${randomUUID().slice(0, 8)}`;
+  await admin('environments', { slug });
+  return slug;
+};
+
+const post = (url: string, path: string, body: unknown): Promise<Answer> =>
+  call(`${url}/api/v1/${path}`, 'POST', body, { 'x-api-key': service.apiKey });
+
+/** The version that an answer is of; an answer that is not wholly of one version fails the test. */
+const versionOf = (body: unknown): number => {
+  const { row } = body as { row: number }; // checked by the next line
+  expect(body).toEqual({ row, default: row, formula: row });
+  return row;
+};
+
+/** Answers of an environment, one after the other, until `done`; each with the cutovers that had been made before and by then. */
+const load = async (
+  url: string,
+  path: string,
+  cutovers: { readonly started: number; readonly finished: number; readonly done: boolean },
+): Promise<{ readonly body: unknown; readonly before: number; readonly after: number }[]> => {
+  const answers = [];
+  while (!cutovers.done) {
+    const before = cutovers.finished;
+    const bulk = path.startsWith('bulk');
+    const { status, body } = await post(url, path, bulk ? Array.from({ length: 50 }, (_, a) => ({ a })) : { a: 1 });
+    expect(status).toBe(200);
+    answers.push({ body, before, after: cutovers.started });
+  }
+  return answers;
+};
+
+it(
+  'under load each answer is wholly of the old or wholly of the new version, in a hundred cutovers',
+  async () => {
+    const slug = await publishVersions();
+    const environment = await openEnvironment();
+    /** The version that was live after so many cutovers. */
+    const live = [1];
+    await admin('releases', { rule: slug, version: 1, environment });
+    const cutovers = { started: 0, finished: 0, done: false };
+    const paths = [`solve/${slug}/${environment}`, `bulk-solve/${slug}/${environment}`];
+    const loads = Promise.all(
+      [service.baseUrl, announcedTo.url].flatMap((url) => paths.map((path) => load(url, path, cutovers))),
+    );
+    const cutOver = async (): Promise<void> => {
+      for (let cutover = 1; cutover <= CUTOVERS; cutover += 1) {
+        const version = (cutover % VERSIONS) + 1;
+        live.push(version);
+        cutovers.started = cutover;
+        expect(await admin('releases', { rule: slug, version, environment })).toMatchObject({ state: 'live', version });
+        cutovers.finished = cutover;
+      }
+    };
+    await cutOver().finally(() => {
+      cutovers.done = true;
+    });
+    const answers = (await loads).flat();
+    expect(answers.length).toBeGreaterThan(CUTOVERS);
+    const seen = new Set<number>();
+    for (const { body, before, after } of answers) {
+      const versions = new Set((Array.isArray(body) ? body : [body]).map(versionOf));
+      expect(versions.size).toBe(1);
+      const [version = 0] = versions;
+      seen.add(version);
+      // An announcement may be on its way still: the version before the last that was finished is a right answer too.
+      expect(live.slice(Math.max(0, before - 1), after + 1)).toContain(version);
+    }
+    expect(seen.size).toBe(VERSIONS);
+  },
+  120 * SECONDS,
+);
+
+it(
+  'a cutover is followed at once where it is announced, and within 20 seconds where it is not',
+  async () => {
+    const slug = await publishVersions();
+    const environment = await openEnvironment();
+    const path = `solve/${slug}/${environment}`;
+    const urls = [service.baseUrl, announcedTo.url, deaf.url];
+    const all = (version: number) =>
+      Promise.all(urls.map(async (url) => versionOf((await post(url, path, { a: 1 })).body) === version));
+    await admin('releases', { rule: slug, version: 1, environment });
+    expect(await all(1)).toEqual([true, true, true]);
+
+    const startedAt = Date.now();
+    await admin('releases', { rule: slug, version: 2, environment });
+    // Far less than the 15 seconds after which a process asks by itself.
+    while (!(await all(2)).slice(0, 2).every(Boolean)) expect(Date.now() - startedAt).toBeLessThan(5 * SECONDS);
+    while (!(await all(2)).every(Boolean)) {
+      expect(Date.now() - startedAt).toBeLessThan(20 * SECONDS);
+      await sleep(200);
+    }
+  },
+  60 * SECONDS,
+);
+
+it('an environment in which nothing of the rule is live answers 404: before, after, and where there is none', async () => {
+  const slug = await publishVersions();
+  const environment = await openEnvironment();
+  const nothing = { status: 404, body: { code: 'environment_not_found' } };
+  const path = `solve/${slug}/${environment}`;
+  expect(await post(service.baseUrl, path, {})).toMatchObject(nothing);
+  expect(await post(service.baseUrl, `solve/${slug}/nowhere`, {})).toMatchObject(nothing);
+  const { id } = await admin('releases', { rule: slug, version: 3, environment });
+  expect(versionOf((await post(service.baseUrl, path, { a: 1 })).body)).toBe(3);
+  const bulk = await post(service.baseUrl, `bulk-${path}`, [{ a: 1 }, { a: 2 }]);
+  expect((bulk.body as unknown[]).map(versionOf)).toEqual([3, 3]); // a bulk answers a list
+  await service.call('POST', `/api/v1/admin/releases/${String(id)}/cancel?withdraw=true`);
+  expect(await post(service.baseUrl, path, {})).toMatchObject(nothing);
+  expect(await post(service.baseUrl, `bulk-${path}`, [{}])).toMatchObject(nothing);
+});
+
+it('approval, promotion, rollback and reconciliation move what an environment answers', async () => {
+  const slug = await publishVersions();
+  const [low, high] = [await openEnvironment(), await openEnvironment()];
+  await admin('environments', { slug: low, level: 901, approvers: ['role:admin'] });
+  await admin('environments', { slug: high, level: 902, direct_releases: false });
+  const solves = async (environment: string) => await post(service.baseUrl, `solve/${slug}/${environment}`, { a: 1 });
+  const pending = await admin('releases', { rule: slug, version: 1, environment: low });
+  expect(pending).toMatchObject({ state: 'pending' });
+  expect(await solves(low)).toMatchObject({ status: 404 });
+  await admin(`releases/${String(pending['id'])}/approve`, {});
+  expect(versionOf((await solves(low)).body)).toBe(1);
+  const promoted = await admin(`releases/${String(pending['id'])}/promote`, {});
+  expect(promoted).toMatchObject({ state: 'live', environment: high });
+  expect(versionOf((await solves(high)).body)).toBe(1);
+  const next = await admin('releases', { rule: slug, version: 2, environment: low });
+  await admin(`releases/${String(next['id'])}/approve`, {});
+  const again = await admin(`releases/${String(next['id'])}/promote`, {});
+  expect(versionOf((await solves(high)).body)).toBe(2);
+  await admin(`releases/${String(again['id'])}/rollback`, {});
+  expect(versionOf((await solves(high)).body)).toBe(1);
+  const { reconciled } = await admin('releases/reconcile', {});
+  expect(reconciled).toBeGreaterThanOrEqual(2);
+  expect(versionOf((await solves(low)).body)).toBe(2);
+});
