@@ -35,3 +35,35 @@ export {
   type RelatedInstances,
 } from './derived/derive-facts';
 export { historyOfChange, type HistoryEntry, type HistorySource, noHistory, trimHistory } from './derived/history';
+export {
+  assetKey,
+  type AssetInput,
+  type BoundAsset,
+  factsRead,
+  factsWritten,
+  relationsRead,
+} from './assets/bound-asset';
+export { faultsOfBinding } from './assets/check-binding';
+export { factsAwaited, isReady } from './assets/readiness';
+export { waitingOn, type WaitingInstance } from './assets/waiting-on';
+export {
+  type AssetAnswer,
+  type AssetRun,
+  type Executions,
+  type SettleEnd,
+  type SettlePorts,
+  type SettleTask,
+  type Settled,
+} from './rounds/settle-task';
+export { settle } from './rounds/settle';
+export { hasRun, type Outcome, outcomeOf, type OutcomeSurroundings } from './rounds/outcome';
+export { type IncludeReading, readInclude } from './batches/include';
+export {
+  type GivenInstance,
+  groupRecords,
+  type GroupedRecords,
+  type Rejection,
+  sentenceOf,
+} from './batches/group-records';
+export { foreignKeysOf, linksOf } from './links/foreign-keys';
+export { type ReaderPlace, readersThrough, relationsInUse } from './links/readers';
