@@ -9,6 +9,7 @@ import { announcements } from './0008-announcements';
 import { audit } from './0009-audit';
 import { administration } from './0010-administration';
 import { usage } from './0011-usage';
+import { contexts } from './0012-contexts';
 import { type Migration } from './migration';
 
 /** Every migration, in order. */
@@ -24,6 +25,7 @@ export const allMigrations: readonly Migration[] = [
   audit,
   administration,
   usage,
+  contexts,
 ];
 
 /** Where the database remembers which were applied. */
