@@ -12,6 +12,7 @@ export {
   MAX_CONTEXT_PROBLEMS,
 } from './definitions/context-problem';
 export { compileContext, type ContextCompilation } from './definitions/compile-context';
+export { type ChangeRefusal, type LivingContext, refusalsOfChange } from './definitions/schema-change';
 export { type FormulaReads } from './definitions/formula-reads';
 export { type Facts, hasValue, NO_FACTS, valueOf } from './facts/facts';
 export { faultOfFactName } from './facts/fact-name';
@@ -23,10 +24,11 @@ export {
   identityValueOf,
   type IdentityFact,
   type IdentityReading,
+  linkedInstance,
   readIdentity,
 } from './instances/instance-id';
 export { expiryAfterWrite, isExpired } from './instances/expiry';
-export { type ResolvedInstance, resolveInstance } from './instances/resolved-instance';
+export { type ResolvedInstance, resolveInstance, withDefaults } from './instances/resolved-instance';
 export {
   deriveFacts,
   type Derivation,

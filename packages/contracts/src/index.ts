@@ -49,3 +49,8 @@ export * from './http/user-operations';
 export * from './http/roles';
 export * from './http/usage';
 export * from './http/system';
+export * from './contexts/context-definitions';
+export * from './contexts/instance-answers';
+export * from './http/context-operations';
+export * from './http/instance-operations';
+export * from './messages/settle.v1';

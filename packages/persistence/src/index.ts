@@ -198,7 +198,8 @@ export {
 export { type InstancesToLock, type LockedInstance, lockInstances } from './contexts/lock-instances';
 export {
   type Admission,
-  findHeldInstances,
+  type AdmissionState,
+  findAdmissions,
   type HeldInstances,
   type InstanceWrite,
   releaseInstances,
@@ -216,6 +217,7 @@ export {
   type InstanceFilters,
   type InstancePage,
   listInstances,
+  type PassOfVersion,
   saveReaderPasses,
 } from './contexts/instances';
 export {

@@ -3,7 +3,7 @@ import {
   addHistory,
   deleteInstance,
   findHeldFacts,
-  findHeldInstances,
+  findAdmissions,
   findHistory,
   findInstances,
   findLinkHolders,
@@ -120,10 +120,14 @@ describe('operations', () => {
     const held = await admit(randomUUID(), 'a', 'b');
     expect([...held.fences]).toEqual([['a', 1], ['b', 1]]); // prettier-ignore
     expect(await lock(['a', 'b'])).toMatchObject([{ isBusy: true, facts: { n: 1 } }, { isBusy: true }]);
-    expect(await inside((t) => findHeldInstances(t, contextId, held.operationId, ['a', 'b', 'c']))).toEqual(held);
+    expect(await inside((t) => findAdmissions(t, contextId, ['a', 'c']))).toEqual([
+      { instanceId: 'a', operationId: held.operationId, fence: 1, version: 1, expiresAt: null },
+    ]);
     expect(await writeBack(held, 'a', 'b')).toMatchObject([{ version: 2 }, { version: 2 }]);
     expect(await lock(['a', 'b'])).toMatchObject([{ isBusy: false, facts: { n: 2 } }, { isBusy: false }]);
-    expect((await inside((t) => findHeldInstances(t, contextId, held.operationId, ['a']))).fences.size).toBe(0);
+    expect(await inside((t) => findAdmissions(t, contextId, ['a']))).toMatchObject([
+      { operationId: null, fence: 1, version: 2 },
+    ]);
   });
 
   it('C142: write nothing once their fence is lost, nor a second time', async () => {
@@ -287,7 +291,9 @@ describe('links', () => {
     expect(await inside((t) => findLinkTargets(t, page(['o1'])))).toEqual(['c1', 'c2']);
     expect(await inside((t) => findLinkTargets(t, page(['o1'], 'c1')))).toEqual(['c2']);
     expect(await inside((t) => findLinkHolders(t, page(['c1'])))).toEqual(['o2']);
-    await inside((t) => forgetFormerLinks(t, contextId, ['o1']));
+    await inside((t) => forgetFormerLinks(t, contextId, new Map([['o1', 0]])));
+    expect(await inside((t) => findLinkTargets(t, page(['o1'])))).toEqual(['c1', 'c2']);
+    await inside((t) => forgetFormerLinks(t, contextId, new Map([['o1', 1]])));
     expect(await inside((t) => findLinkTargets(t, page(['o1'])))).toEqual(['c2']);
     await link(null);
     expect(await inside((t) => findLinkHolders(t, page(['c2'])))).toEqual([]);
@@ -358,7 +364,12 @@ it('C107: sweeps what has expired and is free, in bounded steps', async () => {
 
 it('notes reader passes, and knows which facts instances hold', async () => {
   await inside((t) => saveInstances(t, contextId, [write('a', { n: 1, gone: null })]));
-  await inside((t) => saveReaderPasses(t, contextId, new Map([['a', { fingerprint: 'f', done: false, after: 'x' }]])));
+  const note = (version: number, fingerprint: string) =>
+    inside((t) =>
+      saveReaderPasses(t, contextId, new Map([['a', { version, pass: { fingerprint, done: false, after: 'x' } }]])),
+    );
+  await note(1, 'f');
+  await note(2, 'later');
   expect((await find('a'))[0]?.readerPass).toEqual({ fingerprint: 'f', done: false, after: 'x' });
   const held = await inside((t) => findHeldFacts(t, contextId, ['n', 'gone', 'other']));
   expect(held).toEqual({ hasInstances: true, held: new Set(['n']) });

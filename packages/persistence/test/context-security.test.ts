@@ -85,16 +85,17 @@ const ATTEMPTS: readonly Attempt[] = [
   ],
   ['releaseInstances', (t) => persistence.releaseInstances(t, id, held), undefined],
   ['renewLeases', (t) => persistence.renewLeases(t, id, held, 1), undefined],
-  [
-    'findHeldInstances',
-    async (t) => (await persistence.findHeldInstances(t, id, operationId, ['busy'])).fences.size,
-    0,
-  ],
+  ['findAdmissions', (t) => persistence.findAdmissions(t, id, ['busy']), []],
   ['deleteInstance', (t) => persistence.deleteInstance(t, id, 'free'), undefined],
   ['findHeldFacts', (t) => persistence.findHeldFacts(t, id, ['k']), { hasInstances: false, held: new Set() }],
   [
     'saveReaderPasses',
-    (t) => persistence.saveReaderPasses(t, id, new Map([['free', { fingerprint: 'mine', done: true }]])),
+    (t) =>
+      persistence.saveReaderPasses(
+        t,
+        id,
+        new Map([['free', { version: 1, pass: { fingerprint: 'mine', done: true } }]]),
+      ),
     undefined,
   ],
   ['findHistory', (t) => persistence.findHistory(t, id, ['free'], { facts: ['n'], limit: 9 }), new Map()],
@@ -110,7 +111,7 @@ const ATTEMPTS: readonly Attempt[] = [
     (t) => persistence.findRelated(t, { contextId: id, foreignKeyFact: undefined, ids: ['free'], facts: undefined }),
     [],
   ],
-  ['forgetFormerLinks', (t) => persistence.forgetFormerLinks(t, id, ['free']), undefined],
+  ['forgetFormerLinks', (t) => persistence.forgetFormerLinks(t, id, new Map([['free', 1]])), undefined],
   ['linkExistingInstances', (t) => persistence.linkExistingInstances(t, id, 'k'), undefined],
   ['findRegistrations', (t) => persistence.findRegistrations(t, id, ['free']), []],
   [

@@ -348,7 +348,7 @@ describe('row security', () => {
       'findBoundRules',
       'loadCollections',
     ],
-    ...['loadRuleInterface', 'unbindRules', 'lockInstances', 'findHeldInstances', 'releaseInstances', 'renewLeases'],
+    ...['loadRuleInterface', 'unbindRules', 'lockInstances', 'findAdmissions', 'releaseInstances', 'renewLeases'],
     ...['writeBackInstances', 'writeInstances', 'mergeDirect', 'deleteInstance', 'findHeldFacts', 'findInstances'],
     ...['listInstances', 'saveReaderPasses', 'addHistory', 'findHistory', 'findLinkHolders', 'findLinkTargets'],
     ...[

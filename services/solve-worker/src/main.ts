@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { brokerPlace, brokerSecurity, createBroker, createResponder } from '@decision/broker';
 import { openCache } from '@decision/cache';
+import { createContextModels, createRuleLibrary, createValueDirectory } from '@decision/execution';
 import {
   addUsage,
   findValueRevision,
@@ -16,9 +17,7 @@ import { createWorkerServer } from './app';
 import { settings } from './config';
 import { createHandler } from './handle';
 import { openDecisionLog } from './open-decision-log';
-import { createRuleLibrary } from './rule-library';
 import { createUsageCounter, tellAll } from './usage-counter';
-import { createValueDirectory } from './value-directory';
 
 runService({
   name: 'solve-worker',
@@ -99,7 +98,7 @@ runService({
       sessionTimeoutMs: config.sessionTimeoutMs,
       heartbeatIntervalMs: config.heartbeatIntervalMs,
       partitionConcurrency: config.partitionConcurrency,
-      handle: createHandler(library, tellAll([decisions, usage])),
+      handle: createHandler({ library, models: createContextModels(), decisions: tellAll([decisions, usage]) }),
       onEvent: createEventCounter(metrics, 'responder'),
     });
     const server = createWorkerServer({

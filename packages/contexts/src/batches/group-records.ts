@@ -70,7 +70,7 @@ const readRecord = (model: ContextModel, record: unknown, collections: Collectio
 };
 
 /** Mismatches as one text. */
-export const sentenceOf = (mismatches: readonly Mismatch[]): string => {
+export const sentenceOf = (mismatches: readonly Pick<Mismatch, 'error'>[]): string => {
   const told = mismatches.slice(0, TOLD_MISMATCHES).map(({ error }) => error);
   const more = mismatches.length - told.length;
   return [...told, ...(more > 0 ? [`${more} more facts do not fit.`] : [])].join(' ');

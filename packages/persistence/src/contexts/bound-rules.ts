@@ -1,4 +1,5 @@
 import { type RuleField } from '@decision/contracts';
+import { recordChange } from '../audit/record-change';
 import { query, type Transaction } from '../connection/query';
 import { isUuid } from '../connection/uuid';
 
@@ -72,11 +73,21 @@ export const loadRuleInterface = async (
 
 const UNBIND = /* sql */ `
   update rules set context = 'null', updated_at = greatest(clock_timestamp(), updated_at + interval '1 millisecond')
-  where rules.context_slug = :slug returning slug`;
+  where rules.context_slug = :slug returning id, slug, user_groups`;
 
 /** Frees every visible rule from a context that goes; answers their slugs. */
 export const unbindRules = async (transaction: Transaction, contextSlug: string): Promise<readonly string[]> => {
-  const rows = await query<{ slug: string }>(transaction, UNBIND, { slug: contextSlug });
+  const rows = await query<{ id: string; slug: string; user_groups: string[] }>(transaction, UNBIND, {
+    slug: contextSlug,
+  });
+  await recordChange(
+    transaction,
+    rows.map(({ id, slug, user_groups: userGroups }) => ({
+      ...{ kind: 'rule' as const, action: 'unbind', id, name: slug, userGroups },
+      before: { context: contextSlug },
+      after: { context: null },
+    })),
+  );
   return rows.map(({ slug }) => slug).sort();
 };
 

@@ -120,18 +120,25 @@ export const findHeldFacts = async (
 
 const SET_PASS = /* sql */ `
   update context_instances i set reader_pass = cast(p.pass as jsonb)
-  from unnest(cast(:ids as text[]), cast(:passes as text[])) as p (instance_id, pass)
-  where i.context_id = cast(:context as uuid) and i.instance_id = p.instance_id`;
+  from unnest(cast(:ids as text[]), cast(:passes as text[]), cast(:versions as bigint[])) as p (instance_id, pass, version)
+  where i.context_id = cast(:context as uuid) and i.instance_id = p.instance_id and i.version = p.version`;
 
-/** Notes how far the readers of instances have been told (C115). */
+/** How far the readers of one version of an instance have been told. */
+export interface PassOfVersion {
+  readonly version: number;
+  readonly pass: ReaderPass;
+}
+
+/** Notes how far the readers of instances have been told (C115); an instance that was written meanwhile is left to whoever wrote it. */
 export const saveReaderPasses = async (
   transaction: Transaction,
   contextId: string,
-  passes: ReadonlyMap<string, ReaderPass>,
+  passes: ReadonlyMap<string, PassOfVersion>,
 ): Promise<void> => {
   await query(transaction, SET_PASS, {
     context: contextId,
     ids: [...passes.keys()],
-    passes: [...passes.values()].map((pass) => JSON.stringify(pass)),
+    passes: [...passes.values()].map(({ pass }) => JSON.stringify(pass)),
+    versions: [...passes.values()].map(({ version }) => String(version)),
   });
 };

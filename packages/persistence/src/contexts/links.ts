@@ -94,16 +94,20 @@ export const findLinkHolders = (transaction: Transaction, page: LinkPage): Promi
   findEnds(transaction, HOLDERS, page);
 
 const FORGET = /* sql */ `
-  delete from context_links
-  where context_id = cast(:context as uuid) and instance_id = any (cast(:ids as text[])) and former`;
+  delete from context_links l
+  using unnest(cast(:ids as text[]), cast(:versions as bigint[])) as told (instance_id, version),
+    context_instances i
+  where l.context_id = cast(:context as uuid) and l.instance_id = told.instance_id and l.former
+    and i.context_id = l.context_id and i.instance_id = l.instance_id and i.version = told.version`;
 
-/** Forgets what foreign keys of these instances named before. */
+/** Forgets what foreign keys of instances named before; an instance that was written since this version keeps all of it. */
 export const forgetFormerLinks = async (
   transaction: Transaction,
   contextId: string,
-  instanceIds: readonly string[],
+  versions: ReadonlyMap<string, number>,
 ): Promise<void> => {
-  await query(transaction, FORGET, { context: contextId, ids: instanceIds });
+  const bindings = { ids: [...versions.keys()], versions: [...versions.values()].map(String) };
+  await query(transaction, FORGET, { context: contextId, ...bindings });
 };
 
 /** A related instance: its facts, derived ones among them, as far as they were asked for. */

@@ -191,18 +191,25 @@ export const renewLeases = async (
   await query(transaction, RENEW, { ...heldBindings(contextId, held), lease: leaseMs / 1_000 });
 };
 
-const HOLDS = /* sql */ `
-  select i.instance_id, i.fence from context_instances i
-  where i.context_id = cast(:context as uuid) and i.instance_id = any (cast(:ids as text[])) and i.operation_id = cast(:operation as uuid)`;
+const ADMISSIONS = /* sql */ `
+  select i.instance_id, i.operation_id, i.fence, i.version, i.expires_at from context_instances i
+  where i.context_id = cast(:context as uuid) and i.instance_id = any (cast(:ids as text[]))`;
 
-/** Which instances an operation holds at the moment, with their fences: how an outcome that got lost is found out (C149). */
-export const findHeldInstances = async (
+/** What rows say of operations on them. */
+export interface AdmissionState extends WrittenInstance {
+  /** The operation that holds it; null where it is free. */
+  readonly operationId: string | null;
+}
+
+/** What the rows of instances say of operations at the moment: how an outcome that got lost is found out (C149). */
+export const findAdmissions = async (
   transaction: Transaction,
   contextId: string,
-  operationId: string,
   instanceIds: readonly string[],
-): Promise<HeldInstances> => {
-  const bindings = { context: contextId, operation: operationId, ids: instanceIds };
-  const rows = await query<{ instance_id: string; fence: string }>(transaction, HOLDS, bindings);
-  return { operationId, fences: new Map(rows.map(({ instance_id, fence }) => [instance_id, Number(fence)])) };
+): Promise<readonly AdmissionState[]> => {
+  const rows = await query<WrittenRow & { operation_id: string | null }>(transaction, ADMISSIONS, {
+    context: contextId,
+    ids: instanceIds,
+  });
+  return rows.map((row) => ({ ...toWritten(row), operationId: row.operation_id }));
 };
