@@ -3,6 +3,8 @@ import { type Measurement } from './measurement';
 
 export interface HttpLoad {
   readonly url: string;
+  /** Paths below the URL that each connection asks in turn. Default: the URL alone. */
+  readonly paths?: readonly string[];
   readonly body: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly connections: number;
@@ -14,6 +16,7 @@ export interface HttpLoad {
 /** Keeps `connections` POST requests under way for so long. Errors count answers other than 2xx, time-outs and cut connections. */
 export const measureHttp = async ({
   url,
+  paths,
   body,
   headers,
   connections,
@@ -27,6 +30,7 @@ export const measureHttp = async ({
     headers: { 'content-type': 'application/json', ...headers },
     connections,
     duration: seconds,
+    ...(paths === undefined ? {} : { requests: paths.map((path) => ({ path })) }),
     ...(perSecond === undefined ? {} : { overallRate: perSecond }),
   });
   return {

@@ -4,6 +4,7 @@ import { countDisagreements } from './agreement';
 import { handWritten } from './hand-written';
 import { retainedBytes } from './memory';
 import { measureInRounds, type RoundOptions, type Rounds, type Subject } from './rounds';
+import { countPublishedDisagreements, measurePublished } from './published-engine';
 import { makeWorkload, type Workload, type WorkloadShape } from './workload';
 
 /** What is measured of one table: times in ms an item, sizes in bytes. */
@@ -12,6 +13,8 @@ export interface TableResult {
   readonly index: Rounds;
   readonly scan: Rounds;
   readonly handWritten: Rounds;
+  /** The fastest published engine, where it was asked. */
+  readonly published: Rounds | undefined;
   /** An explanation is asked for, and nobody reads why rows lost. */
   readonly explain: Rounds;
   /** The losing rows of the explanation are read. */
@@ -37,6 +40,10 @@ const SCANNED_INPUTS = 16;
 const COMPILE_ROUNDS = 3;
 /** Tables from here on take seconds to compile: two rounds, no warming up. */
 const SLOW_ROWS = 50_000;
+/** That engine scans: of larger tables it would only be waited for. */
+const PUBLISHED_ROWS = 10_000;
+/** It is slower by a hundred times, and a round of it must hold more than one chunk. */
+const PUBLISHED_PATIENCE = 5;
 /** Memory is measured of so many rows at least, in several copies of a small table. */
 const COPIED_ROWS = 20_000;
 
@@ -54,12 +61,16 @@ export const measureTable = async (shape: WorkloadShape, options: TableOptions):
     if (rounds === undefined) throw new RangeError(`Nothing was measured for ${name}.`);
     return rounds;
   };
+  const lookup = handWritten(table);
+  const isPublished = shape.rows <= PUBLISHED_ROWS;
+  const publishedOptions = { ...options, milliseconds: options.milliseconds * PUBLISHED_PATIENCE };
   const copies = Math.ceil(COPIED_ROWS / shape.rows);
   return {
     shape,
     index: of('index'),
     scan: of('scan'),
     handWritten: of('hand-written'),
+    published: isPublished ? await measurePublished({ table, inputs }, publishedOptions) : undefined,
     explain: of('explain'),
     explainRead: of('explain read'),
     many: of('many'),
@@ -68,7 +79,7 @@ export const measureTable = async (shape: WorkloadShape, options: TableOptions):
     documentBytes: await retainedBytes(() => JSON.parse(text), copies),
     compiledBytes: await retainedBytes(() => compileRule(JSON.parse(text) as RuleTable), copies), // a table that was made above
     compared: compared.length,
-    disagreements,
+    disagreements: disagreements + (isPublished ? await countPublishedDisagreements({ table, inputs }, lookup) : 0),
   };
 };
 

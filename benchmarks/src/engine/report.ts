@@ -2,7 +2,7 @@ import { type TableResult } from './measure-table';
 import { type Rounds } from './rounds';
 
 const HEAD = [
-  'table', 'index, k/s', 'scan, k/s', 'hand-written, k/s', 'index / hand-written', 'explain asked, read', 'many',
+  'table', 'index, k/s', 'scan, k/s', 'hand-written, k/s', 'index / hand-written', 'published engine, k/s', 'index / published', 'explain asked, read', 'many',
   'compile / parse', 'compiled / document',
 ]; // prettier-ignore
 
@@ -23,13 +23,27 @@ const rate = ({ median }: Rounds): string =>
 const ratio = (a: number, b: number, digits = 2): string => (a / b).toFixed(digits);
 
 export const rowOf = (result: TableResult): string => {
-  const { index, scan, handWritten, explain, explainRead, many, parse, compile, documentBytes, compiledBytes } = result;
+  const {
+    index,
+    scan,
+    handWritten,
+    published,
+    explain,
+    explainRead,
+    many,
+    parse,
+    compile,
+    documentBytes,
+    compiledBytes,
+  } = result;
   return row([
     nameOf(result),
     rate(index),
     rate(scan),
     rate(handWritten),
     ratio(handWritten.median, index.median),
+    published === undefined ? '' : rate(published),
+    published === undefined ? '' : ratio(published.median, index.median, 0),
     `${ratio(explain.median, index.median, 1)}, ${ratio(explainRead.median, index.median, 0)}`,
     ratio(index.median, many.median),
     ratio(compile.median, parse.median, 1),

@@ -181,7 +181,7 @@ describe('checkRule', () => {
 });
 
 describe('examples', () => {
-  const root = join(__dirname, '../../../examples');
+  const root = join(__dirname, '../../../examples/starter/rules');
   it.each(['shipping-price', 'loan-pre-check', 'customer-discount'])('%s answers its sample', (name) => {
     const { rule } = JSON.parse(readFileSync(join(root, `${name}.json`), 'utf8')) as {
       rule: RuleTable & { sampleRequest: Record<string, unknown>; sampleResponse: unknown };

@@ -27,6 +27,7 @@ export {
   deleteRole,
   type DeleteRoleOutcome,
   findRole,
+  holdRole,
   listRoles,
   type RoleRecord,
   saveRole,
@@ -81,9 +82,11 @@ export {
   type VersionSummary,
 } from './rules/rule-versions';
 export {
+  countOwedAnnouncements,
   finishAnnouncements,
   oweAnnouncement,
   type OwedAnnouncement,
+  type OwedCount,
   type StoredAnnouncement,
   takeAnnouncements,
 } from './announcements/announcements';
@@ -147,6 +150,7 @@ export {
   type SyncRun,
   takeTurns,
 } from './values/sync/open-sync';
+export { recordSync, type SyncChange } from './values/sync/record-sync';
 export {
   type AbsentMember,
   archiveValues,

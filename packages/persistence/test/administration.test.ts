@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   addUsage,
   type ApiKeyRecord,
@@ -14,6 +15,7 @@ import {
   findRole,
   findRule,
   findUnknownGroups,
+  holdRole,
   insertRule,
   listApiKeys,
   listAudit,
@@ -38,6 +40,7 @@ import {
   type WorkspaceAccess,
 } from '../src';
 import { asOwner } from './as-owner';
+import { createGate } from './gate';
 import { newApiKey, newRule, UNKNOWN_ID } from './rule-fixtures';
 import { openTestWorkspace, type TestWorkspace } from './test-workspace';
 
@@ -239,6 +242,34 @@ describe('roles', () => {
     expect(await here((transaction) => deleteRole(transaction, 'auditor'))).toEqual({ status: 'not_found' });
     expect(await here((transaction) => findRole(transaction, 'auditor'))).toBeUndefined();
     expect(await actionsOn('auditor')).toEqual(['create', 'update', 'delete']);
+  });
+
+  it.each(['given first', 'deleted first'])('that are given and deleted at once take turns: %s', async (order) => {
+    const name = order.replaceAll(' ', '-');
+    await here((transaction) => saveRole(transaction, { name, entitlements: [] }));
+    const gate = createGate();
+    const give = async (transaction: Transaction): Promise<string> =>
+      (await holdRole(transaction, name)) === undefined
+        ? 'unknown'
+        : (await createApiKey(transaction, newApiKey({ role: name }))).status;
+    const remove = async (transaction: Transaction): Promise<string> => (await deleteRole(transaction, name)).status;
+    const [first, second] = order === 'given first' ? [give, remove] : [remove, give];
+    const begun = createGate();
+    const ends = [
+      here(async (transaction) => {
+        const end = await first(transaction);
+        begun.open();
+        await gate.opened;
+        return end;
+      }),
+      begun.opened.then(() => here(second)),
+    ];
+    await begun.opened;
+    const waits = `select 1 from pg_locks where locktype = 'advisory' and not granted`;
+    const deadline = Date.now() + 20_000;
+    while ((await asOwner(workspace.url, waits)).length === 0 && Date.now() < deadline) await sleep(5);
+    gate.open();
+    expect(await Promise.all(ends)).toEqual(order === 'given first' ? ['created', 'in_use'] : ['deleted', 'unknown']);
   });
 
   it('that are built in stay as they are', async () => {

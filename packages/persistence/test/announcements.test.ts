@@ -1,4 +1,5 @@
 import {
+  countOwedAnnouncements,
   finishAnnouncements,
   oweAnnouncement,
   type OwedAnnouncement,
@@ -51,6 +52,18 @@ it('are taken by one of several at once', async () => {
   await asOwner(workspace.url, `update announcements set created_at = created_at - interval '1 minute'`);
   const taken = await Promise.all([1, 2, 3, 4].map(() => take(30_000, 20)));
   expect(taken.flat()).toHaveLength(20);
+});
+
+it('are counted for all workspaces, with the age of the oldest', async () => {
+  expect(await countOwedAnnouncements(workspace.database)).toEqual({ owed: 0, oldestAgeMs: 0 });
+  await owe();
+  await asOwner(workspace.url, `update announcements set created_at = created_at - interval '1 hour'`);
+  const last = await owe({}, other);
+  const { owed, oldestAgeMs } = await countOwedAnnouncements(workspace.database);
+  expect(owed).toBe(2);
+  expect(oldestAgeMs).toBeGreaterThanOrEqual(3_600_000);
+  await finishAnnouncements(workspace.database, [last]);
+  expect(await countOwedAnnouncements(workspace.database)).toMatchObject({ owed: 1 });
 });
 
 it('are taken in portions', async () => {

@@ -3,19 +3,31 @@ import {
   type AuditEntry,
   type AuditFilters,
   createApiKey,
+  deleteObject,
   deleteRule,
   deleteValue,
+  endRelease,
+  goLive,
+  insertObject,
+  insertRelease,
   insertRule,
   listAudit,
   publishRule,
+  publishVersionAgain,
+  putBack,
+  recordApproval,
   recordChange,
   revokeApiKey,
+  saveEnvironment,
+  saveTestSuite,
   saveValues,
   type Transaction,
   unpublishRule,
+  updateObject,
   updateRule,
   updateValue,
   type WorkspaceAccess,
+  writeManagedValues,
 } from '../src';
 import { asOwner } from './as-owner';
 import { newApiKey, newRule } from './rule-fixtures';
@@ -106,6 +118,101 @@ describe('the audit', () => {
     expect(entries.map(({ action }) => action)).toEqual(['revoke', 'create']);
     expect(entries[0]).toMatchObject({ before: { revokedAt: null }, after: { revokedAt: expect.any(String) } });
     expect(JSON.stringify(entries)).not.toMatch(/abab|hash/i);
+  });
+
+  it('has every change of an object, with its content as a document, and of its values one entry with counts', async () => {
+    const object = (content: string) => ({ name: 'Order', content, contentType: 'json_object', parsedFields: [{ key: 'a' }], userGroups: [] }) as const; // prettier-ignore
+    const made = await here((transaction) => insertObject(transaction, object('{"a":1}')));
+    const id = made.status === 'inserted' ? made.object.id : '';
+    const large = JSON.stringify({ a: 'x'.repeat(70_000) });
+    await here((transaction) => updateObject(transaction, id, object(large)));
+    const create = Array.from({ length: 60 }, (_, index) => ({ path: 'a', member: `"${index}"`, name: `a.${index}`, type: 'string', content: `${index}`, metadata: {} }) as const); // prettier-ignore
+    const plan = { create, change: [], unchanged: 0, archive: [], release: [] };
+    await here((transaction) => writeManagedValues(transaction, { id, userGroups: [] }, plan));
+    const nothing = { ...plan, create: [] };
+    await here((transaction) => writeManagedValues(transaction, { id, userGroups: [] }, nothing));
+    await here((transaction) => deleteObject(transaction, id, 'archive'));
+    const omitted = { omitted_bytes: expect.any(Number), sha256: expect.any(String) };
+    expect(shown(await read({ subjectId: id }))).toEqual([
+      { kind: 'object', action: 'create', subjectName: 'Order', before: null, after: expect.objectContaining({ content: { a: 1 } }) }, // prettier-ignore
+      { kind: 'object', action: 'update', subjectName: 'Order', before: { content: { a: 1 } }, after: { content: omitted } }, // prettier-ignore
+      {
+        ...{ kind: 'object', action: 'write_values', subjectName: 'Order', before: null },
+        after: { created: { count: 60, names: create.slice(0, 50).map(({ name }) => name) } },
+      },
+      {
+        ...{ kind: 'object', action: 'delete', subjectName: 'Order', after: null },
+        before: expect.objectContaining({ values: { detached: 0, archived: 60 } }),
+      },
+    ]);
+    const values = await read({ kind: 'value' });
+    expect(values.filter(({ subjectName }) => subjectName.startsWith('a.'))).toEqual([]);
+  });
+
+  it('has every change of a release, each once, for the groups of its rule', async () => {
+    const rule = newRule({ slug: 'released', userGroups: ['sales'] });
+    const [first, second, back, versionId] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()];
+    const settings = { slug: 'prod', name: 'P', level: 1, approvers: ['role:admin'], approvalScheme: 'any', directReleases: true } as const; // prettier-ignore
+    await here(async (transaction) => {
+      await insertRule(transaction, rule);
+      await publishRule(transaction, rule.id, { versionId });
+      const saved = await saveEnvironment(transaction, settings);
+      if (saved.status !== 'saved') throw new Error(saved.status);
+      for (const [id, source] of [
+        [first, 'direct'],
+        [second, 'promotion'],
+      ] as const) {
+        // prettier-ignore
+        const given = { id, ruleId: rule.id, versionId, environment: saved.environment, source, sourceReleaseId: null, note: null }; // prettier-ignore
+        const made = await insertRelease(transaction, given);
+        if (made.status !== 'inserted') throw new Error(made.status);
+        for (let time = 0; time < 2; time += 1) await recordApproval(transaction, id, ['role:admin']);
+        await goLive(transaction, made.release);
+      }
+      await putBack(transaction, { id: back, instead: second, previous: first });
+      await endRelease(transaction, back, 'withdrawn');
+      await endRelease(transaction, back, 'withdrawn');
+    });
+    const left = await read({ kind: 'release' }, workspace.restrictedTo('sales'));
+    expect(left.map(({ action, subjectId }) => [action, [first, second, back].findIndex((id) => id === subjectId)]).reverse()).toEqual([
+      ...[['create', 0], ['approve', 0], ['go_live', 0]],
+      ...[['promote', 1], ['approve', 1], ['supersede', 0], ['go_live', 1]],
+      ...[['roll_back', 1], ['put_back', 2], ['withdraw', 2]],
+    ]); // prettier-ignore
+    expect(await read({ kind: 'release' }, workspace.restrictedTo('eu'))).toEqual([]);
+    expect(await read({ kind: 'environment' })).toMatchObject([{ action: 'create', after: { slug: 'prod' } }]);
+  });
+
+  it('has every test of a draft that is added, changed or taken away, and nothing of the others', async () => {
+    const rule = newRule({ slug: 'tested', testSuite: [{ id: 'a', name: 'A' }, { id: 'b', name: 'B' }, { id: 'c' }] }); // prettier-ignore
+    await here((transaction) => insertRule(transaction, rule));
+    const tests = [{ id: 'b', name: 'Bee' }, { id: 'c' }, { name: 7 }];
+    await here((transaction) => saveTestSuite(transaction, { ruleId: rule.id, tests }));
+    const left = shown(await read({ kind: 'rule_test' }));
+    expect(left).toHaveLength(3);
+    expect(left).toEqual(
+      expect.arrayContaining([
+        { kind: 'rule_test', action: 'delete', subjectName: 'A', before: { rule: 'tested', id: 'a', name: 'A' }, after: null }, // prettier-ignore
+        { kind: 'rule_test', action: 'update', subjectName: 'Bee', before: { name: 'B' }, after: { name: 'Bee' } },
+        {
+          kind: 'rule_test',
+          action: 'create',
+          subjectName: 'test-3',
+          before: null,
+          after: { rule: 'tested', name: 7 },
+        },
+      ]),
+    );
+  });
+
+  it('says of which version a publication is made again', async () => {
+    const rule = newRule({ slug: 'again' });
+    const [sourceId, versionId] = [randomUUID(), randomUUID()];
+    await here((transaction) => insertRule(transaction, rule));
+    await here((transaction) => publishRule(transaction, rule.id, { versionId: sourceId }));
+    await here((transaction) => publishVersionAgain(transaction, { ruleId: rule.id, sourceId, versionId }));
+    const [newest] = await read({ subjectId: rule.id });
+    expect(newest).toMatchObject({ action: 'publish', after: { versionId, version: 2, sourceVersion: 1 } });
   });
 
   it('is written with the change or not at all', async () => {

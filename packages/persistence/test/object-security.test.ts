@@ -133,6 +133,7 @@ const OTHERWISE = [
   'saveValues',
   'openSync',
   'takeTurns',
+  'recordSync',
   'findBoundValues',
   'findTakenNames',
   'findReferringValues',

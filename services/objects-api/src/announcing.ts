@@ -1,8 +1,10 @@
 import {
+  countOwedAnnouncements,
   type Database,
   finishAnnouncements,
   oweAnnouncement,
   type OwedAnnouncement,
+  type OwedCount,
   takeAnnouncements,
   type Transaction,
   type WorkspaceAccess,
@@ -92,19 +94,26 @@ export interface RelayOptions {
   readonly periodMs?: number;
   /** Default 3,000. */
   readonly minAgeMs?: number;
+  /** Is told after each round what is owed still, and what it has made up for. */
+  readonly onRound?: (round: OwedCount & { readonly madeUp: number }) => void;
 }
 
 /** Looks for what is owed, now and again. A round that fails is reported, and the next one tries again. */
 export const startAnnouncementRelay = (
   context: AnnouncingContext,
   onError: (error: unknown) => void,
-  { periodMs = PERIOD_MS, minAgeMs = MIN_AGE_MS }: RelayOptions = {},
+  { periodMs = PERIOD_MS, minAgeMs = MIN_AGE_MS, onRound }: RelayOptions = {},
 ): AnnouncementRelay => {
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
   let round: Promise<void> = Promise.resolve();
   const turn = async (): Promise<void> => {
-    await announceOwed(context, minAgeMs).catch(onError);
+    const madeUp = await announceOwed(context, minAgeMs).catch((error: unknown) => {
+      onError(error);
+      return 0;
+    });
+    // Also where the cache is away: that is when it matters.
+    if (onRound !== undefined) await countOwedAnnouncements(context.database).then((owed) => onRound({ ...owed, madeUp }), onError); // prettier-ignore
     if (!stopped) schedule();
   };
   const schedule = (): void => {

@@ -1,5 +1,5 @@
 import { ServiceError } from '@decision/contracts';
-import { findRole, listRoles, type Transaction } from '@decision/persistence';
+import { holdRole, listRoles, type Transaction } from '@decision/persistence';
 import { type Identity } from '@decision/service-kit';
 
 /** A field of a request that cannot be taken. */
@@ -33,13 +33,13 @@ export const requireOwn = (
   );
 };
 
-/** The role that is to be given. Throws `invalid_request` where the workspace has no such role, and `forbidden` as {@link requireOwn}. */
+/** The role that is to be given; nobody changes or deletes it before the transaction ends. Throws `invalid_request` where the workspace has no such role, and `forbidden` as {@link requireOwn}. */
 export const requireGrantableRole = async (
   transaction: Transaction,
   identity: Pick<Identity, 'role' | 'entitlements'>,
   name: string,
 ): Promise<void> => {
-  const role = await findRole(transaction, name);
+  const role = await holdRole(transaction, name);
   if (role !== undefined) return requireOwn(identity, role.entitlements, `the role "${name}"`);
   const roles = await listRoles(transaction);
   throw refused('/role', `must be one of: ${roles.map((known) => known.name).join(', ')}`);

@@ -3,6 +3,7 @@ import { createInvalidator, openCache } from '@decision/cache';
 import { findApiKey, findPendingMigrations, openDatabase, recordKeyUse, requireDatabase } from '@decision/persistence';
 import { createAuthenticator, createEventCounter, guardKeys, runService } from '@decision/service-kit';
 import { createAnnounce } from './announce';
+import { createAnnouncementMetrics } from './announcement-metrics';
 import { startAnnouncementRelay } from './announcing';
 import { createObjectsApi } from './app';
 import { settings } from './config';
@@ -32,9 +33,12 @@ runService({
       const { enabled, connected } = cache.status();
       return !enabled || connected;
     };
-    const announcing = { database, announce: createAnnounce(invalidator, isReachable) };
-    const relay = startAnnouncementRelay(announcing, (error) =>
-      logger.warn({ err: error }, 'Announcements that others owe could not be made up for; trying again.'),
+    const announcementMetrics = createAnnouncementMetrics(metrics);
+    const announcing = { database, announce: announcementMetrics.counting(createAnnounce(invalidator, isReachable)) };
+    const relay = startAnnouncementRelay(
+      announcing,
+      (error) => logger.warn({ err: error }, 'Announcements that others owe could not be made up for; trying again.'),
+      { onRound: announcementMetrics.round },
     );
     stopper.add('announcements', () => relay.stop());
     const server = createObjectsApi({

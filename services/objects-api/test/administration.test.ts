@@ -168,7 +168,10 @@ describe('users, as existing clients call them', () => {
 describe('roles', () => {
   it('are made, given, changed with effect on live keys, and deleted when nobody has them', async () => {
     const saved = await call(admin, 'POST', '/roles', { name: 'auditor', entitlements: ['audit.read'] });
-    expect(saved).toMatchObject({ status: 200, body: { name: 'auditor', entitlements: ['audit.read'], built_in: false } });
+    expect(saved).toMatchObject({
+      status: 200,
+      body: { name: 'auditor', entitlements: ['audit.read'], built_in: false },
+    });
     const made = await call(admin, 'POST', '/keys', { name: 'A', role: 'auditor' });
     const key = String(made.body['api_key']);
     expect((await call(key, 'GET', '/audit')).status).toBe(200);
@@ -184,6 +187,22 @@ describe('roles', () => {
       status: 404,
       body: { code: 'role_not_found' },
     });
+  });
+
+  it('given while they are deleted end given or deleted, never both and never in a failure', async () => {
+    const ends = new Set<string>();
+    for (let round = 0; round < 20; round += 1) {
+      const role = `brief-${round}`;
+      await call(admin, 'POST', '/roles', { name: role, entitlements: [] });
+      const give = [
+        () => call(admin, 'POST', '/keys', { name: 'x', role }),
+        () => call(admin, 'POST', '/users/create', { email: email(), password: PASSWORD, role }),
+        () => call(admin, 'POST', '/users/invite', { email: email(), role }),
+      ][round % 3];
+      const [given, deleted] = await Promise.all([give?.(), call(admin, 'DELETE', `/roles/${role}`)]);
+      ends.add(`${given?.status}/${deleted.status}`);
+    }
+    expect([...ends].filter((end) => end !== '201/409' && end !== '400/200')).toEqual([]);
   });
 
   it('that are built in stay, and unknown entitlements are refused', async () => {
@@ -230,6 +249,8 @@ describe('usage, as existing clients call it', () => {
     const { status, body } = await call(admin, 'GET', '/usage');
     expect(status).toBe(200);
     expect(body).toMatchObject({ monthly_executions_usage: 0, unlimited_plan: true, counted_until: null });
+    for (const field of ['monthly_executions_usage', 'days_remaining_in_period', 'daily_average_usage'])
+      expect({ field, type: typeof body[field] }).toEqual({ field, type: 'number' });
     const [start, end] = [body['monthly_period_start'], body['monthly_period_end']].map(
       (text) => new Date(String(text)),
     );

@@ -141,6 +141,24 @@ it('in the background makes up for what is owed, goes on after a failure, and st
   expect(errors).toHaveLength(1);
 });
 
+it('tells after each round what is owed and what it made up for, also while nobody can be told', async () => {
+  await changeAndAnnounce({ database, announce: () => Promise.reject(new RangeError('no cache')) }, access, (_transaction, owe) => { owe({ kind: 'rule', keys: ['told'] }); return Promise.resolve(); }); // prettier-ignore
+  const rounds: { readonly owed: number; readonly oldestAgeMs: number; readonly madeUp: number }[] = [];
+  let away = true;
+  const flaky: typeof announce = (...announcement) => away ? Promise.reject(new RangeError('away')) : announce(...announcement); // prettier-ignore
+  const onRound = (round: (typeof rounds)[number]): void => {
+    rounds.push(round);
+    away = false;
+  };
+  const relay = startAnnouncementRelay({ database, announce: flaky }, () => undefined, { periodMs: 10, minAgeMs: 0, onRound }); // prettier-ignore
+  const deadline = Date.now() + 20_000;
+  while (rounds.at(-1)?.owed !== 0 && Date.now() < deadline) await sleep(10);
+  await relay.stop();
+  expect(rounds[0]).toEqual({ owed: 1, oldestAgeMs: expect.any(Number), madeUp: 0 });
+  expect(rounds[0]?.oldestAgeMs).toBeGreaterThan(0);
+  expect(rounds.at(-1)).toEqual({ owed: 0, oldestAgeMs: 0, madeUp: 1 });
+});
+
 it('many announcements are made up for in portions', async () => {
   const broken = () => Promise.reject(new RangeError('no cache'));
   await changeAndAnnounce({ database, announce: broken }, access, (_transaction, owe) => {

@@ -139,6 +139,29 @@ it('a list holds what clients parse, in a bare array, whichever filters it is gi
   expect((await call('GET', `/list?slug=${payload.slug}&user_group=north`)).body).toEqual([]);
 });
 
+it('parts of fields that a client leaves out may be null instead, and come back so that they parse', async () => {
+  const id = randomUUID();
+  const nothing = { name: null, description: null, valuesPrefix: null, transform: null, defaultComputedValue: null };
+  const schemas = {
+    requestSchema: [{ ...nothing, key: 'weight', type: 'number' }],
+    responseSchema: [{ ...nothing, key: 'price', type: 'number', defaultValue: null }],
+  };
+  const settings = { testing: null };
+  const sent = { id, name: 'With nulls', description: null, ...schemas, conditions: [], settings, _publish: true };
+  expect(await call('POST', '/import', { rule: sent })).toMatchObject({ status: 200, body: { version: 1 } });
+  const { body } = await call('GET', `/list?id=${id}&version=1`);
+  expect(body).toMatchObject([{ request_schema: [{ key: 'weight', name: 'weight', type: 'number' }] }]);
+  const exported = await call('GET', `/export?id=${id}`);
+  expect(await call('POST', '/import', { rule: exported.body })).toMatchObject({ status: 200 });
+});
+
+it('an import by id changes only what it brings', async () => {
+  const id = randomUUID();
+  await call('POST', '/import', { rule: wholePayload(id) });
+  const changed = await call('POST', '/import', { rule: { id, name: 'Renamed' } });
+  expect(changed.body).toMatchObject({ name: 'Renamed', labels: ['shipping', 'price'], conditions: [{}], version: 1 });
+});
+
 it('a rule is deleted by a call with a body', async () => {
   const id = randomUUID();
   await call('POST', '/import', { rule: { id, name: 'Gone soon' } });

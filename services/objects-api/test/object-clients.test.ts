@@ -73,6 +73,16 @@ it('GET /values is a list, or a page where one is asked for', async () => {
   expect(last.body).toMatchObject({ data: [value], next_cursor: null });
 });
 
+it.each([
+  ['type=list', ['order.status']],
+  ['name=order.status.paid', ['order.status.paid']],
+  ['user_group=nobody', []],
+  ['prefix=order.status.o&include=usage,archived&resolve=false', ['order.status.open']],
+])('GET /values?%s filters', async (query, names) => {
+  const { status, body } = await call('GET', `/values?${query}`);
+  expect({ status, names: (body as unknown as { name: string }[]).map(({ name }) => name) }).toEqual({ status: 200, names }); // prettier-ignore
+});
+
 it('POST /values answers what was written, of many a summary', async () => {
   expect((await call('POST', '/values', { values: { limits: { credit: 5 } }, user_groups: ['a'], metadata_by_name: { 'limits.credit': { unit: 'EUR' } } })).body).toMatchObject([{ name: 'limits.credit', type: 'number', value: 5, user_groups: ['a'], metadata: { unit: 'EUR' } }]); // prettier-ignore
   const many = Object.fromEntries(Array.from({ length: 2_000 }, (_, index) => [`n${index}`, index]));

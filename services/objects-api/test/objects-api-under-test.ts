@@ -43,7 +43,8 @@ export interface ObjectsApiUnderTest {
   stop(): Promise<void>;
 }
 
-export const startObjectsApi = async (): Promise<ObjectsApiUnderTest> => {
+/** The limit of request bodies is 1 MB where none is given. */
+export const startObjectsApi = async ({ bodyLimitBytes = 1_000_000 } = {}): Promise<ObjectsApiUnderTest> => {
   const stack = testStack();
   const databaseName = stack.uniqueName('objects');
   const url = await createDatabase(stack.databaseUrl, databaseName);
@@ -56,7 +57,7 @@ export const startObjectsApi = async (): Promise<ObjectsApiUnderTest> => {
     config: {
       host: '127.0.0.1',
       port: 0,
-      bodyLimitBytes: 1_000_000,
+      bodyLimitBytes,
       requestTimeoutMs: 10_000,
       keepAliveMs: 5_000,
       logRequests: false,

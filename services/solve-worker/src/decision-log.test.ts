@@ -16,13 +16,9 @@ const envelope: SolutionRequestEnvelope = {
   traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`,
   origin: { keyId: 'k', slug: 'préis', selector: 'latest', firstIndex: 40 },
 };
-const solved = solvedInput(
-  Buffer.from(' {"weight": 2, "who": "é"} '),
-  { ok: true, output: { price: 5 }, matched: [3] },
-  12.6,
-);
-const failed = solvedInput(Buffer.from('7'), new ServiceError('input_not_object', 'No object.'), 1);
-const broken = solvedInput(Buffer.from('{"a":'), new ServiceError('invalid_json', 'No JSON.'), 1);
+const solved = solvedInput(' {"weight": 2, "who": "é"} ', { ok: true, output: { price: 5 }, matched: [3] }, 12.6);
+const failed = solvedInput('7', new ServiceError('input_not_object', 'No object.'), 1);
+const broken = solvedInput('null', new ServiceError('invalid_json', 'No JSON.'), 1);
 
 it('is a record that follows its schema, with requests and responses as they were', () => {
   const record = JSON.parse(recordText(envelope, [solved, failed, broken], 'worker-1')) as unknown;

@@ -31,10 +31,10 @@ export const evaluateChunk = async (
   let sliceBegan = performance.now();
   let beganAt = sliceBegan;
   for (const payloadOfOne of chunkInputs(payload)) {
-    const input = readInput(payloadOfOne, 'input');
+    const { request, input } = readInput(payloadOfOne, 'input');
     const outcome = input instanceof ServiceError ? input : evaluateRule(rule, input, options);
     const endedAt = performance.now();
-    const one = solvedInput(payloadOfOne, outcome, (endedAt - beganAt) * 1_000);
+    const one = solvedInput(request, outcome, (endedAt - beganAt) * 1_000);
     solved.push(one);
     length += one.result.length + 2;
     if (length > fixedLimits.executionMessageBytes) throw resultTooLarge();

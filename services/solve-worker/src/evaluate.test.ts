@@ -1,6 +1,6 @@
 import { type RuleTable } from '@decision/contracts';
 import { compileRule } from '@decision/engine';
-import { evaluatePayload, solvedInput } from './evaluate';
+import { evaluatePayload, readInput, solvedInput } from './evaluate';
 
 const table: RuleTable = {
   requestSchema: [{ key: 'weight', type: 'number' }],
@@ -57,6 +57,21 @@ it('survives nesting of 10,000 levels and keys of prototypes', () => {
 it('says that outputs nest too deeply to be written, instead of failing', () => {
   let nested: unknown = 1;
   for (let level = 0; level < 200_000; level += 1) nested = [nested];
-  const solved = solvedInput(Buffer.from('{}'), { ok: true, output: { nested }, matched: [] }, 0);
+  const solved = solvedInput('{}', { ok: true, output: { nested }, matched: [] }, 0);
   expect(solved.error).toMatchObject({ code: 'evaluation_failed' });
+});
+
+describe('the request that is kept', () => {
+  it.each([
+    ['as it came', ' {"weight" : 1} ', ' {"weight" : 1} '],
+    ['also where it is refused', '{"weight":123456789012345678901}', '{"weight":123456789012345678901}'],
+    ['also where it is no object', '[1]', '[1]'],
+    ['as null where it is not JSON', '{"weight":', 'null'],
+  ])('is kept %s', (_how, payload, kept) => {
+    expect(readInput(Buffer.from(payload), 'body').request).toBe(kept);
+  });
+
+  it('is null where it is not even text', () => {
+    expect(readInput(Buffer.from([0xff, 0xfe]), 'body').request).toBe('null');
+  });
 });

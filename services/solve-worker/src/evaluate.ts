@@ -10,8 +10,8 @@ import { type CompiledRule, evaluateRule, type RuleOutcome } from '@decision/eng
 
 /** What became of one input. */
 export interface SolvedInput {
-  /** The input as it came. */
-  readonly payload: Buffer;
+  /** The input as it came, JSON text; `null` where it is not JSON. */
+  readonly request: string;
   /** JSON text: the outputs, or `{"error", "code"}`. */
   readonly result: string;
   /** Undefined where the input was solved. */
@@ -30,9 +30,9 @@ export const evaluateOne = (
   { receivedAt: now, explain }: Options,
 ): SolvedInput => {
   const beganAt = performance.now();
-  const input = readInput(payload, 'body');
+  const { request, input } = readInput(payload, 'body');
   const outcome = input instanceof ServiceError ? input : evaluateRule(rule, input, { now, explain });
-  return solvedInput(payload, outcome, (performance.now() - beganAt) * 1_000);
+  return solvedInput(request, outcome, (performance.now() - beganAt) * 1_000);
 };
 
 /**
@@ -49,10 +49,10 @@ export const answerBytes = ({ result, error }: SolvedInput): Buffer => {
 };
 
 /** What an outcome, or the refusal of the input, comes to. */
-export const solvedInput = (payload: Buffer, outcome: RuleOutcome | ServiceError, durationUs: number): SolvedInput => {
+export const solvedInput = (request: string, outcome: RuleOutcome | ServiceError, durationUs: number): SolvedInput => {
   const answer = outcome instanceof ServiceError ? outcome : answerOf(outcome);
-  if (!(answer instanceof ServiceError)) return { payload, ...answer, error: undefined, durationUs };
-  return { payload, result: failedResult(answer), error: answer, matched: [], durationUs };
+  if (!(answer instanceof ServiceError)) return { request, ...answer, error: undefined, durationUs };
+  return { request, result: failedResult(answer), error: answer, matched: [], durationUs };
 };
 
 const answerOf = (outcome: RuleOutcome): Pick<SolvedInput, 'result' | 'matched'> | ServiceError => {
@@ -73,19 +73,32 @@ const answerOf = (outcome: RuleOutcome): Pick<SolvedInput, 'result' | 'matched'>
 
 type InputFault = Extract<ErrorCode, 'invalid_json' | 'number_out_of_range' | 'input_not_object'>;
 
-/** The input in some bytes, or why there is none; `what` names the bytes in sentences. */
-export const readInput = (
-  payload: Buffer,
-  what: 'body' | 'input',
-): Readonly<Record<string, unknown>> | ServiceError => {
-  if (!isUtf8(payload)) return fault('invalid_json', `The ${what} is not UTF-8 text.`);
-  const parsing = parseJson(payload.toString('utf8'));
+/** An input that was read. */
+export interface ReadInput {
+  /** As in {@link SolvedInput}. */
+  readonly request: string;
+  /** The fields, or why there are none. */
+  readonly input: Readonly<Record<string, unknown>> | ServiceError;
+}
+
+const NO_JSON = 'null';
+
+/** The input in some bytes; `what` names the bytes in sentences. */
+export const readInput = (payload: Buffer, what: 'body' | 'input'): ReadInput => {
+  if (!isUtf8(payload)) return { request: NO_JSON, input: fault('invalid_json', `The ${what} is not UTF-8 text.`) };
+  const text = payload.toString('utf8');
+  const parsing = parseJson(text);
   if (!parsing.ok) {
     const { kind, reason, position, line, column } = parsing.problem;
-    const sentence = `The ${what} ${kind === 'syntax' ? 'is not JSON' : 'cannot be read exactly'}: ${reason} at position ${position} (line ${line}, column ${column}).`;
-    return fault(kind === 'syntax' ? 'invalid_json' : 'number_out_of_range', sentence, { position, line, column });
+    const isSyntax = kind === 'syntax';
+    const sentence = `The ${what} ${isSyntax ? 'is not JSON' : 'cannot be read exactly'}: ${reason} at position ${position} (line ${line}, column ${column}).`;
+    const input = fault(isSyntax ? 'invalid_json' : 'number_out_of_range', sentence, { position, line, column });
+    return { request: isSyntax ? NO_JSON : text, input };
   }
-  const { value } = parsing;
+  return { request: text, input: fieldsOf(parsing.value, what) };
+};
+
+const fieldsOf = (value: unknown, what: 'body' | 'input'): ReadInput['input'] => {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>; // JSON objects have string keys
   const came = value === null ? 'null' : Array.isArray(value) ? 'a list' : `a ${typeof value}`;
   return fault('input_not_object', `The input of a rule is a JSON object of its fields; this ${what} is ${came}.`);

@@ -83,7 +83,7 @@ it('answers what instances became, and tells each rule that ran as a decision', 
     envelope: { versionId: 'v1', origin: { keyId: 'k', slug: 'tiers', firstIndex: 0 } },
     items: [{ error: undefined }],
   });
-  expect(told[0]?.items[0]?.payload.toString()).toBe('{"total":11}');
+  expect(told[0]?.items[0]?.request).toBe('{"total":11}');
 });
 
 it('refuses an answer that no message can carry', async () => {

@@ -49,7 +49,5 @@ const tell = (
   if (decisions === undefined) return;
   const { slug, effectiveVersion: versionId } = asset;
   const origin = envelope.origin && { ...envelope.origin, slug, firstIndex: 0 };
-  decisions.write({ ...envelope, versionId, origin }, [
-    solvedInput(Buffer.from(JSON.stringify(inputs)), outcome, durationUs),
-  ]);
+  decisions.write({ ...envelope, versionId, origin }, [solvedInput(JSON.stringify(inputs), outcome, durationUs)]);
 };

@@ -5,7 +5,7 @@ import { createUsageCounter, tellAll, type UsageCounter } from './usage-counter'
 
 const envelope = (workspaceId: string): SolutionRequestEnvelope => ({ workspaceId }) as SolutionRequestEnvelope; // the counter reads nothing else
 const solved = (error?: ServiceError): SolvedInput => ({
-  payload: Buffer.from('{}'),
+  request: '{}',
   result: '{}',
   error,
   matched: [],

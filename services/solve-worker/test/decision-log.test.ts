@@ -53,8 +53,7 @@ const envelope = (correlationId: string): SolutionRequestEnvelope => ({
   traceparent: undefined,
   origin: { keyId: 'k', slug: 's', selector: 'latest', firstIndex: 0 },
 });
-const input = (payload: string) =>
-  solvedInput(Buffer.from(payload), { ok: true, output: { price: 5 }, matched: [0] }, 1);
+const input = (payload: string) => solvedInput(payload, { ok: true, output: { price: 5 }, matched: [0] }, 1);
 
 const settled = async (outcome: string): Promise<number> => {
   const { text } = await metrics.render();

@@ -3,6 +3,7 @@ import { type BrokerLog, type BrokerSettings, clientName } from '../settings';
 import { registerSnappy } from '../codec/snappy-codec';
 import { createSocketTracker, type SocketTracker } from './socket-tracker';
 import { quietenIdleConnections } from './idle-timer';
+import { quickenFetch } from './quick-fetch';
 import { quickenProduce } from './quick-produce';
 
 /** How long one request to the broker may take before it counts as lost, ms. */
@@ -67,6 +68,7 @@ const tlsOptions = (tls: NonNullable<BrokerSettings['tls']>): NonNullable<KafkaC
 export const createKafkaClient = (settings: BrokerSettings, log: BrokerLog): KafkaClient => {
   quietenIdleConnections();
   quickenProduce();
+  quickenFetch();
   registerSnappy();
   const sockets = createSocketTracker();
   return { kafka: new Kafka(kafkaConfig(settings, log, sockets)), sockets };

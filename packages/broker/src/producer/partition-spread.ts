@@ -1,8 +1,9 @@
 /**
- * How many partitions one batch is spread over: one each up to sixteen messages, so that every worker gets work; beyond that
- * sixteen to a partition, because each partition of a send costs the broker and both clients a record batch of its own.
+ * How many partitions one batch is spread over: one each up to four messages, so that several workers get work; beyond sixty-four
+ * sixteen to a partition, because each partition of a send costs the broker and both clients a record batch of its own. The next batch
+ * goes elsewhere: a few milliseconds later every worker has some.
  */
-const FEWEST_PER_BATCH = 16;
+const FEWEST_PER_BATCH = 4;
 const MESSAGES_PER_PARTITION = 16;
 
 /** Partitions to spread `messages` over where a topic has `available`. */

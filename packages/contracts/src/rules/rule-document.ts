@@ -11,7 +11,7 @@ const fieldType = Type.Unsafe<FieldType>({ type: 'string', enum: [...fieldTypes]
 export const RuleField = Type.Object(
   {
     key: Type.String({ minLength: 1, maxLength: 512 }),
-    name: Type.Optional(Type.String()),
+    name: Type.Optional(Type.Union([Type.String(), Type.Null()])),
     description: Type.Optional(Type.Union([Type.String(), Type.Null()])),
     type: fieldType,
     defaultValue: Type.Optional(Type.Unknown()),

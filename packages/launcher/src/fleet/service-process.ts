@@ -73,8 +73,14 @@ export const startServiceProcess = (options: ServiceProcessOptions): ServiceProc
   };
 };
 
+/**
+ * What every service's Node is given: names of TypeScript in stacks, and room for young objects (MiB, three times of it at most), because
+ * under load the default of 16 is collected so often that what is still in flight is copied many times.
+ */
+const NODE_ARGUMENTS = ['--enable-source-maps', '--max-semi-space-size=32'];
+
 const spawnService = ({ name, script, port, environment, onLine }: ServiceProcessOptions): ChildProcess => {
-  const child = spawn(process.execPath, ['--enable-source-maps', script], {
+  const child = spawn(process.execPath, [...NODE_ARGUMENTS, script], {
     // A process group of its own: Ctrl-C reaches only the launcher, which then stops everything in order.
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -48,6 +48,21 @@ export const takeAnnouncements = async (
   return rows.map(({ id, workspace_id, kind, keys }) => ({ id, workspaceId: workspace_id, kind, keys }));
 };
 
+const COUNT = /* sql */ `select owed, oldest_age_ms from count_announcements()`;
+
+/** Announcements that have not been made, of all workspaces. */
+export interface OwedCount {
+  /** 100,000 stands for as many or more. */
+  readonly owed: number;
+  /** Since the oldest of them was owed, ms; 0 where there is none. */
+  readonly oldestAgeMs: number;
+}
+
+export const countOwedAnnouncements = async (database: Pick<Database, 'lookUp'>): Promise<OwedCount> => {
+  const [row] = await database.lookUp<{ owed: string; oldest_age_ms: number }>(COUNT, {});
+  return { owed: Number(row?.owed ?? 0), oldestAgeMs: row?.oldest_age_ms ?? 0 };
+};
+
 /** Removes announcements that have been made. Idempotent. */
 export const finishAnnouncements = async (
   database: Pick<Database, 'lookUp'>,

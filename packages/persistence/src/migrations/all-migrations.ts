@@ -9,7 +9,8 @@ import { announcements } from './0008-announcements';
 import { audit } from './0009-audit';
 import { administration } from './0010-administration';
 import { usage } from './0011-usage';
-import { contexts } from './0012-contexts';
+import { owedAnnouncements } from './0012-owed-announcements';
+import { contexts } from './0013-contexts';
 import { type Migration } from './migration';
 
 /** Every migration, in order. */
@@ -25,6 +26,7 @@ export const allMigrations: readonly Migration[] = [
   audit,
   administration,
   usage,
+  owedAnnouncements,
   contexts,
 ];
 

@@ -1,5 +1,8 @@
+import { recordChange } from '../audit/record-change';
 import { query, type Transaction } from '../connection/query';
 import { isUuid } from '../connection/uuid';
+import { recordedObject } from './recorded-object';
+import { objectColumns, type ObjectRow, toObjectRecord } from './object-record';
 
 /** What becomes of the values of a deleted object: `archive` archives them, `detach` keeps those active that are. */
 export type ValueFate = 'archive' | 'detach';
@@ -15,7 +18,7 @@ export type DeleteObjectOutcome =
     }
   | { readonly status: 'not_found' };
 
-const LOCK = /* sql */ `select name from workspace_objects where id = cast(:id as uuid) for update`;
+const LOCK = /* sql */ `select ${objectColumns} from workspace_objects where id = cast(:id as uuid) for update`;
 const DELETE = /* sql */ `delete from workspace_objects where id = cast(:id as uuid)`;
 
 /** Archived values remember what they were, see the migration; values that stay active become ordinary ones. */
@@ -39,13 +42,17 @@ export const deleteObject = async (
   fate: ValueFate,
 ): Promise<DeleteObjectOutcome> => {
   if (!isUuid(id)) return { status: 'not_found' };
-  const [locked] = await query<{ name: string }>(transaction, LOCK, { id });
+  const [locked] = await query<ObjectRow>(transaction, LOCK, { id });
   if (locked === undefined) return { status: 'not_found' };
   const [counts] = await query<{ detached: string; archived: string }>(transaction, RELEASE, {
     id,
     detach: fate === 'detach',
   });
   await query(transaction, DELETE, { id });
-  const { detached, archived } = counts ?? { detached: 0, archived: 0 };
-  return { status: 'deleted', name: locked.name, detached: Number(detached), archived: Number(archived) };
+  const values = { detached: Number(counts?.detached ?? 0), archived: Number(counts?.archived ?? 0) };
+  const object = toObjectRecord(locked);
+  const { name, userGroups } = object;
+  const before = { ...recordedObject(object), values };
+  await recordChange(transaction, { kind: 'object', action: 'delete', id, name, userGroups, before });
+  return { status: 'deleted', name, ...values };
 };

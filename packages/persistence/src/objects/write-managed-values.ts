@@ -1,3 +1,5 @@
+import { countNames } from '../audit/count-names';
+import { recordChange } from '../audit/record-change';
 import { type Bindings, query, type Transaction } from '../connection/query';
 import { writeUnlessTaken } from '../connection/unique-violation';
 import { type ManagedChange, type ValuePlan } from './managed-value';
@@ -12,6 +14,8 @@ export type WriteManagedValuesOutcome =
   | { readonly status: 'written' }
   /** A value that the object does not own has one of the names. */
   | { readonly status: 'name_taken' };
+
+const NAME = /* sql */ `select name from workspace_objects where id = cast(:id as uuid)`;
 
 const TOUCHED = `updated_at = greatest(clock_timestamp(), workspace_values.updated_at + interval '1 millisecond'), updated_by = app_actor()`;
 
@@ -54,7 +58,7 @@ const CREATE = /* sql */ `
     clock_timestamp() as moment
   order by given.name`;
 
-/** Carries out a plan; each step is one statement, whatever the number of values. The caller has locked the object and its values. */
+/** Carries out a plan and records it as one change of the object; each step is one statement, whatever the number of values. The caller has locked the object and its values. */
 export const writeManagedValues = async (
   transaction: Transaction,
   owner: ValueOwner,
@@ -75,7 +79,27 @@ export const writeManagedValues = async (
       members: create.map(({ member }) => member),
     }));
   });
-  return { status: written.status === 'taken' ? 'name_taken' : 'written' };
+  if (written.status === 'taken') return { status: 'name_taken' };
+  await recordPlan(transaction, owner, { create, change, archive, release });
+  return { status: 'written' };
+};
+
+/** One entry, however many values: each follows from the object's content, which has an entry of its own. */
+const recordPlan = async (
+  transaction: Transaction,
+  { id, userGroups }: ValueOwner,
+  { create, change, archive, release }: Omit<ValuePlan, 'unchanged'>,
+): Promise<void> => {
+  if (create.length + change.length + archive.length + release.length === 0) return;
+  const [owner] = await query<{ name: string }>(transaction, NAME, { id });
+  if (owner === undefined) return;
+  const after = {
+    created: countNames(create),
+    changed: countNames(change),
+    archived: countNames(archive),
+    released: countNames(release),
+  };
+  await recordChange(transaction, { kind: 'object', action: 'write_values', id, name: owner.name, userGroups, after });
 };
 
 const writeSome = async (

@@ -1,3 +1,4 @@
+import { recordChange } from '../audit/record-change';
 import { query, type Transaction } from '../connection/query';
 import { writeUnlessTaken } from '../connection/unique-violation';
 import { isUuid } from '../connection/uuid';
@@ -8,6 +9,7 @@ import {
   type ObjectRow,
   toObjectRecord,
 } from './object-record';
+import { recordedObject } from './recorded-object';
 
 /** An object as it is to be. */
 export interface SavedObject {
@@ -41,6 +43,8 @@ const INSERT = /* sql */ `
   from clock_timestamp() as moment
   returning ${objectColumns}`;
 
+const LOCK = /* sql */ `select ${objectColumns} from workspace_objects where id = cast(:id as uuid) for update`;
+
 /** The condition is part of the statement: of two writers who have seen the same, the second finds the row changed. */
 const UPDATE = /* sql */ `
   update workspace_objects
@@ -64,7 +68,18 @@ export const insertObject = async (transaction: Transaction, object: SavedObject
     query<ObjectRow>(savepoint, INSERT, bindingsOf(object)),
   );
   const [row] = written.status === 'written' ? written.value : [];
-  return row ? { status: 'inserted', object: toObjectRecord(row) } : { status: 'name_taken' };
+  if (row === undefined) return { status: 'name_taken' };
+  const inserted = toObjectRecord(row);
+  const { id, name, userGroups } = inserted;
+  await recordChange(transaction, {
+    kind: 'object',
+    action: 'create',
+    id,
+    name,
+    userGroups,
+    after: recordedObject(inserted),
+  });
+  return { status: 'inserted', object: inserted };
 };
 
 /** Throws `forbidden` as {@link SavedObject} says. */
@@ -75,10 +90,17 @@ export const updateObject = async (
   { expectedUpdatedAt }: UpdateObjectConditions = {},
 ): Promise<UpdateObjectOutcome> => {
   if (!isUuid(id)) return { status: 'not_as_expected' };
+  const [locked] = await query<ObjectRow>(transaction, LOCK, { id });
+  if (locked === undefined) return { status: 'not_as_expected' };
   const written = await writeUnlessTaken(transaction, (savepoint) =>
     query<ObjectRow>(savepoint, UPDATE, { ...bindingsOf(object), id, expected: expectedUpdatedAt ?? null }),
   );
   if (written.status === 'taken') return { status: 'name_taken' };
   const [row] = written.value;
-  return row ? { status: 'updated', object: toObjectRecord(row) } : { status: 'not_as_expected' };
+  if (row === undefined) return { status: 'not_as_expected' };
+  const updated = toObjectRecord(row);
+  const [before, after] = [toObjectRecord(locked), updated].map(recordedObject);
+  const { name, userGroups } = updated;
+  await recordChange(transaction, { kind: 'object', action: 'update', id, name, userGroups, before, after });
+  return { status: 'updated', object: updated };
 };

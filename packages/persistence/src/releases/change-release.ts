@@ -1,4 +1,6 @@
 import { query, type Transaction } from '../connection/query';
+import { findRelease } from './find-release';
+import { recordReleaseChange, type ReleaseAction } from './record-release-change';
 import { type ReleaseRecord, type ReleaseState } from './release-record';
 
 /** How a release ends. */
@@ -6,34 +8,51 @@ export type EndState = Exclude<ReleaseState, 'pending' | 'live'>;
 
 const APPROVE = /* sql */ `
   insert into release_approvals (release_id, stands_for) values (cast(:id as uuid), cast(:stands_for as text[]))
-  on conflict (release_id, approved_by) do nothing`;
+  on conflict (release_id, approved_by) do nothing
+  returning release_id`;
 
 const END = /* sql */ `
   update releases set state = :state, ended_at = clock_timestamp(), ended_by = app_actor()
-  where id = cast(:id as uuid) and state in ('pending', 'live')`;
-
-const END_LIVE = /* sql */ `
-  update releases set state = 'superseded', ended_at = clock_timestamp(), ended_by = app_actor()
-  where environment_id = cast(:environment_id as uuid) and rule_id = cast(:rule_id as uuid) and state = 'live'
+  where id = cast(:id as uuid) and state in ('pending', 'live')
   returning id`;
+
+const FIND_LIVE = /* sql */ `
+  select id from releases
+  where environment_id = cast(:environment_id as uuid) and rule_id = cast(:rule_id as uuid) and state = 'live'`;
 
 const GO_LIVE = /* sql */ `
   update releases set state = 'live', live_at = clock_timestamp(), previous_release_id = cast(:previous as uuid)
-  where id = cast(:id as uuid) and state = 'pending'`;
+  where id = cast(:id as uuid) and state = 'pending'
+  returning id`;
+
+/** Carries out a statement that answers a row where it changes the release, and records the change. */
+const changeRelease = async (
+  transaction: Transaction,
+  { id, action }: { readonly id: string; readonly action: ReleaseAction },
+  statement: (release: { readonly id: string }) => Promise<readonly unknown[]>,
+): Promise<void> => {
+  const before = await findRelease(transaction, id);
+  if ((await statement({ id })).length > 0) await recordReleaseChange(transaction, action, id, before);
+};
 
 /** Notes that the actor of the transaction agrees, for some of the approvers. A second time changes nothing. */
-export const recordApproval = async (
-  transaction: Transaction,
-  id: string,
-  standsFor: readonly string[],
-): Promise<void> => {
-  await query(transaction, APPROVE, { id, stands_for: standsFor });
+export const recordApproval = (transaction: Transaction, id: string, standsFor: readonly string[]): Promise<void> =>
+  changeRelease(transaction, { id, action: 'approve' }, (release) =>
+    query(transaction, APPROVE, { ...release, stands_for: standsFor }),
+  );
+
+const END_ACTIONS: Readonly<Record<EndState, ReleaseAction>> = {
+  superseded: 'supersede',
+  rolled_back: 'roll_back',
+  withdrawn: 'withdraw',
+  cancelled: 'cancel',
 };
 
 /** Ends a release that waits or is live; one that has ended stays as it is. The rule must be locked. */
-export const endRelease = async (transaction: Transaction, id: string, state: EndState): Promise<void> => {
-  await query(transaction, END, { id, state });
-};
+export const endRelease = (transaction: Transaction, id: string, state: EndState): Promise<void> =>
+  changeRelease(transaction, { id, action: END_ACTIONS[state] }, (release) =>
+    query(transaction, END, { ...release, state }),
+  );
 
 /**
  * Moves the pin: what was live in the environment is superseded, and the pending release takes its place, in the caller's transaction. The
@@ -43,11 +62,12 @@ export const goLive = async (
   transaction: Transaction,
   { id, environment, rule }: Pick<ReleaseRecord, 'id' | 'environment' | 'rule'>,
 ): Promise<void> => {
-  const [ended] = await query<{ id: string }>(transaction, END_LIVE, {
-    environment_id: environment.id,
-    rule_id: rule.id,
-  });
-  await query(transaction, GO_LIVE, { id, previous: ended?.id ?? null });
+  const place = { environment_id: environment.id, rule_id: rule.id };
+  const [live] = await query<{ id: string }>(transaction, FIND_LIVE, place);
+  if (live !== undefined) await endRelease(transaction, live.id, 'superseded');
+  await changeRelease(transaction, { id, action: 'go_live' }, (release) =>
+    query(transaction, GO_LIVE, { ...release, previous: live?.id ?? null }),
+  );
 };
 
 const PUT_BACK = /* sql */ `
@@ -56,7 +76,8 @@ const PUT_BACK = /* sql */ `
   )
   select cast(:id as uuid), environment_id, rule_id, version_id, 'live', '{}', approval_scheme, 'rollback', cast(:instead as uuid),
     previous_release_id, clock_timestamp()
-  from releases where id = cast(:previous as uuid)`;
+  from releases where id = cast(:previous as uuid)
+  returning id`;
 
 /**
  * Moves the pin back: the live release `instead` ends as rolled back, and a new release of what `previous` had released is live in its
@@ -67,5 +88,7 @@ export const putBack = async (
   { id, instead, previous }: { readonly id: string; readonly instead: string; readonly previous: string },
 ): Promise<void> => {
   await endRelease(transaction, instead, 'rolled_back');
-  await query(transaction, PUT_BACK, { id, instead, previous });
+  await changeRelease(transaction, { id, action: 'put_back' }, (release) =>
+    query(transaction, PUT_BACK, { ...release, instead, previous }),
+  );
 };

@@ -1,6 +1,7 @@
 import { query, type Transaction } from '../connection/query';
 import { findRelease } from './find-release';
 import { type EnvironmentRecord } from './environment-record';
+import { recordReleaseChange } from './record-release-change';
 import { type ReleaseRecord, type ReleaseSource } from './release-record';
 
 export interface NewRelease {
@@ -44,6 +45,8 @@ export const insertRelease = async (
     source_release_id: sourceReleaseId,
     note,
   });
-  const release = inserted === undefined ? undefined : await findRelease(transaction, id);
+  if (inserted === undefined) return { status: 'id_taken' };
+  await recordReleaseChange(transaction, source === 'promotion' ? 'promote' : 'create', id, undefined);
+  const release = await findRelease(transaction, id);
   return release ? { status: 'inserted', release } : { status: 'id_taken' };
 };

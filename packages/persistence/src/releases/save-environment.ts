@@ -1,3 +1,4 @@
+import { recordChange } from '../audit/record-change';
 import { query, type Transaction } from '../connection/query';
 import {
   environmentColumns,
@@ -25,6 +26,8 @@ const UNKNOWN_APPROVERS = /* sql */ `
 const HAS_ROOM = /* sql */ `
   select count(*) < ${MAX_ENVIRONMENTS} or bool_or(slug = :slug) as has_room from environments`;
 
+const LOCK = /* sql */ `select ${environmentColumns} from environments where slug = :slug for update`;
+
 const SAVE = /* sql */ `
   insert into environments (slug, name, level, approvers, approval_scheme, direct_releases)
   values (:slug, :name, :level, cast(:approvers as text[]), :approval_scheme, :direct_releases)
@@ -46,6 +49,7 @@ export const saveEnvironment = async (
   if (unknown.length > 0) return { status: 'unknown_approvers', unknown: unknown.map(({ approver }) => approver) };
   const [room] = await query<{ has_room: boolean }>(transaction, HAS_ROOM, { slug });
   if (room?.has_room === false) return { status: 'too_many' };
+  const [locked] = await query<EnvironmentRow>(transaction, LOCK, { slug });
   const rows = await query<EnvironmentRow>(transaction, SAVE, {
     slug,
     name,
@@ -54,5 +58,12 @@ export const saveEnvironment = async (
     approval_scheme: approvalScheme,
     direct_releases: directReleases,
   });
-  return { status: 'saved', environment: toEnvironmentRecord(rows[0] as EnvironmentRow) }; // an upsert of one row answers one
+  const environment = toEnvironmentRecord(rows[0] as EnvironmentRow); // an upsert of one row answers one
+  const before = locked && toEnvironmentRecord(locked);
+  await recordChange(transaction, {
+    ...{ kind: 'environment', action: before ? 'update' : 'create', id: environment.id, name: slug },
+    before,
+    after: environment,
+  });
+  return { status: 'saved', environment };
 };

@@ -30,6 +30,15 @@ const RELEASE = /* sql */ `select release_role(:name) as holders`;
 const SELECTORS = /* sql */ `select selector from find_role_selectors(:name)`;
 const DELETE = /* sql */ `delete from roles where name = :name returning name`;
 
+/**
+ * Who gives a role and who changes or deletes it take turns by its name: the rows of roles cannot be locked by those who may only give them.
+ * The key only keeps them apart; two roles that share one wait for each other.
+ */
+const turn = (shared: '_shared' | ''): string => /* sql */ `
+  select pg_advisory_xact_lock${shared}(hashtextextended('role ' || app_workspace_id() || ' ' || :name, 0))`;
+const TO_GIVE = turn('_shared');
+const TO_CHANGE = turn('');
+
 /** Every role of the workspace, by name. */
 export const listRoles = async (transaction: Transaction): Promise<readonly RoleRecord[]> =>
   (await query<RoleRow>(transaction, LIST)).map(toRecord);
@@ -38,6 +47,12 @@ export const listRoles = async (transaction: Transaction): Promise<readonly Role
 export const findRole = async (transaction: Transaction, name: string): Promise<RoleRecord | undefined> => {
   const [row] = await query<RoleRow>(transaction, FIND, { name });
   return row && toRecord(row);
+};
+
+/** The role as {@link findRole} finds it, which then stays as it is until the transaction ends: for whoever gives it to a key or a user. */
+export const holdRole = async (transaction: Transaction, name: string): Promise<RoleRecord | undefined> => {
+  await query(transaction, TO_GIVE, { name });
+  return findRole(transaction, name);
 };
 
 export type SaveRoleOutcome =
@@ -54,6 +69,7 @@ export const saveRole = async (
   transaction: Transaction,
   { name, entitlements }: Pick<RoleRecord, 'name' | 'entitlements'>,
 ): Promise<SaveRoleOutcome> => {
+  await query(transaction, TO_CHANGE, { name });
   const before = await findRole(transaction, name);
   if (before?.builtIn === true) return { status: 'built_in' };
   await query(transaction, SAVE, { name, entitlements });
@@ -73,6 +89,7 @@ export type DeleteRoleOutcome =
 
 /** Deletes a custom role that nobody has. Keys that are dead keep no role of their own: they become viewers. */
 export const deleteRole = async (transaction: Transaction, name: string): Promise<DeleteRoleOutcome> => {
+  await query(transaction, TO_CHANGE, { name });
   const before = await findRole(transaction, name);
   if (before === undefined) return { status: 'not_found' };
   if (before.builtIn) return { status: 'built_in' };

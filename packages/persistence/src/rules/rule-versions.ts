@@ -1,4 +1,5 @@
 import { type RuleTable } from '@decision/contracts';
+import { recordChange } from '../audit/record-change';
 import { query, type Transaction } from '../connection/query';
 import { isUuid } from '../connection/uuid';
 import { type RuleDraft } from './rule-record';
@@ -46,7 +47,16 @@ const COPY = /* sql */ `
     where rule_versions.id = cast(:source_id as uuid) and rule_id = cast(:rule_id as uuid)
     returning id
   )
-  update rules set published_version_id = copied.id from copied where rules.id = cast(:rule_id as uuid)`;
+  update rules set published_version_id = copied.id from copied, numbered where rules.id = cast(:rule_id as uuid)
+  returning rules.slug, rules.user_groups, numbered.last_number as version,
+    (select number from rule_versions where id = cast(:source_id as uuid)) as source_version`;
+
+interface CopiedRow {
+  readonly slug: string;
+  readonly user_groups: string[];
+  readonly version: number;
+  readonly source_version: number;
+}
 
 const SAME = /* sql */ `
   select 1 from rule_versions a, rule_versions b
@@ -90,5 +100,13 @@ export const publishVersionAgain = async (
   transaction: Transaction,
   { ruleId, sourceId, versionId }: { readonly ruleId: string; readonly sourceId: string; readonly versionId: string },
 ): Promise<void> => {
-  await query(transaction, COPY, { rule_id: ruleId, source_id: sourceId, version_id: versionId });
+  const [copied] = await query<CopiedRow>(transaction, COPY, {
+    rule_id: ruleId,
+    source_id: sourceId,
+    version_id: versionId,
+  });
+  if (copied === undefined) return;
+  const { slug: name, user_groups: userGroups, version, source_version: sourceVersion } = copied;
+  const after = { versionId, version, sourceVersion };
+  await recordChange(transaction, { kind: 'rule', action: 'publish', id: ruleId, name, userGroups, after });
 };

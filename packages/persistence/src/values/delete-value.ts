@@ -28,7 +28,8 @@ const REPLACE = /* sql */ `
   update workspace_values
   set content = cast(:content as json), refers_to = array_remove(refers_to, cast(:deleted as uuid)),
     updated_at = greatest(clock_timestamp(), updated_at + interval '1 millisecond'), updated_by = app_actor()
-  where id = cast(:id as uuid)`;
+  where id = cast(:id as uuid)
+  returning user_groups`;
 
 /**
  * Deletes a value that no rule uses, in its draft or in a version that was ever published. In lists that refer to it, its content takes its
@@ -63,7 +64,16 @@ const replaceIn = async (
   for (const { id, visible } of referring) {
     if (visible === undefined) continue;
     const content = JSON.stringify(resolveContent(visible.content, contentOf));
-    await query(transaction, REPLACE, { id, content, deleted: deleted.id });
+    const [list] = await query<{ user_groups: string[] }>(transaction, REPLACE, { id, content, deleted: deleted.id });
+    const change = {
+      kind: 'value',
+      action: 'update',
+      id,
+      name: visible.name,
+      userGroups: list?.user_groups ?? [],
+    } as const;
+    const [before, after] = [visible.content, JSON.parse(content) as unknown];
+    await recordChange(transaction, { ...change, before: { content: before }, after: { content: after } });
     updated.push({ id, name: visible.name });
   }
   return updated;

@@ -22,6 +22,8 @@ export interface SaveValuesOptions {
   readonly newUserGroups: readonly string[];
   /** Groups that values which exist get; undefined: they keep theirs. */
   readonly userGroups?: readonly string[] | undefined;
+  /** Whether each value is recorded as a change of its own, or the caller records them all as one. Default `each`. */
+  readonly recorded?: 'each' | 'by_caller';
 }
 
 export type SaveValuesOutcome =
@@ -75,7 +77,7 @@ const INSERT = /* sql */ `
 export const saveValues = async (
   transaction: Transaction,
   values: readonly SavedValue[],
-  { newUserGroups, userGroups }: SaveValuesOptions,
+  { newUserGroups, userGroups, recorded = 'each' }: SaveValuesOptions,
 ): Promise<SaveValuesOutcome> => {
   const locked = await query<ValueRow>(transaction, LOCK, { names: values.map(({ name }) => name) });
   const refusal = refusalOf(locked);
@@ -96,10 +98,12 @@ export const saveValues = async (
       ? []
       : await query<ValueRow>(transaction, UPDATE, { ...writeGiven(changing), user_groups: userGroups ?? null });
   const saved = [...inserting.value, ...updated].map(toValueRecord);
-  await recordChange(
-    transaction,
-    saved.map((after) => toChange(known.get(after.name), after)),
-  );
+  if (recorded === 'each') {
+    await recordChange(
+      transaction,
+      saved.map((after) => toChange(known.get(after.name), after)),
+    );
+  }
   return {
     status: 'saved',
     created: inserting.value.length,

@@ -1,5 +1,5 @@
 import { cacheKeys } from '@decision/contracts';
-import { findPins, type WorkspaceAccess } from '@decision/persistence';
+import { findPins, type PinnedRule, recordChange, type WorkspaceAccess } from '@decision/persistence';
 import { changeAndAnnounce } from '../announcing';
 import { requireUnrestricted } from './environments';
 import { type ReleaseContext } from './release-context';
@@ -15,9 +15,19 @@ export const reconcileReleases = async (
   const { workspaceId } = access;
   const pinned = await changeAndAnnounce(context, access, async (transaction, owe) => {
     const found = await findPins(transaction);
+    const after = { reconciled: pinsOf(found), rules: found.length };
+    await recordChange(transaction, {
+      kind: 'release',
+      action: 'reconcile',
+      id: workspaceId,
+      name: 'every pin',
+      after,
+    });
     if (found.length > 0)
       owe({ kind: 'release', keys: found.map(({ slug }) => cacheKeys.rulePointer(workspaceId, slug)) });
     return found;
   });
-  return { reconciled: pinned.reduce((sum, { pins }) => sum + pins, 0), rules: pinned.length };
+  return { reconciled: pinsOf(pinned), rules: pinned.length };
 };
+
+const pinsOf = (rules: readonly PinnedRule[]): number => rules.reduce((sum, { pins }) => sum + pins, 0);

@@ -10,9 +10,13 @@ import {
   type Transaction,
 } from '@decision/persistence';
 
-type Swept = Pick<SyncValuesAnswer, 'archived' | 'deleted' | 'blocked'>;
+/** What became of the members that were not brought. */
+export interface Swept extends Pick<SyncValuesAnswer, 'blocked'> {
+  readonly archived: readonly AbsentMember[];
+  readonly deleted: readonly AbsentMember[];
+}
 
-/** Archives the members that were not brought, or deletes those of them that nothing uses and archives the others. */
+/** Archives the members that were not brought, or deletes those of them that nothing uses and archives the others. The caller records it. */
 export const sweepAbsent = async (
   transaction: Transaction,
   collection: string,
@@ -29,7 +33,7 @@ export const sweepAbsent = async (
   const blocked = permanently
     ? kept.map(({ id, name }) => ({ id, name, reason: reasonOf(id) ?? '', action: 'archived' as const }))
     : [];
-  return { archived: archived.length, deleted: deleted.length, blocked };
+  return { archived, deleted, blocked };
 };
 
 /** Why a member cannot be deleted, undefined where it can. A list that is deleted too is no reason. */

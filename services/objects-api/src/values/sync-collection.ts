@@ -4,6 +4,7 @@ import {
   openSync,
   type OpenSyncOutcome,
   type PresentMembers,
+  recordSync,
   rememberMembers,
   takeTurns,
   type Transaction,
@@ -13,7 +14,7 @@ import { changeAndAnnounce } from '../announcing';
 import { runDry } from '../dry-run';
 import { type ReadMembers, readCollection } from './read-values';
 import { staleValues } from './stale-values';
-import { sweepAbsent } from './sweep-absent';
+import { sweepAbsent, type Swept } from './sweep-absent';
 import { type ValueContext } from './values';
 import { writeMembers } from './write-members';
 
@@ -31,6 +32,8 @@ const NOTHING: Counts = {
   blocked: [],
   errors: [],
 };
+
+const NOTHING_SWEPT: Swept = { archived: [], deleted: [], blocked: [] };
 
 /**
  * Makes a collection equal to the request, or takes a chunk of it; each request is one transaction, so a chunk is taken wholly or not at
@@ -78,12 +81,20 @@ const syncIn = async (transaction: Transaction, access: WorkspaceAccess, given: 
   const names = [...members.values, ...members.problems].map(({ name }) => name);
   const sync = run.status === 'open' ? run.sync : undefined;
   if (sync !== undefined) await rememberMembers(transaction, sync, names);
-  const counts = { ...NOTHING, ...written, processed: members.processed };
-  if (!(request.complete ?? sync === undefined)) return counts;
+  const complete = request.complete ?? sync === undefined;
   const present: PresentMembers = sync === undefined ? { names } : { sync };
-  const swept = await sweepAbsent(transaction, collection, present, request.permanently_delete === true);
-  if (sync !== undefined) await completeSync(transaction, sync);
-  return { ...counts, ...swept, swept: true };
+  const { archived, deleted, blocked } = complete
+    ? await sweepAbsent(transaction, collection, present, request.permanently_delete === true)
+    : NOTHING_SWEPT;
+  if (complete && sync !== undefined) await completeSync(transaction, sync);
+  const { created, updated, unchanged, errors } = written;
+  const change = { created, updated, archived, deleted };
+  await recordSync(transaction, { collection, syncId: request.sync_id ?? null, userGroups: newUserGroups, ...change });
+  return {
+    ...{ already_completed: false, swept: complete, processed: members.processed },
+    ...{ created: created.length, updated: updated.length, unchanged, errors },
+    ...{ archived: archived.length, deleted: deleted.length, blocked },
+  };
 };
 
 type FoundRun = Exclude<OpenSyncOutcome, { readonly status: 'superseded' }> | { readonly status: 'none' };

@@ -8,15 +8,20 @@ import {
   saveValues,
   type SaveValuesOptions,
   type Transaction,
+  type ValueRecord,
 } from '@decision/persistence';
 import { bindReferences, holdsReferences } from './bind-references';
 import { type ReadMembers } from './read-values';
 import { shapeOf } from './same-shape';
 import { nameTaken } from './value-errors';
 
-type Written = Pick<SyncValuesAnswer, 'created' | 'updated' | 'unchanged' | 'errors'>;
+/** What became of the members that were brought. */
+interface Written extends Pick<SyncValuesAnswer, 'unchanged' | 'errors'> {
+  readonly created: readonly ValueRecord[];
+  readonly updated: readonly ValueRecord[];
+}
 
-/** Writes the members that can be written and differ from what is stored; the others are told. */
+/** Writes the members that can be written and differ from what is stored; the others are told. The caller records it. */
 export const writeMembers = async (
   transaction: Transaction,
   { values, problems }: ReadMembers,
@@ -27,8 +32,8 @@ export const writeMembers = async (
   const lists = await writeSome(transaction, bound, groups);
   const told = [...problems, ...unbound].map(({ name, message }) => ({ name, error: message }));
   return {
-    created: plain.created + lists.created,
-    updated: plain.updated + lists.updated,
+    created: [...plain.created, ...lists.created],
+    updated: [...plain.updated, ...lists.updated],
     unchanged: plain.unchanged + lists.unchanged,
     errors: [...told, ...plain.errors, ...lists.errors],
   };
@@ -39,7 +44,7 @@ const writeSome = async (
   values: readonly SavedValue[],
   groups: SaveValuesOptions,
 ): Promise<Written> => {
-  if (values.length === 0) return { created: 0, updated: 0, unchanged: 0, errors: [] };
+  if (values.length === 0) return { created: [], updated: [], unchanged: 0, errors: [] };
   const stored = new Map(
     (await compareValues(transaction, values, groups.userGroups)).map((value) => [value.name, value]),
   );
@@ -50,10 +55,17 @@ const writeSome = async (
   });
   const refused = new Set(faulty.map(({ name }) => name));
   const different = values.filter(({ name }) => stored.get(name)?.differs ?? true);
-  const saved = await saveValues(transaction, different.filter(({ name }) => !refused.has(name)), groups); // prettier-ignore
+  const writable = different.filter(({ name }) => !refused.has(name));
+  const saved = await saveValues(transaction, writable, { ...groups, recorded: 'by_caller' });
   if (saved.status !== 'saved') throw nameTaken('one of the names', {});
-  const { created, updated } = saved;
-  return { created, updated, unchanged: values.length - created - updated - faulty.length, errors: faulty };
+  const unchanged = values.length - saved.values.length - faulty.length;
+  const isNew = ({ name }: ValueRecord): boolean => !stored.has(name);
+  return {
+    created: saved.values.filter(isNew),
+    updated: saved.values.filter((value) => !isNew(value)),
+    unchanged,
+    errors: faulty,
+  };
 };
 
 /** Tells why a value cannot be written, undefined where it can. */

@@ -42,12 +42,12 @@ const ARCHIVE = /* sql */ `
 
 const DELETE = /* sql */ `delete from workspace_values where id = any (cast(:ids as uuid[]))`;
 
-/** The caller has locked them. */
+/** The caller has locked them, and records it with `recordSync`. */
 export const archiveValues = async (transaction: Transaction, ids: readonly string[]): Promise<void> => {
   if (ids.length > 0) await query(transaction, ARCHIVE, { ids });
 };
 
-/** The caller has locked them, and made sure that nothing uses them. */
+/** The caller has locked them, made sure that nothing uses them, and records it with `recordSync`. */
 export const deleteValues = async (transaction: Transaction, ids: readonly string[]): Promise<void> => {
   if (ids.length > 0) await query(transaction, DELETE, { ids });
 };

@@ -1,8 +1,9 @@
-import { type Members, unionOf } from './members';
+import { addMembers, type Members } from './members';
 import {
   ContentFault,
   type ContentField,
   contentLimits,
+  type EnumMember,
   type FieldScope,
   type ParsedFieldType,
 } from './parsed-content';
@@ -18,7 +19,8 @@ export interface FieldFacts {
 
 /** A field that may be found several times, in alternatives: what is found first counts, and its members come together. */
 export class FieldEntry {
-  private facts: FieldFacts | undefined;
+  private facts: Omit<FieldFacts, 'members'> | undefined;
+  private members: Map<string, EnumMember> | undefined;
 
   constructor(
     private readonly parts: readonly string[],
@@ -26,14 +28,14 @@ export class FieldEntry {
     private readonly scope: FieldScope,
   ) {}
 
-  add(facts: FieldFacts): void {
+  add({ members, ...facts }: FieldFacts): void {
+    if (members !== undefined) addMembers((this.members ??= new Map<string, EnumMember>()), members);
     const { facts: before } = this;
     this.facts =
       before === undefined
         ? facts
         : {
             type: before.type ?? facts.type,
-            members: unionOf(before.members, facts.members),
             description: before.description ?? facts.description,
             title: before.title ?? facts.title,
             required: before.required && facts.required,
@@ -41,7 +43,8 @@ export class FieldEntry {
   }
 
   toField(): ContentField {
-    const { type = 'object', members, description = null, title, required = false } = this.facts ?? {};
+    const { members } = this;
+    const { type = 'object', description = null, title, required = false } = this.facts ?? {};
     const last = this.parts.at(-1) ?? '';
     return {
       key: this.parts.join('.'),

@@ -18,12 +18,18 @@ export const membersOf = (list: readonly unknown[], named: Omit<EnumMember, 'val
 const isMember = (value: unknown): value is EnumMember['value'] =>
   typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
 
-/** Members of either; the first to name one describes it. */
-export const unionOf = (a: Members | undefined, b: Members | undefined): Members | undefined => {
-  if (a === undefined || b === undefined) return a ?? b;
-  const union = new Map(a);
-  for (const [text, member] of b) if (!union.has(text)) union.set(text, member);
+/** Members of any, undefined where none lists any; the first to name one describes it. Takes time by the members given, not by their pairs. */
+export const unionOf = (lists: readonly (Members | undefined)[]): Members | undefined => {
+  const given = lists.filter((members) => members !== undefined);
+  if (given.length <= 1) return given[0];
+  const union = new Map<string, EnumMember>();
+  for (const members of given) addMembers(union, members);
   return union;
+};
+
+/** Adds those that are not known. */
+export const addMembers = (union: Map<string, EnumMember>, members: Members): void => {
+  for (const [text, member] of members) if (!union.has(text)) union.set(text, member);
 };
 
 /** Members of both, as far as both list any. */

@@ -1,13 +1,16 @@
 import { FieldList } from './field-list';
 import { isJsonObject, type JsonObject, pointerTo } from './json-object';
-import { type ContentField, type FieldScope } from './parsed-content';
+import { ContentFault, type ContentField, contentLimits, type FieldScope } from './parsed-content';
 import { typeOfData } from './schema-types';
 
-/** The fields of a plain JSON object, with the types of what it holds. Objects in lists give fields of the list's elements. */
+/**
+ * The fields of a plain JSON object, with the types of what it holds. Objects in lists give fields of the list's elements. Throws a
+ * {@link ContentFault} for more than can be read.
+ */
 export const readSample = (sample: JsonObject): readonly ContentField[] => {
-  const fields = new FieldList();
-  readMembers(fields, sample, { parts: [], pointer: '', scope: 'root' });
-  return fields.toArray();
+  const reader = new SampleReader();
+  reader.readMembers(sample, { parts: [], pointer: '', scope: 'root' });
+  return reader.fields.toArray();
 };
 
 interface Place {
@@ -16,19 +19,32 @@ interface Place {
   readonly scope: FieldScope;
 }
 
-const readMembers = (fields: FieldList, object: JsonObject, { parts, pointer, scope }: Place): void => {
-  for (const [key, value] of Object.entries(object)) {
-    const place = { parts: [...parts, key], pointer: pointerTo(pointer, key) };
-    fields.open(place.parts, place.pointer, scope).add({ type: typeOfData(value), required: false });
-    if (isJsonObject(value)) readMembers(fields, value, { ...place, scope: scope === 'item' ? 'item' : 'nested' });
-    if (Array.isArray(value)) readElements(fields, value, place);
-  }
-};
+class SampleReader {
+  readonly fields = new FieldList();
+  private steps = 0;
 
-const readElements = (fields: FieldList, list: readonly unknown[], { parts, pointer }: Omit<Place, 'scope'>): void => {
-  for (const [index, element] of list.entries()) {
-    const place = { parts, pointer: pointerTo(pointer, index) };
-    if (isJsonObject(element)) readMembers(fields, element, { ...place, scope: 'item' });
-    if (Array.isArray(element)) readElements(fields, element, place);
+  readMembers(object: JsonObject, { parts, pointer, scope }: Place): void {
+    for (const [key, value] of Object.entries(object)) {
+      const place = { parts: [...parts, key], pointer: pointerTo(pointer, key) };
+      this.count(place);
+      this.fields.open(place.parts, place.pointer, scope).add({ type: typeOfData(value), required: false });
+      if (isJsonObject(value)) this.readMembers(value, { ...place, scope: scope === 'item' ? 'item' : 'nested' });
+      if (Array.isArray(value)) this.readElements(value, place);
+    }
   }
-};
+
+  private readElements(list: readonly unknown[], { parts, pointer }: Omit<Place, 'scope'>): void {
+    for (const [index, element] of list.entries()) {
+      this.count({ pointer });
+      if (isJsonObject(element))
+        this.readMembers(element, { parts, pointer: pointerTo(pointer, index), scope: 'item' });
+      if (Array.isArray(element)) this.readElements(element, { parts, pointer: pointerTo(pointer, index) });
+    }
+  }
+
+  private count({ pointer }: Pick<Place, 'pointer'>): void {
+    this.steps += 1;
+    if (this.steps <= contentLimits.steps) return;
+    throw new ContentFault(pointer, `The object holds more than ${contentLimits.steps} members and elements; a shorter list has the same fields.`); // prettier-ignore
+  }
+}

@@ -71,7 +71,10 @@ class SchemaReader {
   private count(steps: number, { pointer }: Place): void {
     this.steps += steps;
     if (this.steps <= contentLimits.steps) return;
-    throw new ContentFault(pointer, 'The schema becomes too large when its references are followed.');
+    throw new ContentFault(
+      pointer,
+      `The schema becomes too large when its references are followed: reading it takes more than ${contentLimits.steps} steps.`,
+    );
   }
 
   /** Everything that a schema and those which it combines say of the field. What all must hold narrows, alternatives widen. */
@@ -80,17 +83,26 @@ class SchemaReader {
     const every = [own, ...this.reference(schema, place), ...this.list(schema, 'allOf', place)];
     const some = ALTERNATIVES.map((keyword) => this.list(schema, keyword, place));
     const weak = [...CONDITIONS.map((keyword) => this.keyword(schema, keyword, place)), ...this.items(schema, place)];
-    const narrowed = [...every.map(({ members }) => members), ...some.map(unionOfAll)].reduce(
-      intersectionOf,
-      undefined,
-    );
+    const unions = some.map((findings) => this.unite(findings, place));
+    const narrowed = this.narrow([...every.map(({ members }) => members), ...unions], place);
     const all = [...every, ...some.flat(), ...weak];
     return {
       type: own.type ?? first([...every, ...some.flat()], 'type') ?? first(weak.slice(0, CONDITIONS.length), 'type'),
-      members: narrowed ?? unionOfAll(weak),
+      members: narrowed ?? this.unite(weak, place),
       description: first(all.slice(0, every.length), 'description'),
       title: first(all.slice(0, every.length), 'title'),
     };
+  }
+
+  private unite(findings: readonly Finding[], place: Place): Members | undefined {
+    const lists = findings.map(({ members }) => members);
+    for (const members of lists) this.count(members?.size ?? 0, place);
+    return unionOf(lists);
+  }
+
+  private narrow(lists: readonly (Members | undefined)[], place: Place): Members | undefined {
+    for (const members of lists) this.count(members?.size ?? 0, place);
+    return lists.reduce(intersectionOf, undefined);
   }
 
   private own(schema: JsonObject, place: Place): Finding {
@@ -148,6 +160,7 @@ class SchemaReader {
     const properties = memberOf(schema, 'properties');
     if (!isJsonObject(properties)) return;
     const required = memberOf(schema, 'required');
+    if (Array.isArray(required)) this.count(required.length, place);
     const needed = new Set<unknown>(Array.isArray(required) ? required : []);
     for (const [key, property] of Object.entries(properties)) {
       this.readProperty(property, innerPlace(place, key), needed.has(key));
@@ -170,9 +183,6 @@ const innerPlace = ({ parts, pointer, scope }: Place, key: string): Place => ({
   pointer: pointerTo(pointerTo(pointer, 'properties'), key),
   scope,
 });
-
-const unionOfAll = (findings: readonly Finding[]): Members | undefined =>
-  findings.map(({ members }) => members).reduce(unionOf, undefined);
 
 const first = <K extends keyof Finding>(findings: readonly Finding[], key: K): Finding[K] | undefined =>
   findings.find((finding) => finding[key] !== undefined)?.[key];

@@ -10,7 +10,7 @@ import { type Migration } from './migration';
  * each other one after the other.
  */
 export const contexts: Migration = {
-  name: '0012-contexts',
+  name: '0013-contexts',
   sql: /* sql */ `
 create table context_worlds (
   workspace_id uuid primary key default app_workspace_id() references workspaces (id) on delete cascade,

@@ -1,0 +1,86 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startStack } from '@decision/local-stack';
+import { BenchmarkError } from './benchmark-error';
+import { ROOT, say, startService } from './service-under-test';
+
+const CALL_DEADLINE_MS = 120_000;
+
+/** One thing that is measured: over HTTP and in the SQL alone that it needs, milliseconds of each round. */
+export interface Row {
+  readonly what: string;
+  readonly http: number[];
+  readonly sql: number[];
+}
+
+export const row = (what: string): Row => ({ what, http: [], sql: [] });
+
+/** Adds how long the work takes. */
+export const timed = async (times: number[], work: () => Promise<unknown>): Promise<void> => {
+  const start = performance.now();
+  await work();
+  times.push(performance.now() - start);
+};
+
+export const range = (length: number, from = 0): readonly number[] =>
+  Array.from({ length }, (_, index) => from + index);
+
+/** Calls the objects-api itself, past the ingress. Throws a {@link BenchmarkError} for an answer that is an error. */
+export type Send = (method: string, path: string, body?: object) => Promise<unknown>;
+
+const senderTo =
+  (baseUrl: string, apiKey: string): Send =>
+  async (method, path, body) => {
+    const response = await fetch(`${baseUrl}/api/v1${path}`, {
+      method,
+      headers: { 'x-api-key': apiKey, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      signal: AbortSignal.timeout(CALL_DEADLINE_MS),
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    if (!response.ok) throw new BenchmarkError(`${method} ${path}: ${response.status} ${await response.text()}`);
+    return response.json();
+  };
+
+const median = (times: readonly number[]): number => [...times].sort((a, b) => a - b)[times.length >> 1] ?? Number.NaN;
+const shown = (ms: number): string => ms.toFixed(ms < 100 ? 1 : 0);
+
+const report = (rows: readonly Row[]): void => {
+  process.stdout.write('| what | HTTP, ms | SQL alone, ms | ratio |\n| --- | --- | --- | --- |\n');
+  for (const { what, http, sql } of rows) {
+    const [whole, part] = [median(http), median(sql)];
+    process.stdout.write(`| ${what} | ${shown(whole)} | ${shown(part)} | ${(whole / part).toFixed(1)} |\n`);
+  }
+  process.stdout.write(`\n${JSON.stringify(rows)}\n`);
+};
+
+const run = async (
+  measure: (send: Send, databaseUrl: string) => Promise<Readonly<Record<string, Row>>>,
+): Promise<void> => {
+  const directory = mkdtempSync(join(tmpdir(), 'decision-benchmark-'));
+  const stack = await startStack({
+    directory,
+    downloads: join(ROOT, '.local/downloads'),
+    onProgress: ({ message }) => say(message),
+  });
+  try {
+    const { fleet, apiKey } = await startService(stack);
+    try {
+      const send = senderTo(fleet.services.get('objects-api')?.url ?? '', apiKey);
+      report(Object.values(await measure(send, stack.databaseUrl)));
+    } finally {
+      await fleet.stop();
+    }
+  } finally {
+    await stack.stop();
+    rmSync(directory, { recursive: true, force: true });
+  }
+};
+
+/** Measures on servers and services of its own, prints a table and JSON, and leaves nothing behind. */
+export const runBesideSql = (measure: Parameters<typeof run>[0]): void => {
+  run(measure).catch((error: unknown) => {
+    process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+    process.exit(1);
+  });
+};

@@ -1,0 +1,115 @@
+import { type ConditionCell, type FieldType, type RuleTable } from '@decision/contracts';
+import { type ZenDecision, ZenEngine } from '@gorules/zen-engine';
+import { type Workload } from './workload';
+import { type RoundOptions, type Rounds, summarise } from './rounds';
+
+/** Items that are given to the engine before any is waited for. */
+const CHUNK = 256;
+const COMPARED = 64;
+
+/** The fastest published engine of decision tables on the same table, called from the same process. */
+export const publishedEngine = (table: RuleTable): ZenDecision => new ZenEngine().createDecision(toDecision(table));
+
+/** Milliseconds of processor time an item; that engine's own threads count as well. */
+export const measurePublished = async (
+  { table, inputs }: Workload,
+  { rounds, warmUps, milliseconds }: RoundOptions,
+): Promise<Rounds> => {
+  const decision = publishedEngine(table);
+  const times: number[] = [];
+  for (let round = -warmUps; round < rounds; round += 1) {
+    const time = await timePerItem(decision, inputs, milliseconds);
+    if (round >= 0) times.push(time);
+  }
+  return summarise(times);
+};
+
+/** Of what that engine answers, what is read here: the output of the table is the number of its row. */
+interface PublishedAnswer {
+  readonly result: { readonly rate?: number } | null;
+}
+
+/** How many of the first inputs that engine answers with another row than `rowOf` says. */
+export const countPublishedDisagreements = async (
+  { table, inputs }: Workload,
+  rowOf: (input: Workload['inputs'][number]) => number,
+): Promise<number> => {
+  const decision = publishedEngine(table);
+  let differing = 0;
+  for (const input of inputs.slice(0, COMPARED)) {
+    const answer = (await decision.evaluate(input)) as PublishedAnswer;
+    const rate = answer.result?.rate ?? -1;
+    if (rate !== rowOf(input)) differing += 1;
+  }
+  return differing;
+};
+
+const timePerItem = async (
+  decision: ZenDecision,
+  inputs: Workload['inputs'],
+  milliseconds: number,
+): Promise<number> => {
+  const start = processorTime();
+  let items = 0;
+  for (let from = 0; processorTime() - start < milliseconds; from = (from + CHUNK) % inputs.length) {
+    const chunk = inputs.slice(from, from + CHUNK);
+    await Promise.all(chunk.map((input) => decision.evaluate(input)));
+    items += chunk.length;
+  }
+  return (processorTime() - start) / items;
+};
+
+const processorTime = (): number => {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000;
+};
+
+const toDecision = ({ requestSchema, conditions }: RuleTable): object => ({
+  nodes: [
+    { id: 'in', name: 'in', type: 'inputNode' },
+    {
+      id: 'table',
+      name: 'table',
+      type: 'decisionTableNode',
+      content: {
+        hitPolicy: 'first',
+        inputs: requestSchema.map(({ key }) => ({ id: key, name: key, field: key })),
+        outputs: [{ id: 'rate', name: 'rate', field: 'rate' }],
+        rules: conditions.map(({ request = {} }, index) => ({
+          _id: String(index),
+          ...Object.fromEntries(requestSchema.map(({ key, type }) => [key, toCell(request[key], type)])),
+          rate: String(index),
+        })),
+      },
+    },
+    { id: 'out', name: 'out', type: 'outputNode' },
+  ],
+  edges: [
+    { id: 'a', sourceId: 'in', targetId: 'table', type: 'edge' },
+    { id: 'b', sourceId: 'table', targetId: 'out', type: 'edge' },
+  ],
+});
+
+/** One condition in that engine's language; a blank one is an empty text there. */
+const toCell = (cell: ConditionCell | undefined, type: FieldType): string => {
+  if (cell === undefined) return '';
+  const [a, b] = (cell.args ?? []).map((argument) => JSON.stringify(argument));
+  const from = type === 'date' ? `date($) >= date(${a})` : `$ >= ${a}`;
+  switch (cell.op) {
+    case 'is true':
+      return 'true';
+    case 'is false':
+      return 'false';
+    case 'between':
+      return type === 'date' ? `${from} and date($) <= date(${b})` : `[${a}..${b}]`;
+    case 'is included in':
+      return String(a).slice(1, -1); // a list of texts, separated by commas
+    case 'greater than or equal to':
+    case 'on or after':
+      return from;
+    case 'less than':
+      return `< ${a}`;
+    default:
+      return String(a);
+  }
+};

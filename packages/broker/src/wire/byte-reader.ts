@@ -1,0 +1,74 @@
+/** Reads what brokers write, from front to back. Reading beyond the end throws a `RangeError`. */
+export class ByteReader {
+  private at = 0;
+
+  constructor(private readonly bytes: Buffer) {}
+
+  /** Bytes that have not been read. */
+  get left(): number {
+    return this.bytes.length - this.at;
+  }
+
+  int8(): number {
+    return this.bytes.readInt8(this.forward(1));
+  }
+
+  int16(): number {
+    return this.bytes.readInt16BE(this.forward(2));
+  }
+
+  int32(): number {
+    return this.bytes.readInt32BE(this.forward(4));
+  }
+
+  /** Eight bytes as a number: exact up to 2^53, rounded beyond. */
+  int64(): number {
+    const from = this.forward(8);
+    return this.bytes.readInt32BE(from) * 0x1_0000_0000 + this.bytes.readUInt32BE(from + 4);
+  }
+
+  /** A zigzag number of at most ten bytes: exact up to 2^53, rounded beyond. */
+  varint(): number {
+    let value = 0;
+    let scale = 1;
+    for (let byte = this.byte(); ; byte = this.byte()) {
+      value += (byte & 0x7f) * scale;
+      if (byte < 0x80) break;
+      scale *= 0x80;
+    }
+    return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
+  }
+
+  /** A view of the next bytes; undefined where the length is negative, which is how nothing is written. */
+  view(length: number): Buffer | undefined {
+    if (length < 0) return undefined;
+    const from = this.forward(length);
+    return this.bytes.subarray(from, from + length);
+  }
+
+  /** A view of everything that is left. */
+  rest(): Buffer {
+    return this.bytes.subarray(this.forward(this.left));
+  }
+
+  /** Text of so many bytes, UTF-8. */
+  text(length: number): string {
+    const from = this.forward(length);
+    return this.bytes.toString('utf8', from, from + length);
+  }
+
+  private byte(): number {
+    const value = this.bytes[this.at];
+    if (value === undefined) throw new RangeError('The bytes end within a number.');
+    this.at += 1;
+    return value;
+  }
+
+  /** Where the next bytes begin; moves behind them. */
+  private forward(count: number): number {
+    const from = this.at;
+    if (from + count > this.bytes.length) throw new RangeError('The bytes end too early.');
+    this.at = from + count;
+    return from;
+  }
+}

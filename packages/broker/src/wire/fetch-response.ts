@@ -1,0 +1,117 @@
+import { ByteReader } from './byte-reader';
+import { type FetchedRecord, readBatches, readRecords } from './fetched-records';
+
+/** An answer to a fetch, as the client library's own decoder answers it, but without the partitions that have nothing to say. */
+export interface FetchResponse {
+  /** Always 0: the broker does not throttle this answer, it asks the client to. */
+  readonly throttleTime: 0;
+  readonly clientSideThrottleTime: number;
+  readonly errorCode: number;
+  readonly sessionId: number;
+  readonly responses: readonly { readonly topicName: string; readonly partitions: readonly FetchedPartition[] }[];
+}
+
+export interface FetchedPartition {
+  readonly partition: number;
+  readonly errorCode: number;
+  readonly highWatermark: string;
+  readonly lastStableOffset: string;
+  readonly lastStartOffset: string;
+  readonly abortedTransactions: readonly { readonly producerId: string; readonly firstOffset: string }[];
+  /** The broker that this partition had better be read from; -1 where that is this one. */
+  readonly preferredReadReplica: number;
+  readonly messages: readonly FetchedRecord[];
+}
+
+/** What undoes a compression, by its number; undefined for those that only the library knows. */
+export type Decompress = (compression: number) => ((bytes: Buffer) => Buffer | Promise<Buffer>) | undefined;
+
+/**
+ * Reads an answer of version 11. The library makes a batch, and awaits a heartbeat, for every partition of the answer; most of them
+ * are empty. Undefined where something is in a form that only the library reads. Throws `RangeError` for bytes that end too early.
+ */
+export const decodeFetchResponse = async (
+  bytes: Buffer,
+  decompress: Decompress,
+): Promise<FetchResponse | undefined> => {
+  const reader = new ByteReader(bytes);
+  const head = { clientSideThrottleTime: reader.int32(), errorCode: reader.int16(), sessionId: reader.int32() };
+  const responses: { topicName: string; partitions: FetchedPartition[] }[] = [];
+  for (let topics = reader.int32(); topics > 0; topics -= 1) {
+    const topicName = reader.text(reader.int16());
+    const partitions: FetchedPartition[] = [];
+    for (let left = reader.int32(); left > 0; left -= 1) {
+      const read = readPartition(reader);
+      const messages = read.bytes === undefined ? [] : await readMessages(read.bytes, decompress);
+      if (messages === undefined) return undefined;
+      if (hasNews(read, messages)) partitions.push(asLibraryDoes(read, messages));
+    }
+    responses.push({ topicName, partitions });
+  }
+  return { throttleTime: 0, ...head, responses };
+};
+
+/** A partition of an answer; its numbers become texts only where somebody will see them. */
+interface ReadPartition {
+  readonly partition: number;
+  readonly errorCode: number;
+  readonly highWatermark: number;
+  readonly lastStableOffset: number;
+  readonly lastStartOffset: number;
+  readonly abortedTransactions: FetchedPartition['abortedTransactions'];
+  readonly preferredReadReplica: number;
+  /** Undefined where there are none. */
+  readonly bytes: Buffer | undefined;
+}
+
+const readPartition = (reader: ByteReader): ReadPartition => ({
+  partition: reader.int32(),
+  errorCode: reader.int16(),
+  highWatermark: reader.int64(),
+  lastStableOffset: reader.int64(),
+  lastStartOffset: reader.int64(),
+  abortedTransactions: readAborted(reader),
+  preferredReadReplica: reader.int32(),
+  bytes: readBytes(reader),
+});
+
+const readBytes = (reader: ByteReader): Buffer | undefined => {
+  const length = reader.int32();
+  return length > 0 ? reader.view(length) : undefined;
+};
+
+const NONE: FetchedPartition['abortedTransactions'] = [];
+
+const readAborted = (reader: ByteReader): FetchedPartition['abortedTransactions'] => {
+  let left = reader.int32();
+  if (left <= 0) return NONE;
+  const aborted: { producerId: string; firstOffset: string }[] = [];
+  for (; left > 0; left -= 1) aborted.push({ producerId: String(reader.int64()), firstOffset: String(reader.int64()) });
+  return aborted;
+};
+
+const hasNews = ({ errorCode, preferredReadReplica }: ReadPartition, messages: readonly FetchedRecord[]): boolean =>
+  messages.length > 0 || errorCode !== 0 || preferredReadReplica !== -1;
+
+const asLibraryDoes = ({ bytes: _, ...read }: ReadPartition, messages: readonly FetchedRecord[]): FetchedPartition => ({
+  ...read,
+  highWatermark: String(read.highWatermark),
+  lastStableOffset: String(read.lastStableOffset),
+  lastStartOffset: String(read.lastStartOffset),
+  messages,
+});
+
+const readMessages = async (bytes: Buffer, decompress: Decompress): Promise<FetchedRecord[] | undefined> => {
+  const batches = readBatches(bytes);
+  if (batches === undefined) return undefined;
+  const messages: FetchedRecord[] = [];
+  for (const { context, compression, count, records } of batches) {
+    const inflate = decompress(compression);
+    if (inflate === undefined) return undefined;
+    if (count <= 0) continue;
+    const inflated = inflate(records);
+    const plain = Buffer.isBuffer(inflated) ? inflated : await inflated;
+    for (const record of readRecords(context, count, plain)) messages.push(record);
+  }
+  return messages;
+};

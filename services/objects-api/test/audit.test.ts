@@ -1,0 +1,290 @@
+import { randomUUID } from 'node:crypto';
+import { operations } from '@decision/contracts';
+import { type Answer, type ObjectsApiUnderTest, startObjectsApi } from './objects-api-under-test';
+
+let api: ObjectsApiUnderTest;
+let admin: string;
+beforeAll(async () => {
+  api = await startObjectsApi();
+  admin = await api.makeKey(await api.makeWorkspace('audited'), 'admin');
+  for (const [slug, level] of [
+    ['low', 1],
+    ['high', 2],
+  ])
+    // prettier-ignore
+    await call('POST', '/admin/environments', { slug, level });
+});
+afterAll(() => api.stop());
+
+const call = async (method: string, path: string, body?: unknown): Promise<Answer> => {
+  const answer = await api.call(admin, method, path, body);
+  expect({ path, answer, ok: [200, 201].includes(answer.status) }).toMatchObject({ ok: true });
+  return answer;
+};
+const idOf = ({ body }: Answer, of?: string): string =>
+  String((of === undefined ? body : (body[of] as Record<string, unknown>))['id']);
+const unique = (): string => `n-${randomUUID().slice(0, 8)}`;
+
+interface Entry {
+  readonly id: string;
+  readonly kind: string;
+  readonly action: string;
+  readonly actor: { readonly id: string; readonly name: string };
+  readonly subject: { readonly id: string; readonly name: string };
+  readonly before: Record<string, unknown> | null;
+  readonly after: Record<string, unknown> | null;
+}
+const entries = async (): Promise<readonly Entry[]> =>
+  (await call('GET', '/admin/audit?limit=1000')).body['data'] as Entry[];
+
+const table = { requestSchema: [{ key: 'a', type: 'number' }], responseSchema: [{ key: 'b', type: 'number' }] };
+const publishRule = async (times = 1): Promise<string> => {
+  const [id, slug] = [randomUUID(), unique()];
+  for (let value = 1; value <= times; value += 1) {
+    const responseSchema = [{ ...table.responseSchema[0], defaultValue: value }];
+    await call('POST', '/admin/rules/import', { rule: { ...table, id, slug, responseSchema, _publish: true } });
+  }
+  return slug;
+};
+const release = (rule: string, environment: string, version: number | 'latest' = 'latest'): Promise<Answer> =>
+  call('POST', '/admin/releases', { rule, environment, version });
+const guarded = async (): Promise<string> => {
+  const slug = unique();
+  await call('POST', '/admin/environments', { slug, approvers: ['role:admin'] });
+  return slug;
+};
+const order = (...members: string[]): object => ({ content: JSON.stringify({ type: 'object', properties: { [unique()]: { enum: members } } }) }); // prettier-ignore
+const writeValue = async (): Promise<string> => {
+  const { body } = await call('POST', '/values', { values: { [unique()]: 1 } });
+  return String(body[0]?.['id']);
+};
+const newTest = { name: 'one', request: { a: 1 }, response: { b: 1 }, critical: true };
+const newUser = (): object => ({ email: `${randomUUID()}@example.com`, password: 'correct horse battery' });
+const invite = async (): Promise<{ readonly id: string; readonly link: string }> =>
+  (await call('POST', '/admin/users/invite', { email: `${randomUUID()}@example.com` })).body['invitation'] as { id: string; link: string }; // prettier-ignore
+
+/** Prepares a call of the operation, and answers the call with what it must leave behind, oldest first. */
+type Scenario = () => Promise<readonly [call: () => Promise<unknown>, leaves: readonly string[]]>;
+
+const SCENARIOS: Readonly<Record<string, Scenario>> = {
+  importRule: () => Promise.resolve([() => publishRule(), ['rule create', 'rule publish']]),
+  deleteRule: async () => {
+    const id = idOf(await call('POST', '/admin/rules/import', { rule: { ...table, slug: unique() } }));
+    return [() => call('DELETE', '/admin/rules/delete', { id }), ['rule delete']];
+  },
+  publishRuleVersion: async () => {
+    const slug = await publishRule(2);
+    return [() => call('POST', `/admin/rules/${slug}/versions/1/publish`), ['rule publish']];
+  },
+  createRuleTest: async () => {
+    const slug = await publishRule();
+    return [() => call('POST', `/admin/rules/${slug}/tests`, newTest), ['rule_test create']];
+  },
+  deleteRuleTest: async () => {
+    const slug = await publishRule();
+    const id = idOf(await call('POST', `/admin/rules/${slug}/tests`, newTest));
+    return [() => call('DELETE', `/admin/rules/${slug}/tests/${id}`), ['rule_test delete']];
+  },
+  saveEnvironment: () =>
+    Promise.resolve([() => call('POST', '/admin/environments', { slug: 'low', level: 1 }), ['environment update']]),
+  createRelease: async () => {
+    const slug = await publishRule();
+    return [() => release(slug, 'low'), ['release create', 'release go_live']];
+  },
+  approveRelease: async () => {
+    const environment = await guarded();
+    const id = idOf(await release(await publishRule(), environment));
+    return [() => call('POST', `/admin/releases/${id}/approve`), ['release approve', 'release go_live']];
+  },
+  promoteRelease: async () => {
+    const id = idOf(await release(await publishRule(), 'low'));
+    return [() => call('POST', `/admin/releases/${id}/promote`), ['release promote', 'release go_live']];
+  },
+  cancelRelease: async () => {
+    const environment = await guarded();
+    const id = idOf(await release(await publishRule(), environment));
+    return [() => call('POST', `/admin/releases/${id}/cancel`), ['release cancel']];
+  },
+  rollBackRelease: async () => {
+    const slug = await publishRule(2);
+    await release(slug, 'low', 1);
+    const id = idOf(await release(slug, 'low', 2));
+    return [() => call('POST', `/admin/releases/${id}/rollback`), ['release roll_back', 'release put_back']];
+  },
+  reconcileReleases: () => Promise.resolve([() => call('POST', '/admin/releases/reconcile'), ['release reconcile']]),
+  upsertObject: () =>
+    Promise.resolve([
+      () => call('PUT', '/objects', { name: unique(), ...order('x') }),
+      ['object create', 'object write_values'],
+    ]),
+  deleteObject: async () => {
+    const id = idOf(await call('PUT', '/objects', { name: unique(), ...order('x') }), 'object');
+    return [() => call('DELETE', `/objects/${id}?values=detach`), ['object delete']];
+  },
+  writeValues: () => Promise.resolve([writeValue, ['value create']]),
+  updateValue: async () => {
+    const id = await writeValue();
+    return [() => call('PUT', `/values/${id}`, { value: 2 }), ['value update']];
+  },
+  deleteValue: async () => {
+    const id = await writeValue();
+    return [() => call('DELETE', `/values?id=${id}`), ['value delete']];
+  },
+  syncValues: () =>
+    Promise.resolve([
+      () => call('POST', '/values/sync', { collection: unique(), values: { a: 1, b: 2 } }),
+      ['value sync'],
+    ]),
+  createApiKey: () => Promise.resolve([() => call('POST', '/admin/keys', { name: 'CI' }), ['api_key create']]),
+  revokeApiKey: async () => {
+    const id = idOf(await call('POST', '/admin/keys', { name: 'CI' }));
+    return [() => call('DELETE', `/admin/keys/${id}`), ['api_key revoke']];
+  },
+  rotateApiKey: async () => {
+    const id = idOf(await call('POST', '/admin/keys', { name: 'CI' }));
+    return [() => call('POST', `/admin/keys/${id}/rotate`, {}), ['api_key create', 'api_key rotate']];
+  },
+  upsertFolder: () => Promise.resolve([() => call('POST', '/admin/folders', { name: unique() }), ['folder create']]),
+  deleteFolder: async () => {
+    const id = idOf(await call('POST', '/admin/folders', { name: unique() }));
+    return [() => call('DELETE', '/admin/folders', { id }), ['folder delete']];
+  },
+  createUser: () =>
+    Promise.resolve([() => call('POST', '/admin/users/create', newUser()), ['user create', 'api_key create']]),
+  updateUser: async () => {
+    const id = idOf(await call('POST', '/admin/users/create', newUser()), 'user');
+    return [() => call('PUT', `/admin/users/${id}`, { name: 'Ada' }), ['user update']];
+  },
+  deleteUser: async () => {
+    const id = idOf(await call('POST', '/admin/users/create', newUser()), 'user');
+    return [() => call('DELETE', `/admin/users/${id}`), ['user delete']];
+  },
+  inviteUser: () => Promise.resolve([invite, ['invitation create']]),
+  withdrawInvitation: async () => {
+    const { id } = await invite();
+    return [() => call('DELETE', `/admin/users/invitations/${id}`), ['invitation withdraw']];
+  },
+  acceptInvitation: async () => {
+    const path = new URL((await invite()).link).pathname.replace('/api/v1', '');
+    const accept = () => call('POST', path, { password: 'correct horse battery' });
+    return [accept, ['invitation accept', 'user create', 'api_key create']];
+  },
+  createUserGroup: () =>
+    Promise.resolve([() => call('POST', '/admin/users/groups', { name: unique() }), ['user_group create']]),
+  saveRole: () =>
+    Promise.resolve([() => call('POST', '/admin/roles', { name: unique(), entitlements: [] }), ['role create']]),
+  deleteRole: async () => {
+    const name = unique();
+    await call('POST', '/admin/roles', { name, entitlements: [] });
+    return [() => call('DELETE', `/admin/roles/${name}`), ['role delete']];
+  },
+};
+
+/** Calls that change nothing that somebody decided, whatever their method. */
+const WITHOUT_TRACE: Readonly<Record<string, string>> = {
+  runRuleTests: 'Keeps only how the tests last went.',
+};
+
+const changing = operations
+  .filter(({ service, method }) => service === 'objects-api' && method !== 'get')
+  .map(({ id }) => id);
+
+it('every call that can change something is tried here', () => {
+  expect(changing.filter((id) => !(id in WITHOUT_TRACE)).sort()).toEqual(Object.keys(SCENARIOS).sort());
+});
+
+describe.each(Object.entries(SCENARIOS))('%s', (_id, prepare) => {
+  it('leaves in the audit what it did, and who did it', async () => {
+    const [perform, leaves] = await prepare();
+    const known = new Set((await entries()).map(({ id }) => id));
+    await perform();
+    const left = (await entries()).filter(({ id }) => !known.has(id)).reverse();
+    expect(left.map(({ kind, action }) => `${kind} ${action}`).sort()).toEqual([...leaves].sort());
+    for (const { actor } of left) expect(actor.id).toMatch(/^(key:)?[0-9a-f-]{36}$|^invitation:/);
+  });
+});
+
+const lastOf = async (kind: string, action: string): Promise<Entry | undefined> =>
+  ((await call('GET', `/admin/audit?kind=${kind}&action=${action}&limit=1`)).body['data'] as Entry[])[0];
+
+describe('what an entry says', () => {
+  it('of an object: what it was and is, with secrets masked, its values counted', async () => {
+    const name = unique();
+    const [was, is] = [{ size: 1, password: 'hunter2' }, { size: 2, password: 'hunter3' }].map((content) => JSON.stringify(content)); // prettier-ignore
+    await call('PUT', '/objects', { name, content: was });
+    await call('PUT', '/objects', { name, content: is });
+    const changed = await lastOf('object', 'update');
+    expect(changed).toMatchObject({
+      subject: { name },
+      before: { content: { size: 1, password: '[hidden]' } },
+      after: { content: { size: 2, password: '[hidden]' } },
+    });
+    expect(Object.keys(changed?.after ?? {})).toEqual(['content']);
+    await call('PUT', '/objects', { name, ...order('x', 'y') });
+    expect((await lastOf('object', 'write_values'))?.after).toEqual({
+      created: { count: 3, names: expect.arrayContaining([expect.stringMatching(/\.x$/)]) },
+    });
+    await call('DELETE', `/objects/${name}?values=detach`);
+    expect((await lastOf('object', 'delete'))?.before).toMatchObject({ name, values: { detached: 3, archived: 0 } });
+    expect(JSON.stringify(await entries())).not.toMatch(/hunter/);
+  });
+
+  it('of a synchronisation: one entry a chunk, of bounded size, however many members; a chunk again says nothing', async () => {
+    const collection = unique();
+    const values = Object.fromEntries(Array.from({ length: 2_000 }, (_, index) => [`member-${index}`, index]));
+    const chunk = { collection, sync_id: 'one', complete: false, values };
+    await call('POST', '/values/sync', chunk);
+    await call('POST', '/values/sync', chunk);
+    await call('POST', '/values/sync', { collection, values: { 'member-7': 8, new: 1 }, permanently_delete: true });
+    const left = (await entries()).filter(({ subject }) => subject.id === collection).reverse();
+    const count = (number: number) => ({ count: number, names: expect.any(Array) });
+    expect(left.map(({ after }) => after)).toEqual([
+      { syncId: 'one', created: count(2_000) },
+      { syncId: null, created: count(1), updated: count(1), deleted: count(1_999) },
+    ]);
+    expect(left.map(({ after }) => (after?.['created'] as { names: string[] }).names.length)).toEqual([50, 1]);
+    const { body } = await call('GET', '/admin/audit?kind=value&action=create&limit=1000');
+    expect(JSON.stringify(body)).not.toContain(collection);
+  });
+
+  it('of a release: the state that it had and has, under a name that people read', async () => {
+    const slug = await publishRule();
+    const id = idOf(await release(slug, 'low'));
+    await call('POST', `/admin/releases/${id}/cancel?withdraw=true`);
+    expect(await lastOf('release', 'withdraw')).toMatchObject({
+      subject: { id, name: `${slug} 1 in low` },
+      before: { state: 'live', endedAt: null },
+      after: { state: 'withdrawn', endedAt: expect.any(String) },
+    });
+  });
+
+  it('of a test: its rule and what it asks', async () => {
+    const slug = await publishRule();
+    await call('POST', `/admin/rules/${slug}/tests`, newTest);
+    expect((await lastOf('rule_test', 'create'))?.after).toMatchObject({ rule: slug, ...newTest });
+  });
+
+  it('of an environment: only what differs', async () => {
+    await call('POST', '/admin/environments', { slug: 'low', level: 1, approval_scheme: 'all' });
+    const { before, after } = (await lastOf('environment', 'update')) ?? {};
+    expect([before, after]).toEqual([{ approvalScheme: 'any' }, { approvalScheme: 'all' }]);
+  });
+
+  it('of a list whose member was deleted: that it took over the content', async () => {
+    const [part, whole] = [unique(), unique()];
+    const { body } = await call('POST', '/values', { values: { [part]: 'a' } });
+    await call('POST', '/values', { values: { [whole]: [{ $ref: part }] } });
+    await call('DELETE', `/values?id=${String(body[0]?.['id'])}`);
+    expect(await lastOf('value', 'update')).toMatchObject({ subject: { name: whole }, after: { content: ['a'] } });
+  });
+
+  it('a dry run and a call that is refused leave nothing', async () => {
+    const before = (await entries()).length;
+    await call('PUT', '/objects', { name: unique(), ...order('x'), dry_run: true });
+    await call('POST', '/values/sync', { collection: unique(), values: { a: 1 }, dry_run: true });
+    expect((await api.call(admin, 'POST', '/admin/releases', { rule: 'nothing', environment: 'low' })).status).toBe(
+      404,
+    );
+    expect(await entries()).toHaveLength(before);
+  });
+});
