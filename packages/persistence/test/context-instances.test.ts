@@ -176,6 +176,8 @@ describe('operations', () => {
     const saving = inside((t) => saveInstances(t, contextId, [big]));
     await expect(saving).rejects.toMatchObject({ code: 'payload_too_large', details: { limit_bytes: 67_108_864 } });
     expect(await find('a')).toEqual([]);
+    const merging = inside((t) => mergeDirect(t, contextId, [big], null));
+    await expect(merging).rejects.toMatchObject({ code: 'payload_too_large' });
   });
 });
 

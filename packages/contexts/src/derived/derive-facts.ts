@@ -4,6 +4,7 @@ import { fitsType, kindOfValue } from '../facts/fact-type';
 import { type Facts } from '../facts/facts';
 import { type HistorySource, noHistory } from './history';
 import { historyHost } from './host-functions';
+import { faultOfStoring } from '../facts/storable';
 
 /** Related instances by the name of the relationship: one or null, or a list in order of ids (C41). */
 export type RelatedInstances = Readonly<Record<string, Facts | null | readonly Facts[]>>;
@@ -68,6 +69,7 @@ const answerOf = ({ formula, type }: DerivedModel, surroundings: FormulaSurround
   const outcome = runFormula(formula, surroundings);
   if (!outcome.ok) return { error: outcome.problem.message, problem: outcome.problem };
   const { value } = outcome;
+  if (faultOfStoring(value) !== undefined) return { error: 'the formula answers what cannot be stored' };
   if (type === undefined || fitsType(value, type)) return { value };
   return { error: `the formula answers ${kindOfValue(value)} instead of a ${type}` };
 };

@@ -14,6 +14,10 @@ export interface FinishedRun {
 
 /** Characters of an error that are kept. */
 const ERROR_LENGTH = 1_000;
+const UNSTORABLE = /\u0000|\p{Surrogate}/gu;
+
+/** An error as the database can hold it. */
+const storable = (error: string): string => error.slice(0, ERROR_LENGTH).replace(UNSTORABLE, '?');
 
 /** The record of an asset after a run (C70). Of a failure, what the last success wrote stays noted: those facts still stand. */
 export const recordRun = (before: ExecutionRecord | undefined, run: FinishedRun): ExecutionRecord => {
@@ -28,7 +32,7 @@ export const recordRun = (before: ExecutionRecord | undefined, run: FinishedRun)
     run_count: (before?.run_count ?? 0) + 1,
     timestamp: new Date(now).toISOString(),
     written_to_context: status === 'success' ? [...written] : (before?.written_to_context ?? []),
-    ...(error === undefined ? {} : { error: error.slice(0, ERROR_LENGTH) }),
+    ...(error === undefined ? {} : { error: storable(error) }),
     ...(lastSuccess === undefined ? {} : { last_success: lastSuccess }),
   };
 };

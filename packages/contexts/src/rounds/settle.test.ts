@@ -278,6 +278,17 @@ it('C70: executions hold the last run and the last success', async () => {
   });
 });
 
+it('C70: an error is kept as the database can hold it', async () => {
+  const error = `\0${'x'.repeat(2_000)}`;
+  const settled = await settleWith(
+    model,
+    [rule('r', ['total'], ['tier'])],
+    { total: 1 },
+    { r: () => ({ status: 'evaluation_error', error }) },
+  );
+  expect(settled.executions['rule:r']?.error).toBe(`?${'x'.repeat(999)}`);
+});
+
 it('C71: an executor that is away is told of, and leaves no trace in executions', async () => {
   const settled = await settleWith(
     model,

@@ -1,5 +1,6 @@
 import { query, type Transaction } from '../connection/query';
 import { alive, type StoredFacts } from './instance-record';
+import { refuseTooLarge } from './refuse-too-large';
 
 /** Facts for one instance; its identity is among them. */
 export interface DirectMerge {
@@ -40,7 +41,7 @@ const MERGE = /* sql */ `
 
 /**
  * Merges records into instances in one statement (C140), for contexts of which nothing has to be computed: no formula, history, link or asset. Ids are
- * distinct. Answers what was merged; busy and expired instances are not.
+ * distinct. Answers what was merged; busy and expired instances are not. Throws `payload_too_large`.
  */
 export const mergeDirect = async (
   transaction: Transaction,
@@ -48,12 +49,14 @@ export const mergeDirect = async (
   merges: readonly DirectMerge[],
   ttlSeconds: number | null,
 ): Promise<readonly DirectlyMerged[]> => {
-  const rows = await query<MergedRow>(transaction, MERGE, {
-    context: contextId,
-    ids: merges.map(({ instanceId }) => instanceId),
-    facts: merges.map(({ facts }) => JSON.stringify(facts)),
-    ttl: ttlSeconds,
-  });
+  const rows = await refuseTooLarge(() =>
+    query<MergedRow>(transaction, MERGE, {
+      context: contextId,
+      ids: merges.map(({ instanceId }) => instanceId),
+      facts: merges.map(({ facts }) => JSON.stringify(facts)),
+      ttl: ttlSeconds,
+    }),
+  );
   return rows.map(({ instance_id, is_new, facts, expires_at }) => ({
     instanceId: instance_id,
     isNew: is_new,

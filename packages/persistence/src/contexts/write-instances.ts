@@ -1,7 +1,6 @@
-import { ServiceError } from '@decision/contracts';
-import { DatabaseError } from 'pg';
 import { query, type Transaction } from '../connection/query';
 import { type StoredExecutions, type StoredFacts } from './instance-record';
+import { refuseTooLarge } from './refuse-too-large';
 
 /** What an instance becomes. */
 export interface InstanceWrite {
@@ -101,12 +100,14 @@ export const writeInstances = async (
   options: WriteOptions & { readonly admission?: Admission | undefined },
 ): Promise<readonly WrittenInstance[]> => {
   const { admission } = options;
-  const rows = await writeWithin(transaction, MERGE, {
-    ...bindingsOf(writes, options),
-    fences: writes.map(() => '0'),
-    operation: admission?.operationId ?? null,
-    lease: (admission?.leaseMs ?? 0) / 1_000,
-  });
+  const rows = await refuseTooLarge(() =>
+    query<WrittenRow>(transaction, MERGE, {
+      ...bindingsOf(writes, options),
+      fences: writes.map(() => '0'),
+      operation: admission?.operationId ?? null,
+      lease: (admission?.leaseMs ?? 0) / 1_000,
+    }),
+  );
   return rows.map(toWritten);
 };
 
@@ -120,11 +121,13 @@ export const writeBackInstances = async (
   options: WriteOptions & { readonly held: HeldInstances },
 ): Promise<readonly WrittenInstance[]> => {
   const { operationId, fences } = options.held;
-  const rows = await writeWithin(transaction, WRITE_BACK, {
-    ...bindingsOf(writes, options),
-    fences: writes.map(({ instanceId }) => String(fences.get(instanceId) ?? -1)),
-    operation: operationId,
-  });
+  const rows = await refuseTooLarge(() =>
+    query<WrittenRow>(transaction, WRITE_BACK, {
+      ...bindingsOf(writes, options),
+      fences: writes.map(({ instanceId }) => String(fences.get(instanceId) ?? -1)),
+      operation: operationId,
+    }),
+  );
   return rows.map(toWritten);
 };
 
@@ -134,24 +137,6 @@ const toWritten = ({ instance_id, version, fence, expires_at }: WrittenRow): Wri
   fence: Number(fence),
   expiresAt: expires_at?.toISOString() ?? null,
 });
-
-const CHECK_VIOLATION = '23514';
-const LIMIT_BYTES = 64 * 1024 * 1024;
-
-const writeWithin = async (
-  transaction: Transaction,
-  sql: string,
-  bindings: Parameters<typeof query>[2],
-): Promise<readonly WrittenRow[]> => {
-  try {
-    return await query<WrittenRow>(transaction, sql, bindings);
-  } catch (error) {
-    if (!(error instanceof DatabaseError) || error.code !== CHECK_VIOLATION) throw error;
-    const message =
-      'An instance would exceed 64 MiB of facts and executions, as the database writes them; nothing of this transaction was merged.';
-    throw new ServiceError('payload_too_large', message, { limit_bytes: LIMIT_BYTES });
-  }
-};
 
 const RELEASE = /* sql */ `
   update context_instances i set operation_id = null, lease_until = null
