@@ -13,19 +13,13 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'packages/cache': ['contracts'],
   'packages/persistence': ['contracts'],
   'packages/service-kit': ['contracts'],
+  'packages/infrastructure': ['broker', 'cache', 'contracts', 'persistence', 'service-kit'],
   'packages/local-stack': [],
   'packages/launcher': ['broker', 'contracts', 'local-stack', 'persistence', 'service-kit'],
 };
 const SERVICES_MAY_IMPORT = [
-  'broker',
-  'cache',
-  'contexts',
-  'contracts',
-  'engine',
-  'execution',
-  'expressions',
-  'persistence',
-  'service-kit',
+  ...['broker', 'cache', 'contexts', 'contracts', 'engine', 'execution', 'expressions'],
+  ...['infrastructure', 'persistence', 'service-kit'],
 ];
 
 /** Packages that answer the same for the same arguments: no network, disk, clock, randomness or process. */

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { brokerPlace, brokerSecurity, createBroker, createRequester } from '@decision/broker';
-import { openCache } from '@decision/cache';
-import { findApiKey, openDatabase, recordKeyUse, requireDatabase } from '@decision/persistence';
-import { createAuthenticator, createEventCounter, guardKeys, runService, StartRefusal } from '@decision/service-kit';
+import { type Broker, createRequester, type Requester } from '@decision/broker';
+import { openAuthenticator, openBroker, openStores } from '@decision/infrastructure';
+import { createEventCounter, runService } from '@decision/service-kit';
 import { createContextsApi } from './app';
 import { settings } from './config';
 import { createContextDirectory } from './definitions/context-directory';
@@ -13,21 +12,9 @@ runService({
   name: 'contexts-api',
   settings,
   start: async ({ config, logger, metrics, stopper }) => {
-    const databaseUrl = config.databaseUrl.reveal();
-    await requireDatabase(databaseUrl, { onRetry: (message) => logger.warn(message) });
-    const database = openDatabase({
-      url: databaseUrl,
-      poolMax: config.databasePoolMax,
-      applicationName: 'contexts-api',
-    });
-    stopper.add('database', () => database.close());
-    const cache = openCache(
-      { url: config.cacheUrl?.reveal(), keyPrefix: config.cacheKeyPrefix },
-      logger,
-      createEventCounter(metrics, 'cache'),
-    );
-    stopper.add('cache', () => cache.close());
-    const requester = config.mqBrokers.length === 0 ? undefined : openRequester();
+    const { database, cache } = await openStores({ name: 'contexts-api', config, logger, metrics, stopper });
+    const broker = openBroker({ name: 'contexts-api', config, logger, stopper });
+    const requester = broker && openRequester(broker);
     if (requester === undefined) logger.warn('MQ_BROKERS names no broker: facts are merged, and no rule is run.');
     const directory = createContextDirectory(database);
     const operate = {
@@ -49,19 +36,7 @@ runService({
       ...{ config, logger, metrics, database, directory, operate, newId: randomUUID },
       timeoutMs: config.rpcTimeoutMs,
       chunkSize: config.batchChunk,
-      // Straight from the database: every request goes there anyhow.
-      authenticator: createAuthenticator({
-        findKey: (selector) => findApiKey(database, selector),
-        now: Date.now,
-        ...guardKeys({
-          metrics,
-          logger,
-          recordUse: ({ workspaceId, keyId }) =>
-            database.inWorkspace({ workspaceId, userGroups: undefined }, (transaction) =>
-              recordKeyUse(transaction, keyId),
-            ),
-        }),
-      }),
+      authenticator: openAuthenticator({ database, logger, metrics }),
       health: {
         pingDatabase: () => database.ping(),
         cacheStatus: () => cache.status(),
@@ -74,28 +49,15 @@ runService({
     await requester?.start();
     logger.info({ url }, 'Listening.');
 
-    function openRequester() {
-      const security = brokerSecurity(config);
-      if (!security.ok) throw new StartRefusal(security.faults.join(' '));
-      const broker = createBroker(
-        {
-          brokers: config.mqBrokers,
-          clientId: 'contexts-api',
-          ...brokerPlace(config),
-          topicPrefix: config.mqTopicPrefix,
-          ...security.settings,
-        },
-        logger,
-      );
-      stopper.add('broker', () => broker.close());
-      broker.watchTopics([{ topic: 'solution' }, { topic: 'solutionResponse', partitions: config.maxWorkers }]);
-      const opened = createRequester(broker, {
+    function openRequester(opened: Broker): Requester {
+      opened.watchTopics([{ topic: 'solution' }, { topic: 'solutionResponse', partitions: config.maxWorkers }]);
+      const made = createRequester(opened, {
         group: 'contextReplies',
         expectedPartitions: config.maxWorkers,
         onEvent: createEventCounter(metrics, 'requester'),
       });
-      stopper.add('requester', (drainMs) => opened.stop({ drainMs }));
-      return opened;
+      stopper.add('requester', (drainMs) => made.stop({ drainMs }));
+      return made;
     }
   },
 });

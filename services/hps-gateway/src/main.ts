@@ -1,14 +1,7 @@
-import { brokerPlace, brokerSecurity, createBroker, createRequester } from '@decision/broker';
-import { openCache } from '@decision/cache';
-import {
-  findApiKey,
-  findNumberedVersion,
-  findRulePointer,
-  openDatabase,
-  recordKeyUse,
-  requireDatabase,
-} from '@decision/persistence';
-import { createAuthenticator, createEventCounter, guardKeys, runService, StartRefusal } from '@decision/service-kit';
+import { type Broker, createRequester, type Requester } from '@decision/broker';
+import { openAuthenticator, openBroker, openStores } from '@decision/infrastructure';
+import { findApiKey, findNumberedVersion, findRulePointer } from '@decision/persistence';
+import { createEventCounter, runService } from '@decision/service-kit';
 import { openAdmission } from './open-admission';
 import { createGateway } from './app';
 import { settings } from './config';
@@ -20,20 +13,7 @@ runService({
   name: 'hps-gateway',
   settings,
   start: async ({ config, logger, metrics, stopper }) => {
-    const databaseUrl = config.databaseUrl.reveal();
-    await requireDatabase(databaseUrl, { onRetry: (message) => logger.warn(message) });
-    const database = openDatabase({
-      url: databaseUrl,
-      poolMax: config.databasePoolMax,
-      applicationName: 'hps-gateway',
-    });
-    stopper.add('database', () => database.close());
-    const cache = openCache(
-      { url: config.cacheUrl?.reveal(), keyPrefix: config.cacheKeyPrefix },
-      logger,
-      createEventCounter(metrics, 'cache'),
-    );
-    stopper.add('cache', () => cache.close());
+    const { database, cache } = await openStores({ name: 'hps-gateway', config, logger, metrics, stopper });
 
     const whole = (workspaceId: string) => ({ workspaceId, userGroups: undefined });
     const directory = createRuleDirectory(cache, {
@@ -44,22 +24,14 @@ runService({
     });
     const keys = createKeyDirectory(cache, (selector) => findApiKey(database, selector));
 
-    const requester = config.mqBrokers.length === 0 ? undefined : openRequester();
+    const broker = openBroker({ name: 'hps-gateway', config, logger, stopper });
+    const requester = broker && openRequester(broker);
     if (requester === undefined) logger.warn('MQ_BROKERS names no broker: every solve is answered 503.');
     const server = createGateway({
       config,
       logger,
       metrics,
-      authenticator: createAuthenticator({
-        findKey: (selector) => keys.find(selector),
-        now: Date.now,
-        ...guardKeys({
-          metrics,
-          logger,
-          recordUse: ({ workspaceId, keyId }) =>
-            database.inWorkspace(whole(workspaceId), (transaction) => recordKeyUse(transaction, keyId)),
-        }),
-      }),
+      authenticator: openAuthenticator({ database, logger, metrics, findKey: (selector) => keys.find(selector) }),
       admission: openAdmission(config, metrics),
       openSolve: createSolve(directory, requester, config.rpcTimeoutMs),
       cacheStatus: () => cache.status(),
@@ -71,20 +43,7 @@ runService({
     await requester?.start();
     logger.info({ url }, 'Listening.');
 
-    function openRequester() {
-      const security = brokerSecurity(config);
-      if (!security.ok) throw new StartRefusal(security.faults.join(' '));
-      const broker = createBroker(
-        {
-          brokers: config.mqBrokers,
-          clientId: 'hps-gateway',
-          ...brokerPlace(config),
-          topicPrefix: config.mqTopicPrefix,
-          ...security.settings,
-        },
-        logger,
-      );
-      stopper.add('broker', () => broker.close());
+    function openRequester(broker: Broker): Requester {
       broker.watchTopics([{ topic: 'solution' }, { topic: 'solutionResponse', partitions: config.maxWorkers }]);
       const opened = createRequester(broker, {
         group: 'gatewayReplies',

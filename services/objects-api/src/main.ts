@@ -1,7 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { createInvalidator, openCache } from '@decision/cache';
-import { findApiKey, findPendingMigrations, openDatabase, recordKeyUse, requireDatabase } from '@decision/persistence';
-import { createAuthenticator, createEventCounter, guardKeys, runService } from '@decision/service-kit';
+import { createInvalidator } from '@decision/cache';
+import { openAuthenticator, openStores } from '@decision/infrastructure';
+import { findPendingMigrations } from '@decision/persistence';
+import { runService } from '@decision/service-kit';
 import { createAnnounce } from './announce';
 import { createAnnouncementMetrics } from './announcement-metrics';
 import { startAnnouncementRelay } from './announcing';
@@ -13,20 +14,7 @@ runService({
   name: 'objects-api',
   settings,
   start: async ({ config, logger, metrics, stopper }) => {
-    const databaseUrl = config.databaseUrl.reveal();
-    await requireDatabase(databaseUrl, { onRetry: (message) => logger.warn(message) });
-    const database = openDatabase({
-      url: databaseUrl,
-      poolMax: config.databasePoolMax,
-      applicationName: 'objects-api',
-    });
-    stopper.add('database', () => database.close());
-    const cache = openCache(
-      { url: config.cacheUrl?.reveal(), keyPrefix: config.cacheKeyPrefix },
-      logger,
-      createEventCounter(metrics, 'cache'),
-    );
-    stopper.add('cache', () => cache.close());
+    const { database, cache } = await openStores({ name: 'objects-api', config, logger, metrics, stopper });
     const invalidator = createInvalidator(cache);
     stopper.add('invalidator', () => invalidator.close());
     const isReachable = (): boolean => {
@@ -50,18 +38,7 @@ runService({
       randomBytes,
       now: Date.now,
       // Straight from the database: whoever manages keys must see a revocation at once.
-      authenticator: createAuthenticator({
-        findKey: (selector) => findApiKey(database, selector),
-        now: Date.now,
-        ...guardKeys({
-          metrics,
-          logger,
-          recordUse: ({ workspaceId, keyId }) =>
-            database.inWorkspace({ workspaceId, userGroups: undefined }, (transaction) =>
-              recordKeyUse(transaction, keyId),
-            ),
-        }),
-      }),
+      authenticator: openAuthenticator({ database, logger, metrics }),
       publicUrl: config.publicUrl.replace(/\/+$/, ''),
       health: {
         pingDatabase: () => database.ping(),

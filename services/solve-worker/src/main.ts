@@ -1,17 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { brokerPlace, brokerSecurity, createBroker, createResponder } from '@decision/broker';
-import { openCache } from '@decision/cache';
+import { createResponder } from '@decision/broker';
 import { createContextModels, createRuleLibrary, createValueDirectory } from '@decision/execution';
-import {
-  addUsage,
-  findValueRevision,
-  loadValues,
-  loadVersion,
-  openDatabase,
-  requireDatabase,
-  type WorkspaceAccess,
-} from '@decision/persistence';
+import { openBroker, openStores } from '@decision/infrastructure';
+import { addUsage, findValueRevision, loadValues, loadVersion, type WorkspaceAccess } from '@decision/persistence';
 import { createEventCounter, runService, StartRefusal } from '@decision/service-kit';
 import { createWorkerServer } from './app';
 import { settings } from './config';
@@ -23,22 +15,10 @@ runService({
   name: 'solve-worker',
   settings,
   start: async ({ config, logger, metrics, stopper }) => {
-    if (config.mqBrokers.length === 0)
+    const broker = openBroker({ name: 'solve-worker', config, logger, stopper });
+    if (broker === undefined)
       throw new StartRefusal('MQ_BROKERS names no broker; a worker has nothing to do without one.');
-    const databaseUrl = config.databaseUrl.reveal();
-    await requireDatabase(databaseUrl, { onRetry: (message) => logger.warn(message) });
-    const database = openDatabase({
-      url: databaseUrl,
-      poolMax: config.databasePoolMax,
-      applicationName: 'solve-worker',
-    });
-    stopper.add('database', () => database.close());
-    const cache = openCache(
-      { url: config.cacheUrl?.reveal(), keyPrefix: config.cacheKeyPrefix },
-      logger,
-      createEventCounter(metrics, 'cache'),
-    );
-    stopper.add('cache', () => cache.close());
+    const { database, cache } = await openStores({ name: 'solve-worker', config, logger, metrics, stopper });
     const everything = (workspaceId: string): WorkspaceAccess => ({ workspaceId, userGroups: undefined });
     const values = createValueDirectory(
       cache,
@@ -62,19 +42,6 @@ runService({
       { maxRows: config.maxCompiledRows },
     );
 
-    const security = brokerSecurity(config);
-    if (!security.ok) throw new StartRefusal(security.faults.join(' '));
-    const broker = createBroker(
-      {
-        brokers: config.mqBrokers,
-        clientId: 'solve-worker',
-        ...brokerPlace(config),
-        topicPrefix: config.mqTopicPrefix,
-        ...security.settings,
-      },
-      logger,
-    );
-    stopper.add('broker', () => broker.close());
     broker.watchTopics([
       { topic: 'solution' },
       { topic: 'solutionResponse' },

@@ -24,13 +24,18 @@ export interface Ingress {
   stop(drainMs: number): Promise<void>;
 }
 
+/** How long a connection may be idle, ms: longer than clients keep theirs, because who closes first must not be the one who is asked. */
+const KEEP_ALIVE_MS = 75_000;
+
 /**
  * The local counterpart of the charts' ingress: one address, the route table of the contracts, bodies streamed both ways and
  * nothing else. It adds no header but the forwarding ones and changes no body.
  */
 export const startIngress = async (options: IngressOptions): Promise<Ingress> => {
   const agent = new Agent({ keepAlive: true, maxSockets: 1024, maxFreeSockets: 256 });
-  const server = createServer((incoming, outgoing) => forward(incoming, outgoing, options.urlOf, agent));
+  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (incoming, outgoing) =>
+    forward(incoming, outgoing, options.urlOf, agent),
+  );
   await listen(server, options.port, options.host);
   const { port } = server.address() as AddressInfo; // a listening TCP server has an AddressInfo
   return { url: `http://${options.host}:${port}`, stop: (drainMs) => stopServer(server, agent, drainMs) };

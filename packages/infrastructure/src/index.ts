@@ -1,0 +1,4 @@
+export { type AuthenticatorOptions, openAuthenticator } from './open-authenticator';
+export { type BrokerConfig, openBroker } from './open-broker';
+export { openStores, type StoreConfig, type Stores } from './open-stores';
+export { type Opening } from './opening';

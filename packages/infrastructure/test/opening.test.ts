@@ -1,0 +1,96 @@
+import { randomBytes } from 'node:crypto';
+import { testStack } from '@decision/local-stack';
+import { createApiKey, createDatabase, dropDatabase, ensureWorkspace, migrate } from '@decision/persistence';
+import {
+  brokerSettings,
+  cacheSettings,
+  createLogger,
+  createMetrics,
+  createStopper,
+  databaseSettings,
+  generateApiKey,
+  httpSettings,
+  readConfig,
+  StartRefusal,
+} from '@decision/service-kit';
+import { openAuthenticator, openBroker, openStores } from '../src';
+
+const settings = { ...httpSettings(0), ...databaseSettings, ...cacheSettings, ...brokerSettings };
+const logger = createLogger({ service: 'infrastructure', level: 'silent' });
+
+let databaseUrl: string;
+let databaseName: string;
+beforeAll(async () => {
+  databaseName = testStack().uniqueName('infrastructure');
+  databaseUrl = await createDatabase(testStack().databaseUrl, databaseName);
+  await migrate({ url: databaseUrl });
+});
+afterAll(() => dropDatabase(testStack().databaseUrl, databaseName));
+
+const opening = (more: Readonly<Record<string, string>> = {}) => {
+  const environment = { DATABASE_URL: databaseUrl, CACHE_URL: testStack().cacheUrl, ...more };
+  const stopper = createStopper();
+  const config = readConfig(settings, environment);
+  return { name: 'objects-api' as const, config, logger, metrics: createMetrics('objects-api'), stopper };
+};
+
+it('opens database and cache, and closes both with the service', async () => {
+  const given = opening();
+  const { database, cache } = await openStores(given);
+  await database.ping();
+  expect(cache.status().enabled).toBe(true);
+  await given.stopper.stop();
+  await expect(database.ping()).rejects.toThrow();
+});
+
+it('works without a cache', async () => {
+  const given = opening({ CACHE_URL: '' });
+  const { cache } = await openStores(given);
+  expect(cache.status().enabled).toBe(false);
+  await given.stopper.stop();
+});
+
+it('proves keys straight from the database, or by the directory that it is given', async () => {
+  const given = opening();
+  const { database } = await openStores(given);
+  const { id: workspaceId } = await ensureWorkspace(databaseUrl, { slug: 'ours', name: 'Ours' });
+  const key = generateApiKey(randomBytes);
+  await database.inWorkspace({ workspaceId, userGroups: undefined }, (transaction) =>
+    createApiKey(transaction, {
+      ...{ name: 'One', role: 'solver', userGroups: [], expiresAt: null },
+      selector: key.selector,
+      secretHash: key.secretHash,
+    }),
+  );
+  const authenticator = openAuthenticator({ ...given, database });
+  expect(await authenticator.authenticate(key.apiKey, undefined)).toMatchObject({ workspaceId });
+  const asked: string[] = [];
+  const other = openAuthenticator({
+    ...{ database, logger, metrics: createMetrics('objects-api') },
+    findKey: (selector) => {
+      asked.push(selector);
+      return Promise.resolve(undefined);
+    },
+  });
+  await expect(other.authenticate(key.apiKey, undefined)).rejects.toMatchObject({ code: 'invalid_api_key' });
+  expect(asked).toEqual([key.selector]);
+  await given.stopper.stop();
+});
+
+describe('the broker', () => {
+  it('is none where none is named', () => {
+    expect(openBroker(opening())).toBeUndefined();
+  });
+
+  it('is opened without connecting, and closed with the service', async () => {
+    const given = opening({ MQ_BROKERS: 'localhost:1' });
+    expect(openBroker(given)).toBeDefined();
+    await given.stopper.stop();
+  });
+
+  it('is refused with a sentence where its security makes no sense', () => {
+    const given = opening({ MQ_BROKERS: 'localhost:1', MQ_SASL_MECHANISM: 'plain' });
+    expect(() => openBroker(given)).toThrow(StartRefusal);
+    expect(() => openBroker(given)).toThrow(/MQ_SASL_USERNAME/);
+  });
+});
