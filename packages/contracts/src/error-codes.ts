@@ -41,6 +41,9 @@ export const errorCodes = {
   invitation_not_found: entry(404, false, 'The invitation is unknown, used, withdrawn or expired.'),
   value_not_found: entry(404, false, 'No value of this id is visible to the key.'),
   object_not_found: entry(404, false, 'No object of this id or name is visible to the key.'),
+  context_not_found: entry(404, false, 'No context of this slug or id is visible to the key.'),
+  instance_not_found: entry(404, false, 'The context has no such instance, or it has expired.'),
+  relationship_not_found: entry(404, false, 'The context has no relationship of this id that is visible to the key.'),
   method_not_allowed: entry(405, false, 'The path exists but not with this method; `Allow` lists those that do.'),
   slug_taken: entry(409, false, 'Another rule of the workspace already has this slug.'),
   rule_stale: entry(
@@ -86,6 +89,17 @@ export const errorCodes = {
   group_name_taken: entry(409, false, 'Another user group of the workspace already has this name.'),
   role_in_use: entry(409, false, 'Keys, users or invitations have the role; `holders` counts them.'),
   role_built_in: entry(409, false, 'Built-in roles cannot be changed or deleted.'),
+  context_in_use: entry(
+    409,
+    false,
+    'Formulas or relationships of other contexts need the context; `contexts` names them.',
+  ),
+  context_change_refused: entry(
+    409,
+    false,
+    'The change would make what instances hold wrong, or takes away what is in use; `refusals` lists why.',
+  ),
+  relationship_name_taken: entry(409, false, 'The context has another relationship of this name.'),
   payload_too_large: entry(413, false, 'The body is larger than the limit, named in `limit_bytes`.'),
   result_too_large: entry(413, false, 'The result is larger than a broker message may be.'),
   unsupported_media_type: entry(415, false, 'The content type or encoding of the body is not accepted.'),
@@ -99,6 +113,8 @@ export const errorCodes = {
   ),
   value_invalid: entry(422, false, 'A value cannot be stored as it is given; `problems` lists each fault.'),
   object_invalid: entry(422, false, 'The content cannot be an object; `problems` lists each fault.'),
+  context_invalid: entry(422, false, 'The context cannot be saved as it is given; `problems` lists each fault.'),
+  facts_invalid: entry(422, false, 'The facts do not fit the context; `facts` names each that does not, and why.'),
   evaluation_failed: entry(422, false, 'The rule could not be evaluated with this input.'),
   overloaded: entry(429, true, 'Too much work is in flight; try again after Retry-After seconds.'),
   too_many_refusals: entry(
@@ -109,6 +125,11 @@ export const errorCodes = {
   internal_error: entry(500, true, 'A fault of the service; the request id leads to it in the logs.'),
   broker_unavailable: entry(503, true, 'The message broker cannot be reached or is disabled.'),
   database_unavailable: entry(503, true, 'The database cannot be reached.'),
+  operation_interrupted: entry(
+    503,
+    true,
+    'What became of the operation cannot be told; the same request again is safe, and answers what is known then.',
+  ),
   not_ready: entry(503, true, 'The service has started but is not ready to take work.'),
   shutting_down: entry(503, true, 'The service is stopping; another replica will answer.'),
   deadline_exceeded: entry(504, true, 'The work was not done before the deadline of the request.'),

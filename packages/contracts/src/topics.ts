@@ -53,6 +53,7 @@ export type TopicKey = keyof typeof topics;
 export const consumerGroups = {
   workers: 'generic-workers',
   gatewayReplies: 'hps-response-consumer',
+  contextReplies: 'contexts-response-consumer',
 } as const;
 
 export type ConsumerGroupKey = keyof typeof consumerGroups;

@@ -158,3 +158,97 @@ export {
   findAbsentMembers,
   type PresentMembers,
 } from './values/sync/sweep-collection';
+export { type ContextRecord, type ContextSettings, type RelationshipRecord } from './contexts/context-record';
+export {
+  findContextRevision,
+  loadContextWorld,
+  lockContextWorld,
+  type StoredContextWorld,
+} from './contexts/context-world';
+export {
+  type ContextFilters,
+  type ContextList,
+  type ContextName,
+  deleteContext,
+  type DeletedContext,
+  findContext,
+  insertContext,
+  type InsertContextOutcome,
+  listContexts,
+  type ListedContext,
+  type NewContext,
+  updateContext,
+} from './contexts/contexts';
+export {
+  deleteRelationship,
+  insertRelationship,
+  type InsertRelationshipOutcome,
+  type NewRelationship,
+} from './contexts/relationships';
+export {
+  type BoundRuleRecord,
+  findBoundRules,
+  loadCollections,
+  loadRuleInterface,
+  type RuleInterface,
+  unbindRules,
+} from './contexts/bound-rules';
+export {
+  type InstanceRecord,
+  type ReaderPass,
+  type StoredExecutions,
+  type StoredFacts,
+} from './contexts/instance-record';
+export { type InstancesToLock, type LockedInstance, lockInstances } from './contexts/lock-instances';
+export {
+  type Admission,
+  type AdmissionState,
+  findAdmissions,
+  type HeldInstances,
+  type InstanceWrite,
+  releaseInstances,
+  renewLeases,
+  writeBackInstances,
+  writeInstances,
+  type WriteOptions,
+  type WrittenInstance,
+} from './contexts/write-instances';
+export { type DirectlyMerged, type DirectMerge, mergeDirect } from './contexts/merge-direct';
+export {
+  deleteInstance,
+  findHeldFacts,
+  findInstances,
+  type InstanceFilters,
+  type InstancePage,
+  listInstances,
+  type PassOfVersion,
+  saveReaderPasses,
+} from './contexts/instances';
+export {
+  addHistory,
+  findHistory,
+  type HistoryAddition,
+  type InstanceHistories,
+  type StoredHistoryEntry,
+} from './contexts/history';
+export {
+  findLinkHolders,
+  findLinkTargets,
+  findRelated,
+  forgetFormerLinks,
+  linkExistingInstances,
+  type LinkPage,
+  type LinkWrite,
+  type RelatedQuery,
+  type RelatedRecord,
+  writeLinks,
+} from './contexts/links';
+export { endRegistrations, findRegistrations, registerEvaluation, type Registration } from './contexts/registrations';
+export { findTurns, renewTickets, returnTickets, takeTickets, type Ticket } from './contexts/tickets';
+export {
+  forgetStaleTickets,
+  type LeftInstance,
+  sweepExpiredInstances,
+  type TakenOperation,
+  takeOverOperations,
+} from './contexts/instance-upkeep';

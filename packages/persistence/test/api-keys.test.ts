@@ -94,7 +94,7 @@ describe('API keys', () => {
         selector,
         secretHash: 'c0ffee'.padEnd(64, '0'),
         role: 'solver',
-        entitlements: ['solve'],
+        entitlements: ['solve', 'contexts.read', 'contexts.submit'],
         userGroups: ['sales'],
         expiresAt: null,
         revokedAt: null,

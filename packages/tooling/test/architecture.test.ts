@@ -7,6 +7,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'packages/contracts': [],
   'packages/expressions': ['contracts'],
   'packages/engine': ['contracts', 'expressions'],
+  'packages/contexts': ['contracts', 'engine', 'expressions'],
+  'packages/execution': ['cache', 'contexts', 'contracts', 'engine', 'persistence'],
   'packages/broker': ['contracts'],
   'packages/cache': ['contracts'],
   'packages/persistence': ['contracts'],
@@ -16,12 +18,12 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'packages/launcher': ['broker', 'contracts', 'local-stack', 'persistence', 'service-kit'],
 };
 const SERVICES_MAY_IMPORT = [
-  ...['broker', 'cache', 'contracts', 'engine', 'expressions'],
+  ...['broker', 'cache', 'contexts', 'contracts', 'engine', 'execution', 'expressions'],
   ...['infrastructure', 'persistence', 'service-kit'],
 ];
 
 /** Packages that answer the same for the same arguments: no network, disk, clock, randomness or process. */
-const PURE = ['packages/contracts', 'packages/engine', 'packages/expressions'];
+const PURE = ['packages/contexts', 'packages/contracts', 'packages/engine', 'packages/expressions'];
 const IMPURE_TEXT =
   /\bDate\.now\(|\bnew Date\(\)|\bMath\.random\(|\bprocess\.|\bsetTimeout\(|\bsetInterval\(|\bfetch\(|\bperformance\./;
 

@@ -31,7 +31,7 @@ export const READY: RequesterStatus = {
 
 /** Answers every object as it is, and everything else with an error. */
 export const echo = (kind: SolutionKind, payload: Buffer): Promise<Buffer> => {
-  if (kind === 'solve') return Promise.resolve(payload);
+  if (kind === 'solve' || kind === 'settle') return Promise.resolve(payload);
   const results = [...chunkInputs(payload)].map((input) => {
     const text = input.toString().trim();
     return text.startsWith('{') ? text : failedResult({ message: 'No object.', code: 'input_not_object' });

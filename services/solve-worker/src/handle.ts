@@ -1,18 +1,17 @@
 import { joinResults, type SolutionRequestEnvelope } from '@decision/contracts';
-import { type DecisionLogWriter } from './decision-log';
 import { answerBytes, evaluateOne } from './evaluate';
 import { evaluateChunk } from './evaluate-chunk';
-import { type RuleLibrary } from './rule-library';
+import { handleSettle, type SettleTools } from './handle-settle';
 
 /** Answers one message of `solution`. Throws `ServiceError` for expected failures. */
 export type Handler = (envelope: SolutionRequestEnvelope, payload: Buffer) => Promise<Buffer>;
 
-/** `decisions` is undefined where nothing is to be logged. */
-export const createHandler =
-  (library: Pick<RuleLibrary, 'get'>, decisions: DecisionLogWriter | undefined): Handler =>
-  async (envelope, payload) => {
-    const rule = await library.get(envelope.workspaceId, envelope.versionId);
+export const createHandler = (tools: SettleTools): Handler => {
+  const { library, decisions } = tools;
+  return async (envelope, payload) => {
     const { kind } = envelope;
+    if (kind === 'settle') return handleSettle(tools, envelope, payload);
+    const rule = await library.get(envelope.workspaceId, envelope.versionId);
     if (kind === 'solve') {
       const solved = evaluateOne(rule, payload, envelope);
       decisions?.write(envelope, [solved]);
@@ -25,3 +24,4 @@ export const createHandler =
       solved.map(({ result }) => result),
     );
   };
+};

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { createResponder } from '@decision/broker';
+import { createContextModels, createRuleLibrary, createValueDirectory } from '@decision/execution';
 import { openBroker, openStores } from '@decision/infrastructure';
 import { addUsage, findValueRevision, loadValues, loadVersion, type WorkspaceAccess } from '@decision/persistence';
 import { createEventCounter, runService, StartRefusal } from '@decision/service-kit';
@@ -8,9 +9,7 @@ import { createWorkerServer } from './app';
 import { settings } from './config';
 import { createHandler } from './handle';
 import { openDecisionLog } from './open-decision-log';
-import { createRuleLibrary } from './rule-library';
 import { createUsageCounter, tellAll } from './usage-counter';
-import { createValueDirectory } from './value-directory';
 
 runService({
   name: 'solve-worker',
@@ -66,7 +65,7 @@ runService({
       sessionTimeoutMs: config.sessionTimeoutMs,
       heartbeatIntervalMs: config.heartbeatIntervalMs,
       partitionConcurrency: config.partitionConcurrency,
-      handle: createHandler(library, tellAll([decisions, usage])),
+      handle: createHandler({ library, models: createContextModels(), decisions: tellAll([decisions, usage]) }),
       onEvent: createEventCounter(metrics, 'responder'),
     });
     const server = createWorkerServer({

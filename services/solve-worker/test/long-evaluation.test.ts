@@ -1,6 +1,7 @@
 import { createBroker, createRequester, createResponder, type ResponderEvent } from '@decision/broker';
 import { type RuleTable } from '@decision/contracts';
 import { type CompiledRule, compileRule, evaluateRule } from '@decision/engine';
+import { createContextModels } from '@decision/execution';
 import { testStack } from '@decision/local-stack';
 import { createHandler } from '../src/handle';
 
@@ -52,7 +53,11 @@ it('keeps a worker in its group: a chunk that takes longer than its session is e
     workerId: 'w-1',
     sessionTimeoutMs: SESSION_MS,
     heartbeatIntervalMs: 1_000,
-    handle: createHandler({ get: () => Promise.resolve(rule) }, undefined),
+    handle: createHandler({
+      library: { get: () => Promise.resolve(rule) },
+      models: createContextModels(),
+      decisions: undefined,
+    }),
     onEvent: (event) => events.push(event),
   });
   const requester = createRequester(broker, { group: 'gatewayReplies', expectedPartitions: 16 });

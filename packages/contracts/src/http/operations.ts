@@ -1,5 +1,7 @@
 import { listAudit } from './audit';
+import { contextOperations } from './context-operations';
 import { folderOperations } from './folders';
+import { instanceOperations } from './instance-operations';
 import { keyOperations } from './key-operations';
 import { objectOperations } from './object-operations';
 import { type Operation } from './operation';
@@ -23,6 +25,8 @@ export const operations: readonly Operation[] = [
   ...releaseOperations,
   ...objectOperations,
   ...valueOperations,
+  ...contextOperations,
+  ...instanceOperations,
   ...keyOperations,
   ...folderOperations,
   ...userOperations,

@@ -8,7 +8,7 @@ import { type SolutionKind } from './solution-request.v1';
  * The value of a successful reply holds one result for each input, in the same order: the outputs, or `{"error", "code"}` where that
  * input failed. Failures of the whole chunk are failed replies.
  */
-export type ChunkKind = Exclude<SolutionKind, 'solve'>;
+export type ChunkKind = Extract<SolutionKind, 'solve-list' | 'solve-lines'>;
 
 const LINE_BREAK = 0x0a;
 

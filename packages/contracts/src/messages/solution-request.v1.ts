@@ -13,9 +13,10 @@ export type ExplainMode = (typeof explainModes)[number];
 
 /**
  * What a worker is asked to do with the payload: `solve` one input, or a chunk of many (see `solution-chunk.v1`), whose results are
- * answered as the inside of a JSON list (`solve-list`) or as lines (`solve-lines`).
+ * answered as the inside of a JSON list (`solve-list`) or as lines (`solve-lines`); or to `settle` instances of a context (see `settle.v1`),
+ * whose message names the context where others name a version.
  */
-export const solutionKinds = ['solve', 'solve-list', 'solve-lines'] as const;
+export const solutionKinds = ['solve', 'solve-list', 'solve-lines', 'settle'] as const;
 export type SolutionKind = (typeof solutionKinds)[number];
 
 /**

@@ -36,7 +36,7 @@ export interface Fleet {
 }
 
 /** Started and awaited together, stopped in this order: whoever admits work goes before whoever does it. */
-const SERVICES: readonly ServiceName[] = ['hps-gateway', 'objects-api', 'solve-worker'];
+const SERVICES: readonly ServiceName[] = ['hps-gateway', 'objects-api', 'contexts-api', 'solve-worker'];
 const INGRESS_DRAIN_MS = 1_000;
 const SERVICE_STOP_MS = 3_500;
 

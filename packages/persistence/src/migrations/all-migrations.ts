@@ -10,6 +10,7 @@ import { audit } from './0009-audit';
 import { administration } from './0010-administration';
 import { usage } from './0011-usage';
 import { owedAnnouncements } from './0012-owed-announcements';
+import { contexts } from './0013-contexts';
 import { type Migration } from './migration';
 
 /** Every migration, in order. */
@@ -26,6 +27,7 @@ export const allMigrations: readonly Migration[] = [
   administration,
   usage,
   owedAnnouncements,
+  contexts,
 ];
 
 /** Where the database remembers which were applied. */

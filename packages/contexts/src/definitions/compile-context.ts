@@ -1,0 +1,64 @@
+import { type ContextDefinition, type ContextWorld } from './context-definition';
+import { type ContextModel, type DerivedModel } from './context-model';
+import { type ContextProblem, MAX_CONTEXT_PROBLEMS } from './context-problem';
+import { orderByDependency } from './order-facts';
+import { readDerived } from './read-derived';
+import { readRelations } from './read-relations';
+import { readSchema } from './read-schema';
+import { findCycleAcross } from './find-cycle-across';
+
+export type ContextCompilation =
+  | { readonly ok: true; readonly model: ContextModel }
+  | { readonly ok: false; readonly problems: readonly ContextProblem[] };
+
+/**
+ * Checks a context against its workspace and makes it ready (C1 to C10). Every problem is answered at once, at most 100. The world holds
+ * the context itself as it is to be; when a relationship is added, both of its contexts are compiled in the world that has it.
+ */
+export const compileContext = (definition: ContextDefinition, world: ContextWorld): ContextCompilation => {
+  const local = readContext(definition, world);
+  const problems = [...local.problems];
+  const ordering = orderByDependency(dependenciesOf(local.derived));
+  if (!ordering.ok) problems.push(cycleProblem(ordering.cycle.map((key) => key)));
+  else if (problems.length === 0) {
+    const cycle = findCycleAcross(definition.id, world, (other) => readContext(other, world));
+    if (cycle !== undefined) problems.push(cycleProblem(cycle));
+  }
+  if (problems.length > 0 || local.identity === undefined || !ordering.ok) {
+    return { ok: false, problems: problems.slice(0, MAX_CONTEXT_PROBLEMS) };
+  }
+  const { facts, identity, relations, derivedNames } = local;
+  const derived = new Map(ordering.order.flatMap((key) => entryOf(local.derived, key)));
+  return { ok: true, model: { definition, identity, facts, derived, derivedNames, relations } };
+};
+
+const entryOf = (derived: ReadonlyMap<string, DerivedModel>, key: string): [string, DerivedModel][] => {
+  const model = derived.get(key);
+  return model === undefined ? [] : [[key, model]];
+};
+
+const cycleProblem = (cycle: readonly string[]): ContextProblem => ({
+  code: 'cycle',
+  path: '/schema/derived',
+  message: `Derived facts cannot depend on themselves: ${cycle.join(' -> ')}.`,
+});
+
+/** Which derived facts each derived fact of one context reads. */
+const dependenciesOf = (derived: ReadonlyMap<string, DerivedModel>): ReadonlyMap<string, readonly string[]> =>
+  new Map([...derived].map(([key, { reads }]) => [key, [...reads.facts].filter((fact) => derived.has(fact))]));
+
+/** Reads one context without looking at circles. */
+const readContext = (definition: ContextDefinition, world: ContextWorld) => {
+  const schema = readSchema(definition.schema, definition.identityFact);
+  const { relations, problems } = readRelations(definition.id, world);
+  const surroundings = { facts: schema.facts, derived: schema.derived, relations: [...relations.keys()] };
+  const { derived, problems: formulaProblems } = readDerived(surroundings);
+  return {
+    facts: schema.facts,
+    identity: schema.identity,
+    derived,
+    derivedNames: [...schema.derived.keys()],
+    relations,
+    problems: [...schema.problems, ...problems, ...formulaProblems],
+  };
+};

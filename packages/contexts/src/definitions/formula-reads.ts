@@ -1,0 +1,152 @@
+import { type Formula, type FormulaNode, formulaReferences, parseFormula } from '@decision/expressions';
+
+/** What a derived fact's formula may read. */
+export interface FormulaReads {
+  /** Facts of the same instance. */
+  readonly facts: ReadonlySet<string>;
+  /** Names of relationships. */
+  readonly relations: ReadonlySet<string>;
+  /** Of these, the ones of which it may answer whole instances. */
+  readonly whole: ReadonlySet<string>;
+  /** Names of facts that it reads of related instances, whichever relation they are of. */
+  readonly related: ReadonlySet<string>;
+  /** The argument of each call of `history` and `previous`; undefined where it is no string. */
+  readonly history: readonly (string | undefined)[];
+  /** Whether it names `$relations` without a relationship. */
+  readonly namesNoRelation: boolean;
+}
+
+export const historyFunctions: readonly string[] = ['history', 'previous'];
+
+const RELATIONS = '$relations';
+
+/** Collects what a formula reads (C9). Where it is not plain which facts of related instances are meant, more are told than are read. */
+export const readsOf = (formula: Formula): FormulaReads => {
+  const reader = new Reader();
+  reader.visit(formula.root, false, new Set());
+  const { fields } = formulaReferences(formula);
+  const { relations, related, history, namesNoRelation } = reader;
+  const whole = reader.anyWhole ? relations : reader.whole;
+  return { facts: new Set(fields.map(firstPart)), relations, whole, related, history, namesNoRelation };
+};
+
+const firstPart = (name: string): string => name.split('.', 1)[0] ?? name;
+
+/** Functions whose answer holds no element of the list that they are given. */
+const REDUCING = new Set([
+  'sum',
+  'avg',
+  'average',
+  'min',
+  'max',
+  'count',
+  'any',
+  'all',
+  'length',
+  'is_empty',
+  'is_null',
+]);
+/** Functions that answer elements of their list, or one of them; with a selector that only names a field, its values. */
+const PICKING = new Set(['first', 'last', 'list']);
+const PASSING = new Set([...PICKING, 'filter', 'sort', 'reverse', 'slice', 'unique']);
+
+type Call = Extract<FormulaNode, { kind: 'call' }>;
+type Name = Extract<FormulaNode, { kind: 'name' }>;
+
+class Reader {
+  readonly relations = new Set<string>();
+  readonly whole = new Set<string>();
+  readonly related = new Set<string>();
+  readonly history: (string | undefined)[] = [];
+  anyWhole = false;
+  namesNoRelation = false;
+
+  /** `partly`: only members of what the node answers are used, or how many it is. */
+  visit(node: FormulaNode, partly: boolean, variables: ReadonlySet<string>): void {
+    switch (node.kind) {
+      case 'name':
+        return this.visitName(node, partly, variables);
+      case 'call':
+        return this.visitCall(node, partly, variables);
+      case 'member':
+        this.related.add(node.key);
+        return this.visit(node.object, true, variables);
+      case 'index':
+        return this.visitIndex(node, partly, variables);
+      case 'lambda':
+        return this.visit(node.body, partly, new Set([...variables, node.parameter]));
+      default:
+        for (const child of childrenOf(node)) this.visit(child, false, variables);
+    }
+  }
+
+  private visitName({ parts }: Name, partly: boolean, variables: ReadonlySet<string>): void {
+    const [first = '', second] = parts;
+    if (variables.has(first)) {
+      if (second !== undefined) this.related.add(second);
+      else if (!partly) this.anyWhole = true;
+      return;
+    }
+    if (!first.startsWith('$')) return;
+    const isLong = first === RELATIONS;
+    const name = isLong ? second : first.slice(1);
+    if (name === undefined) {
+      this.namesNoRelation = true;
+      return;
+    }
+    this.relations.add(name);
+    const member = parts[isLong ? 2 : 1];
+    if (member !== undefined) this.related.add(member);
+    else if (!partly) this.whole.add(name);
+  }
+
+  private visitIndex(
+    node: Extract<FormulaNode, { kind: 'index' }>,
+    partly: boolean,
+    variables: ReadonlySet<string>,
+  ): void {
+    const { index } = node;
+    const key = index.kind === 'literal' && typeof index.value === 'string' ? index.value : undefined;
+    if (key !== undefined) this.related.add(key);
+    this.visit(node.object, partly || key !== undefined, variables);
+    this.visit(index, false, variables);
+  }
+
+  private visitCall(node: Call, partly: boolean, variables: ReadonlySet<string>): void {
+    if (historyFunctions.includes(node.name)) this.history.push(textOf(node.arguments[0]));
+    node.arguments.forEach((argument, position) => {
+      const selector = position > 0 ? textOf(argument) : undefined;
+      if (selector !== undefined) this.visitSelector(selector);
+      else this.visit(argument, this.isPartly(node, position, partly), variables);
+    });
+  }
+
+  private isPartly(call: Call, position: number, partly: boolean): boolean {
+    const { name } = call;
+    if (REDUCING.has(name)) return true;
+    if (position > 0) return name === 'filter' || (partly && name === 'map');
+    if (name === 'map' || (PICKING.has(name) && namesField(call.arguments[1]))) return true;
+    return partly && PASSING.has(name);
+  }
+
+  private visitSelector(text: string): void {
+    const parsing = parseFormula(text);
+    if (!parsing.ok) return;
+    for (const field of formulaReferences(parsing.formula).fields) this.related.add(firstPart(field));
+    this.visit(parsing.formula.root, false, new Set());
+  }
+}
+
+const textOf = (node: FormulaNode | undefined): string | undefined =>
+  node?.kind === 'literal' && typeof node.value === 'string' ? node.value : undefined;
+
+/** Whether an argument is a selector that only names a field. */
+const namesField = (node: FormulaNode | undefined): boolean => {
+  const parsing = parseFormula(textOf(node) ?? '');
+  return parsing.ok && parsing.formula.root.kind === 'name';
+};
+
+const isNode = (part: unknown): part is FormulaNode => typeof part === 'object' && part !== null && 'kind' in part;
+
+/** The nodes directly below one. */
+const childrenOf = (node: FormulaNode): readonly FormulaNode[] => Object.values(node).flat().filter(isNode);

@@ -1,0 +1,140 @@
+import { type BaseFact, type ContextSchema, type DerivedType, type FactType } from '@decision/contracts';
+import { faultOfFactName, quoted } from '../facts/fact-name';
+import { expectedOf, fitsType } from '../facts/fact-type';
+import { faultOfStoring } from '../facts/storable';
+import { type IdentityFact } from '../instances/instance-id';
+import { type FactModel } from './context-model';
+import { type ContextProblem, type ContextProblemCode } from './context-problem';
+
+/** A derived fact whose formula has not been looked at. */
+export interface DerivedText {
+  readonly key: string;
+  readonly type: DerivedType | undefined;
+  readonly defaultValue: unknown;
+  readonly expression: string;
+  /** JSON pointer of its expression. */
+  readonly path: string;
+}
+
+/** What a schema says, with what is wrong about it as far as it can be seen without its formulas. */
+export interface SchemaReading {
+  readonly facts: ReadonlyMap<string, FactModel>;
+  readonly derived: ReadonlyMap<string, DerivedText>;
+  readonly identity: IdentityFact | undefined;
+  readonly problems: readonly ContextProblem[];
+}
+
+/** Reads a schema (C2 to C6). Faulty facts are left out of the maps, so that what follows speaks of its own faults only. */
+export const readSchema = (schema: ContextSchema, identityFact: string): SchemaReading =>
+  new SchemaReader().read(schema, identityFact);
+
+class SchemaReader {
+  private readonly problems: ContextProblem[] = [];
+  private readonly names = new Set<string>();
+  private readonly facts = new Map<string, FactModel>();
+  private readonly derived = new Map<string, DerivedText>();
+
+  read(schema: ContextSchema, identityFact: string): SchemaReading {
+    schema.base.forEach((fact, index) => this.readBase(fact, `/schema/base/${index}`));
+    schema.derived?.forEach(({ key, type, default_value, expression }, index) => {
+      const path = `/schema/derived/${index}`;
+      if (!this.takeName(key, path)) return;
+      this.checkDefault(default_value, type, path);
+      this.derived.set(key, { key, type, defaultValue: default_value ?? null, expression, path: `${path}/expression` });
+    });
+    const identity = this.readIdentity(identityFact);
+    return { facts: this.facts, derived: this.derived, identity, problems: this.problems };
+  }
+
+  private readBase(fact: BaseFact, path: string): void {
+    if (!this.takeName(fact.key, path)) return;
+    const { key, type, expression, default_value: defaultValue = null } = fact;
+    if (type === 'function') return this.readFunction(fact, path);
+    if (typeof expression === 'string') {
+      this.report(
+        'expression_misplaced',
+        `${path}/expression`,
+        `The fact ${quoted(key)} has an expression: make it derived, or of type function.`,
+      );
+    }
+    this.checkDefault(defaultValue, type, path);
+    this.checkCollection(fact, type, path);
+    this.facts.set(key, {
+      key,
+      type,
+      required: fact.required ?? false,
+      outputOnly: fact.output_only ?? false,
+      trackHistory: fact.track_history ?? false,
+      collection: fact.values_only === true ? (fact.values_collection ?? undefined) : undefined,
+      defaultValue,
+    });
+  }
+
+  private readFunction(fact: BaseFact, path: string): void {
+    const { key, expression, default_value: defaultValue = null } = fact;
+    this.checkDefault(defaultValue, undefined, path);
+    if (typeof expression !== 'string') {
+      return this.report(
+        'expression_misplaced',
+        path,
+        `The fact ${quoted(key)} is of type function and needs an expression.`,
+      );
+    }
+    for (const setting of ['required', 'output_only', 'track_history', 'values_only'] as const) {
+      if (fact[setting] === true) {
+        this.report(
+          'setting_misplaced',
+          `${path}/${setting}`,
+          `The fact ${quoted(key)} is derived and cannot be ${setting}.`,
+        );
+      }
+    }
+    this.derived.set(key, { key, type: undefined, defaultValue, expression, path: `${path}/expression` });
+  }
+
+  private takeName(key: string, path: string): boolean {
+    const fault = faultOfFactName(key);
+    if (fault !== undefined) this.report('invalid_name', `${path}/key`, `The fact name ${quoted(key)} ${fault}.`);
+    else if (this.names.has(key)) this.report('duplicate_name', `${path}/key`, `The fact ${quoted(key)} exists twice.`);
+    else return this.names.add(key).has(key);
+    return false;
+  }
+
+  private checkDefault(value: unknown, type: FactType | undefined, path: string): void {
+    if (value === undefined) return;
+    const unstorable = faultOfStoring(value);
+    const isWrong = type !== undefined && !fitsType(value, type);
+    if (unstorable === undefined && !isWrong) return;
+    const message = isWrong ? `The default must be ${expectedOf[type]}.` : `The default ${unstorable}.`;
+    this.report('default_mismatch', `${path}/default_value`, message);
+  }
+
+  private checkCollection(fact: BaseFact, type: FactType, path: string): void {
+    if (fact.values_only !== true) return;
+    const hasType = type === 'string' || type === 'number' || type === 'boolean' || type === 'list';
+    if (hasType && (fact.values_collection ?? '') !== '') return;
+    const message = hasType
+      ? `The fact ${quoted(fact.key)} is values_only and needs values_collection.`
+      : `A fact of type ${type} cannot be values_only.`;
+    this.report('collection_unsuitable', `${path}/values_collection`, message);
+  }
+
+  private readIdentity(name: string): IdentityFact | undefined {
+    const fact = this.facts.get(name);
+    if (fact === undefined) {
+      this.report('identity_unknown', '/identity_fact', `The identity fact ${quoted(name)} is no base fact.`);
+      return undefined;
+    }
+    const { key, type, outputOnly, collection, defaultValue } = fact;
+    if ((type !== 'string' && type !== 'number') || outputOnly || collection !== undefined || defaultValue !== null) {
+      const message = `The identity fact ${quoted(key)} must be a string or number, without a default, and neither output_only nor values_only.`;
+      this.report('identity_unsuitable', '/identity_fact', message);
+      return undefined;
+    }
+    return { key, type };
+  }
+
+  private report(code: ContextProblemCode, path: string, message: string): void {
+    this.problems.push({ code, path, message });
+  }
+}

@@ -1,0 +1,90 @@
+import { type ContextModel, type FactModel } from '../definitions/context-model';
+import { faultOfFactName, quoted } from './fact-name';
+import { expectedOf, fitsType, kindOfValue } from './fact-type';
+import { type Facts } from './facts';
+import { faultOfStoring } from './storable';
+
+/** Members of a collection of values; undefined where there is no such collection. */
+export type Collections = (name: string) => ReadonlySet<unknown> | undefined;
+
+/** A fact of a record that does not fit. */
+export interface Mismatch {
+  readonly fact: string;
+  readonly because: 'undeclared' | 'wrong_type' | 'output_only' | 'derived' | 'not_in_collection' | 'unstorable';
+  /** A sentence that names the fact. */
+  readonly error: string;
+}
+
+export type RecordCheck =
+  | {
+      readonly ok: true;
+      /** What is to be merged; the identity is not among it. */
+      readonly facts: Facts;
+      readonly dropped: readonly Mismatch[];
+    }
+  | { readonly ok: false; readonly mismatches: readonly Mismatch[] };
+
+/** More mismatches of one record are not told. */
+const MOST_MISMATCHES = 20;
+
+/** Decides what of a record is merged (C21 to C27). The identity fact is passed over: who reads the identity has checked it. */
+export const checkRecord = (model: ContextModel, record: Facts, collections: Collections): RecordCheck => {
+  const policy = model.definition.onSchemaMismatch;
+  const accepted: [string, unknown][] = [];
+  const mismatches: Mismatch[] = [];
+  for (const [fact, value] of Object.entries(record)) {
+    if (fact === model.identity.key) continue;
+    const mismatch = mismatchOf(model, fact, value, collections);
+    if (mismatch === undefined || (policy === 'store' && mismatch.because === 'undeclared'))
+      accepted.push([fact, value]);
+    else if (mismatches.length < MOST_MISMATCHES) mismatches.push(mismatch);
+  }
+  if (mismatches.length > 0 && policy !== 'ignore') return { ok: false, mismatches };
+  return { ok: true, facts: Object.fromEntries(accepted), dropped: mismatches };
+};
+
+const mismatchOf = (
+  model: ContextModel,
+  fact: string,
+  value: unknown,
+  collections: Collections,
+): Mismatch | undefined => {
+  const unstorable = faultOfFactName(fact) ?? faultOfStoring(value);
+  if (unstorable !== undefined)
+    return { fact, because: 'unstorable', error: `The fact ${quoted(fact)} ${unstorable}.` };
+  if (model.derived.has(fact))
+    return { fact, because: 'derived', error: `The fact ${quoted(fact)} is derived and cannot be given.` };
+  const declared = model.facts.get(fact);
+  if (declared === undefined) return { fact, because: 'undeclared', error: `The context has no fact ${quoted(fact)}.` };
+  if (declared.outputOnly) {
+    return {
+      fact,
+      because: 'output_only',
+      error: `The fact ${quoted(fact)} is output_only: only bound rules and flows write it.`,
+    };
+  }
+  return mismatchOfValue(declared, value, collections);
+};
+
+/** Whether a value may stand in a declared fact; also asked of what assets answer. */
+export const mismatchOfValue = (
+  declared: FactModel,
+  value: unknown,
+  collections: Collections,
+): Mismatch | undefined => {
+  const { key: fact, type, collection } = declared;
+  if (!fitsType(value, type)) {
+    const error = `The fact ${quoted(fact)} must be ${expectedOf[type]}, not ${kindOfValue(value)}.`;
+    return { fact, because: 'wrong_type', error };
+  }
+  if (collection === undefined || value === null) return undefined;
+  const members = collections(collection);
+  const sought = Array.isArray(value) ? value : [value];
+  if (members !== undefined && sought.every((member) => members.has(member))) return undefined;
+  const error = `The fact ${quoted(fact)} must hold values of the collection ${quoted(collection)} only.`;
+  return { fact, because: 'not_in_collection', error };
+};
+
+/** Whether a body is a record at all: an object, neither null nor a list. */
+export const isRecord = (value: unknown): value is Facts =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

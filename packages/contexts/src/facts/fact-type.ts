@@ -1,0 +1,39 @@
+import { type DerivedType, type FactType } from '@decision/contracts';
+import { parseIsoDate } from '@decision/expressions';
+
+/** Epoch milliseconds of the years 0000 to 9999, as formulas bound them. */
+const FIRST_MOMENT = -62_167_219_200_000;
+const LAST_MOMENT = 253_402_300_799_999;
+
+const isMoment = (moment: number): boolean =>
+  Number.isInteger(moment) && moment >= FIRST_MOMENT && moment <= LAST_MOMENT;
+
+const fits: Readonly<Record<FactType, (value: unknown) => boolean>> = {
+  string: (value) => typeof value === 'string',
+  number: (value) => typeof value === 'number' && Number.isFinite(value),
+  boolean: (value) => typeof value === 'boolean',
+  date: (value) =>
+    typeof value === 'string' ? parseIsoDate(value) !== undefined : typeof value === 'number' && isMoment(value),
+  list: (value) => Array.isArray(value),
+  object: (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+};
+
+/** Whether a value is of a type; null is of every type (C26, C27). */
+export const fitsType = (value: unknown, type: FactType | DerivedType): boolean => value === null || fits[type](value);
+
+/** What is expected of each type, as the end of a sentence. */
+export const expectedOf: Readonly<Record<FactType, string>> = {
+  string: 'a string',
+  number: 'a number',
+  boolean: 'true or false',
+  date: 'an ISO 8601 date such as "2024-05-01" or "2024-05-01T10:30:00Z", or epoch milliseconds',
+  list: 'a list',
+  object: 'an object',
+};
+
+/** What a JSON value is, for messages. */
+export const kindOfValue = (value: unknown): string => {
+  if (value === null || value === undefined) return 'null';
+  if (Array.isArray(value)) return 'a list';
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+};

@@ -1,0 +1,53 @@
+import { type InstanceStatus } from '@decision/contracts';
+import { type ContextModel } from '../definitions/context-model';
+import { deriveFacts, type DerivationFailure, type DerivationSources } from '../derived/derive-facts';
+import { type Facts, hasValue } from '../facts/facts';
+
+/** An instance as its readers see it. */
+export interface ResolvedInstance {
+  /** All facts: defaults, stored facts, derived facts. */
+  readonly state: Facts;
+  /** Derived facts alone. */
+  readonly derived: Facts;
+  readonly status: InstanceStatus;
+  /** Facts that have a value (C51). */
+  readonly have: readonly string[];
+  /** Required facts that have none (C50). */
+  readonly need: readonly string[];
+  readonly failures: readonly DerivationFailure[];
+}
+
+/** Facts with the defaults of those that were never given (C34). */
+export const withDefaults = ({ facts: declared }: ContextModel, facts: Facts): Facts => {
+  const defaults = [...declared.values()].filter(
+    ({ key, defaultValue }) => defaultValue !== null && !Object.hasOwn(facts, key),
+  );
+  return defaults.length === 0
+    ? facts
+    : { ...Object.fromEntries(defaults.map(({ key, defaultValue }) => [key, defaultValue])), ...facts };
+};
+
+/** Computes what an instance is from what is stored of it. */
+export const resolveInstance = (model: ContextModel, stored: Facts, sources: DerivationSources): ResolvedInstance => {
+  const base = withDefaults(model, stored);
+  const { derived, failures } = deriveFacts(model, base, sources);
+  const state = { ...base, ...derived };
+  const need = [...model.facts.values()]
+    .filter(({ key, required }) => required && !hasValue(state, key))
+    .map(({ key }) => key);
+  return {
+    state,
+    derived,
+    status: need.length === 0 ? 'complete' : 'pending',
+    have: factsHeld(model, state),
+    need,
+    failures,
+  };
+};
+
+const factsHeld = ({ facts, derivedNames }: ContextModel, state: Facts): string[] => {
+  const declared = [...facts.keys(), ...derivedNames];
+  const known = new Set(declared);
+  const others = Object.keys(state).filter((fact) => !known.has(fact));
+  return [...declared, ...others.sort()].filter((fact) => hasValue(state, fact));
+};

@@ -1,0 +1,395 @@
+import fc from 'fast-check';
+import { base, derived, modelOf, NOW, relationship, withPolicy, world } from '../../test/fixtures';
+import { type Answers, rule, settleWith, success } from '../../test/settling';
+import { type Facts } from '../facts/facts';
+import { type AssetAnswer } from './settle-task';
+
+const model = modelOf({
+  base: [
+    ...base({ total: 'number!', tier: 'string', offer: 'object', note: 'string' }),
+    { key: 'score', type: 'number', output_only: true },
+  ],
+  derived: derived({ double: 'total * 2' }),
+});
+const failing = (status: 'evaluation_error' | 'infrastructure_error') => (): AssetAnswer => ({
+  status,
+  error: 'no luck',
+});
+
+describe('rounds', () => {
+  const scoring = rule('scoring', ['total'], ['score']);
+  const tiering = rule('tiering', ['score'], ['tier']);
+  const answers: Answers = {
+    scoring: ({ total }) => success({ score: Number(total) / 10 }),
+    tiering: ({ score }) => success({ tier: Number(score) > 5 ? 'gold' : 'tin' }),
+  };
+
+  it('C60: what a round wrote is what the next one reads', async () => {
+    const settled = await settleWith(model, [tiering, scoring], { total: 100 }, answers);
+    expect(settled.calls).toEqual(['scoring({"total":100})', 'tiering({"score":10})']);
+    expect(settled).toMatchObject({
+      facts: { total: 100, score: 10, tier: 'gold' },
+      ended: 'fixpoint',
+      unfinished: [],
+    });
+    expect(settled.runs.map(({ slug, status, written }) => [slug, status, written])).toEqual([
+      ['scoring', 'success', ['score']],
+      ['tiering', 'success', ['tier']],
+    ]);
+  });
+
+  it('C60: derived facts are computed again between rounds', async () => {
+    const raise = rule('raise', ['note'], ['total']);
+    const price = rule('price', ['double'], ['tier']);
+    const settled = await settleWith(
+      modelOf({
+        base: base({ total: 'number', note: 'string!', tier: 'string' }),
+        derived: derived({ double: 'total * 2' }),
+      }),
+      [price, raise],
+      { note: 'x' },
+      {
+        raise: () => success({ total: 21 }),
+        price: ({ double }) => success({ tier: String(double) }),
+      },
+    );
+    expect(settled.calls).toEqual(['raise({"note":"x"})', 'price({"double":42})']);
+  });
+
+  it('C61, C69: an asset with the version and inputs of its last success is skipped, once', async () => {
+    const first = await settleWith(model, [scoring, tiering], { total: 100 }, answers);
+    const again = await settleWith(model, [scoring, tiering], first.facts, answers, { executions: first.executions });
+    expect(again.calls).toEqual([]);
+    expect(again.runs.map(({ slug, status }) => [slug, status])).toEqual([
+      ['scoring', 'skipped_already_run'],
+      ['tiering', 'skipped_already_run'],
+    ]);
+    expect(again).toMatchObject({ facts: first.facts, executions: first.executions, anyReady: true });
+  });
+
+  it('C61: a new version runs although the inputs are the same', async () => {
+    const first = await settleWith(model, [scoring], { total: 100 }, answers);
+    const renewed = { ...scoring, effectiveVersion: 'v2' };
+    const again = await settleWith(model, [renewed], first.facts, answers, { executions: first.executions });
+    expect(again.calls).toHaveLength(1);
+    expect(again.executions['rule:scoring']).toMatchObject({ effective_version: 'v2', run_count: 2 });
+  });
+
+  it('C62: facts that the asset does not read change nothing, nor does the order of keys', async () => {
+    const offering = rule('offering', ['offer'], ['note']);
+    const answer = { offering: () => success({ note: 'x' }) };
+    const first = await settleWith(model, [offering], { total: 1, offer: { a: 1, b: 2 } }, answer);
+    const again = await settleWith(model, [offering], { ...first.facts, total: 2, offer: { b: 2, a: 1 } }, answer, {
+      executions: first.executions,
+    });
+    expect(again.calls).toEqual([]);
+  });
+
+  it.each(['evaluation_error', 'infrastructure_error'] as const)(
+    'C63: %s is tried once in a settling and again in the next, what succeeded is not',
+    async (status) => {
+      const mixed: Answers = { ...answers, tiering: failing(status) };
+      const first = await settleWith(model, [scoring, tiering], { total: 100 }, mixed);
+      expect(first.calls.filter((call) => call.startsWith('tiering'))).toHaveLength(1);
+      const { facts, executions } = first;
+      const again = await settleWith(model, [scoring, tiering], facts, answers, { executions });
+      expect(again.calls).toEqual(['tiering({"score":10})']);
+      expect(again.executions['rule:tiering']).toMatchObject({ status: 'success', run_count: 2 });
+      expect(again.executions['rule:tiering']).not.toHaveProperty('error');
+    },
+  );
+
+  it('C64: of two assets that write one fact in one round the later in order stands', async () => {
+    const assets = [rule('b', ['total'], ['tier']), rule('a', ['total'], ['tier'])];
+    const settled = await settleWith(
+      model,
+      assets,
+      { total: 1 },
+      { a: () => success({ tier: 'of a' }), b: () => success({ tier: 'of b' }) },
+    );
+    expect(settled.facts['tier']).toBe('of b');
+  });
+});
+
+describe('C65: an answer of the wrong shape', () => {
+  const asset = rule('odd', ['total'], ['tier']);
+  const answering = (outputs: Facts, on = model) =>
+    settleWith(on, [asset], { total: 1 }, { odd: () => success(outputs) });
+
+  it.each<[string, Facts]>([
+    ['the identity', { id: 'other', tier: 'gold' }],
+    ['a derived fact', { double: 3, tier: 'gold' }],
+    ['another type', { score: 'many', tier: 'gold' }],
+    ['a NUL', { note: 'a\0b', tier: 'gold' }],
+  ])('with %s writes nothing', async (_, outputs) => {
+    const settled = await answering(outputs);
+    expect(settled.facts).toEqual({ total: 1 });
+    expect(settled.runs).toMatchObject([{ status: 'evaluation_error' }]);
+    expect(settled.executions['rule:odd']).toMatchObject({ status: 'evaluation_error', written_to_context: [] });
+  });
+
+  it('with an undeclared fact follows the policy of the context', async () => {
+    const facts = { base: base({ total: 'number!', tier: 'string' }) };
+    expect((await answering({ extra: 1, tier: 'x' }, withPolicy('ignore', facts))).facts).toEqual({
+      total: 1,
+      tier: 'x',
+    });
+    expect((await answering({ extra: 1, tier: 'x' }, withPolicy('store', facts))).facts).toEqual({
+      total: 1,
+      tier: 'x',
+      extra: 1,
+    });
+    expect((await answering({ extra: 1, tier: 'x' }, withPolicy('reject', facts))).facts).toEqual({ total: 1 });
+  });
+
+  it('named __proto__ is refused where undeclared facts are stored', async () => {
+    const settled = await answering(
+      JSON.parse('{"__proto__": {"tier": "gold"}}') as Facts,
+      withPolicy('store', { base: base({ total: 'number!' }) }),
+    );
+    expect(settled.runs).toMatchObject([{ status: 'evaluation_error' }]);
+  });
+});
+
+it('C58: an output with dots writes the fact before the first dot', async () => {
+  const asset = rule('rate', ['total'], ['offer.rate']);
+  const settled = await settleWith(model, [asset], { total: 1 }, { rate: () => success({ offer: { rate: 3 } }) });
+  expect(settled.facts['offer']).toEqual({ rate: 3 });
+});
+
+it('C66: a fact that the asset no longer answers loses its value, unless another asset wrote it too', async () => {
+  const one = rule('one', ['total'], ['tier', 'note']);
+  const two = rule('two', ['double'], ['tier']);
+  const answers: Answers = {
+    one: ({ total }) => success(total === 1 ? { tier: 'one', note: 'first' } : {}),
+    two: () => success({ tier: 'two' }),
+  };
+  const first = await settleWith(model, [one, two], { total: 1 }, answers);
+  expect(first.facts).toEqual({ total: 1, tier: 'two', note: 'first' });
+  const again = await settleWith(model, [one], { ...first.facts, total: 2 }, answers, { executions: first.executions });
+  expect(again.facts).toEqual({ total: 2, tier: 'two' });
+});
+
+describe('C67: a settling that finds no fixpoint', () => {
+  const counters = modelOf({ base: base({ a: 'number!', b: 'number' }) });
+
+  it('stops where a state repeats', async () => {
+    const flip = rule('flip', ['a'], ['a']);
+    const settled = await settleWith(counters, [flip], { a: 0 }, { flip: ({ a }) => success({ a: 1 - Number(a) }) });
+    expect(settled).toMatchObject({ ended: 'repeated_state', unfinished: ['rule:flip'] });
+    expect(settled.calls).toHaveLength(2);
+  });
+
+  it('stops at the bound of rounds', async () => {
+    const climb = rule('climb', ['a'], ['a']);
+    const settled = await settleWith(counters, [climb], { a: 0 }, { climb: ({ a }) => success({ a: Number(a) + 1 }) });
+    expect(settled).toMatchObject({ ended: 'round_bound', unfinished: ['rule:climb'], facts: { a: 101 } });
+  });
+
+  it('stops at the deadline, keeping what was done', async () => {
+    const climb = rule('climb', ['a'], ['a']);
+    let checks = 0;
+    const settled = await settleWith(
+      counters,
+      [climb],
+      { a: 0 },
+      { climb: ({ a }) => success({ a: Number(a) + 1 }) },
+      { isOver: () => (checks += 1) > 3 },
+    );
+    expect(settled).toMatchObject({ ended: 'deadline', unfinished: ['rule:climb'], facts: { a: 3 } });
+  });
+
+  it('reaches one where facts stop changing', async () => {
+    const climb = rule('climb', ['a'], ['a']);
+    const settled = await settleWith(
+      counters,
+      [climb],
+      { a: 0 },
+      { climb: ({ a }) => success({ a: Math.min(5, Number(a) + 1) }) },
+    );
+    expect(settled).toMatchObject({ ended: 'fixpoint', facts: { a: 5 } });
+  });
+
+  it('needs no more rounds than assets where none feeds back', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 1, max: 12 }), fc.integer(), async (count, seed) => {
+        const names = Array.from({ length: count + 1 }, (_, index) => `f${index}`);
+        const chain = modelOf({ base: names.map((key, index) => ({ key, type: 'number', output_only: index > 0 })) });
+        const assets = names
+          .slice(1)
+          .map((name, index) => rule(`r${(index * 7 + seed) % 1_000}-${name}`, [names[index] ?? ''], [name]));
+        const answers: Answers = Object.fromEntries(
+          assets.map((asset) => [
+            asset.slug,
+            (inputs: Facts) => success({ [asset.outputs[0] ?? '']: Number(Object.values(inputs)[0]) + 1 }),
+          ]),
+        );
+        const settled = await settleWith(chain, assets, { f0: 0 }, answers);
+        expect(settled).toMatchObject({ ended: 'fixpoint', facts: { [`f${count}`]: count } });
+        expect(settled.calls).toHaveLength(count);
+      }),
+      { numRuns: 50 },
+    );
+  });
+});
+
+it('C68: an asset that this work is part of is not run again', async () => {
+  const settled = await settleWith(
+    model,
+    [rule('outer', ['total'], ['tier'])],
+    { total: 1 },
+    {},
+    { ancestors: new Set(['rule:outer']) },
+  );
+  expect(settled.calls).toEqual([]);
+  expect(settled.runs).toMatchObject([{ slug: 'outer', status: 'skipped_in_progress' }]);
+});
+
+it('C70: executions hold the last run and the last success', async () => {
+  const asset = rule('scoring', ['total'], ['score']);
+  const first = await settleWith(model, [asset], { total: 1 }, { scoring: () => success({ score: 1 }) });
+  expect(first.executions).toEqual({
+    'rule:scoring': {
+      type: 'rule',
+      slug: 'scoring',
+      status: 'success',
+      effective_version: 'v1',
+      input_hash: '{"total":1}',
+      run_count: 1,
+      timestamp: new Date(NOW).toISOString(),
+      written_to_context: ['score'],
+      last_success: { effective_version: 'v1', input_hash: '{"total":1}' },
+    },
+  });
+  const failed = await settleWith(
+    model,
+    [asset],
+    { ...first.facts, total: 2 },
+    { scoring: failing('evaluation_error') },
+    { executions: first.executions },
+  );
+  expect(failed.executions['rule:scoring']).toMatchObject({
+    status: 'evaluation_error',
+    error: 'no luck',
+    input_hash: '{"total":2}',
+    run_count: 2,
+    written_to_context: ['score'],
+    last_success: { input_hash: '{"total":1}' },
+  });
+});
+
+it('C70: an error is kept as the database can hold it', async () => {
+  const error = `\0${'x'.repeat(2_000)}`;
+  const settled = await settleWith(
+    model,
+    [rule('r', ['total'], ['tier'])],
+    { total: 1 },
+    { r: () => ({ status: 'evaluation_error', error }) },
+  );
+  expect(settled.executions['rule:r']?.error).toBe(`?${'x'.repeat(999)}`);
+});
+
+it('C71: an executor that is away is told of, and leaves no trace in executions', async () => {
+  const settled = await settleWith(
+    model,
+    [rule('scoring', ['total'], ['score'])],
+    { total: 1 },
+    { scoring: () => ({ status: 'unavailable', error: 'the broker is away' }) },
+  );
+  expect(settled).toMatchObject({ executions: {}, degraded: 'the broker is away', ended: 'fixpoint' });
+  expect(settled.calls).toHaveLength(1);
+  expect(settled.runs).toMatchObject([{ status: 'infrastructure_error', unavailable: true }]);
+});
+
+it('C72: only registered evaluations are considered where the context does not execute by itself', async () => {
+  const assets = [rule('a', ['total'], ['tier']), rule('b', ['total'], ['note'])];
+  const answers: Answers = { a: () => success({ tier: 'x' }), b: () => success({ note: 'y' }) };
+  expect((await settleWith(model, assets, { total: 1 }, answers, { only: new Set() })).calls).toEqual([]);
+  expect((await settleWith(model, assets, { total: 1 }, answers, { only: new Set(['rule:b']) })).calls).toEqual([
+    'b({"total":1})',
+  ]);
+});
+
+it('C73: a forced asset runs once although nothing changed', async () => {
+  const asset = rule('scoring', ['total'], ['score']);
+  const answers: Answers = { scoring: () => success({ score: 1 }) };
+  const first = await settleWith(model, [asset], { total: 1 }, answers);
+  const again = await settleWith(model, [asset], first.facts, answers, {
+    executions: first.executions,
+    forced: 'rule:scoring',
+  });
+  expect(again.calls).toHaveLength(1);
+  expect(again.executions['rule:scoring']?.run_count).toBe(2);
+});
+
+it('C74, C75: an executor that throws fails its asset alone', async () => {
+  const assets = [rule('absent', ['total'], ['note']), rule('scoring', ['total'], ['score'])];
+  const settled = await settleWith(model, assets, { total: 1 }, { scoring: () => success({ score: 1 }) });
+  expect(settled.runs).toMatchObject([
+    { slug: 'absent', status: 'infrastructure_error' },
+    { slug: 'scoring', status: 'success' },
+  ]);
+  expect(settled.facts['score']).toBe(1);
+});
+
+it('C43: derived facts see what this settling changes as the newest entry', async () => {
+  const tracked = modelOf({
+    base: [{ key: 'score', type: 'number', track_history: true }, ...base({ total: 'number!', seen: 'number' })],
+    derived: derived({ before: 'previous("score")' }),
+  });
+  const assets = [rule('scoring', ['total'], ['score']), rule('looking', ['before'], ['seen'])];
+  const settled = await settleWith(
+    tracked,
+    assets,
+    { total: 5, score: 1 },
+    {
+      scoring: ({ total }) => success({ score: total }),
+      looking: ({ before }) => success({ seen: before }),
+    },
+    {
+      sources: {
+        now: NOW,
+        related: {},
+        history: (fact) =>
+          fact === 'score'
+            ? [
+                { timestamp: NOW - 1, value: 1 },
+                { timestamp: NOW - 2, value: 7 },
+              ]
+            : [],
+      },
+    },
+  );
+  expect(settled.calls).toContain('looking({"before":1})');
+  expect(settled.facts['seen']).toBe(1);
+});
+
+it('C52: an asset reads relationships as $relations', async () => {
+  const customers = modelOf({ slug: 'customers', base: base({ vip: 'boolean' }) }, world([], []));
+  const others = world(
+    [
+      customers.definition,
+      {
+        ...customers.definition,
+        id: 'orders',
+        slug: 'orders',
+        schema: {
+          base: [
+            { key: 'id', type: 'string' },
+            { key: 'customer_id', type: 'string' },
+          ],
+        },
+      },
+    ],
+    [relationship({ name: 'orders' })],
+  );
+  const reading = modelOf({ slug: 'customers', base: base({ vip: 'boolean' }) }, others);
+  const settled = await settleWith(
+    reading,
+    [rule('judge', ['$relations.orders'], ['vip'])],
+    {},
+    { judge: () => success({ vip: true }) },
+    { sources: { now: NOW, related: { orders: [{ id: 'o-1' }] } } },
+  );
+  expect(settled.calls).toEqual(['judge({"$relations":{"orders":[{"id":"o-1"}]}})']);
+});

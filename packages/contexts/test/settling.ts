@@ -1,0 +1,61 @@
+import {
+  type AssetAnswer,
+  type BoundAsset,
+  type ContextModel,
+  type Facts,
+  settle,
+  type Settled,
+  type SettleTask,
+} from '../src/index';
+import { alone, noCollections } from './fixtures';
+
+/** A rule that reads and writes these keys; an input with `?` at its end has a default of its own. */
+export const rule = (
+  slug: string,
+  inputs: readonly string[],
+  outputs: readonly string[],
+  version = 'v1',
+): BoundAsset => ({
+  type: 'rule',
+  slug,
+  effectiveVersion: version,
+  inputs: inputs.map((key) => ({ key: key.replace(/\?$/, ''), hasDefault: key.endsWith('?') })),
+  outputs,
+});
+
+export const success = (outputs: Facts): AssetAnswer => ({ status: 'success', outputs });
+
+/** What each rule answers, by slug. */
+export type Answers = Readonly<Record<string, (inputs: Facts) => AssetAnswer>>;
+
+export interface SettledInTest extends Settled {
+  /** What was run, round by round: `slug(inputs as JSON)`. */
+  readonly calls: readonly string[];
+}
+
+/** Settles with an executor of plain functions and a hash that is the text itself. */
+export const settleWith = async (
+  model: ContextModel,
+  assets: readonly BoundAsset[],
+  facts: Facts,
+  answers: Answers,
+  rest: Partial<SettleTask> & { readonly isOver?: () => boolean } = {},
+): Promise<SettledInTest> => {
+  const calls: string[] = [];
+  const { isOver = () => false, ...task } = rest;
+  const settled = await settle(
+    { model, assets, facts, executions: {}, sources: alone, ...task },
+    {
+      execute: (asset, inputs) => {
+        calls.push(`${asset.slug}(${JSON.stringify(inputs)})`);
+        const answer = answers[asset.slug];
+        if (answer === undefined) return Promise.reject(new Error('no such rule'));
+        return Promise.resolve(answer(inputs));
+      },
+      hash: (text) => text,
+      isOver,
+      collections: noCollections,
+    },
+  );
+  return { ...settled, calls };
+};

@@ -1,0 +1,88 @@
+import { type Static, Type } from '@sinclair/typebox';
+import { compileValidator } from '../validator';
+import { ContextSchema } from './context-schema';
+import {
+  contextLimits,
+  type RelationType,
+  relationTypes,
+  type SchemaMismatchPolicy,
+  schemaMismatchPolicies,
+} from './context-words';
+
+const nullableText = Type.Union([Type.String({ maxLength: 100_000 }), Type.Null()]);
+
+const settings = {
+  description: Type.Optional(nullableText),
+  auto_execute_decisions: Type.Optional(
+    Type.Boolean({ default: true, description: 'False: submissions merge facts and start nothing new.' }),
+  ),
+  ttl_seconds: Type.Optional(
+    Type.Union(
+      [
+        Type.Integer({ minimum: contextLimits.ttlLeastSeconds, maximum: contextLimits.ttlMostSeconds }),
+        Type.Null({ description: 'Instances never expire.' }),
+      ],
+      { description: 'Seconds after its last write at which an instance expires. Default: never.' },
+    ),
+  ),
+  history_limit: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: contextLimits.historyMost, default: contextLimits.historyDefault }),
+  ),
+  on_schema_mismatch: Type.Optional(
+    Type.Unsafe<SchemaMismatchPolicy>({ type: 'string', enum: [...schemaMismatchPolicies], default: 'ignore' }),
+  ),
+  source_objects: Type.Optional(Type.Array(Type.String({ maxLength: 200 }), { maxItems: 100 })),
+  user_groups: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { maxItems: 100 })),
+  folder: Type.Optional(Type.Union([Type.String({ maxLength: 200 }), Type.Null()])),
+};
+
+const name = Type.String({ minLength: 1, maxLength: 500 });
+const identityFact = Type.String({
+  minLength: 1,
+  maxLength: contextLimits.factNameLength,
+  description: 'The base fact, a string or number, that names an instance.',
+});
+
+export const CreateContextRequest = Type.Object(
+  { name, schema: ContextSchema, identity_fact: identityFact, ...settings },
+  { $id: 'CreateContextRequest', additionalProperties: false, description: 'A new context.' },
+);
+export type CreateContextRequest = Static<typeof CreateContextRequest>;
+
+export const UpdateContextRequest = Type.Object(
+  {
+    name: Type.Optional(name),
+    schema: Type.Optional(ContextSchema),
+    identity_fact: Type.Optional(identityFact),
+    ...settings,
+  },
+  { $id: 'UpdateContextRequest', additionalProperties: false, description: 'What changes of a context.' },
+);
+export type UpdateContextRequest = Static<typeof UpdateContextRequest>;
+
+export const CreateRelationshipRequest = Type.Object(
+  {
+    to_context_id: Type.String({ format: 'uuid' }),
+    relation_type: Type.Unsafe<RelationType>({ type: 'string', enum: [...relationTypes] }),
+    foreign_key_fact: Type.String({
+      minLength: 1,
+      maxLength: contextLimits.factNameLength,
+      description:
+        'Of `belongs_to` a fact of this context, else of the other one; it holds the identity of its counterpart.',
+    }),
+    name: Type.Optional(
+      Type.String({
+        pattern: '^[A-Za-z_][A-Za-z0-9_]*$',
+        maxLength: contextLimits.factNameLength,
+        description: 'How formulas call it: `$name`. Default: the slug of the other context with _ for -.',
+      }),
+    ),
+    description: Type.Optional(nullableText),
+  },
+  { $id: 'CreateRelationshipRequest', additionalProperties: false, description: 'A relationship to another context.' },
+);
+export type CreateRelationshipRequest = Static<typeof CreateRelationshipRequest>;
+
+export const checkCreateContext = compileValidator(CreateContextRequest);
+export const checkUpdateContext = compileValidator(UpdateContextRequest);
+export const checkCreateRelationship = compileValidator(CreateRelationshipRequest);

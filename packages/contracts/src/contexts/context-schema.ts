@@ -1,0 +1,55 @@
+import { type Static, Type } from '@sinclair/typebox';
+import { compileValidator } from '../validator';
+import { contextLimits, type FactType, factTypes } from './context-words';
+
+const factName = Type.String({ minLength: 1, maxLength: contextLimits.factNameLength });
+const description = Type.Optional(Type.Union([Type.String({ maxLength: 100_000 }), Type.Null()]));
+const formula = Type.String({ minLength: 1, maxLength: contextLimits.formulaLength });
+
+/** A fact that is submitted, or written by a bound asset. Of type `function` it is a derived fact in another spelling. */
+export const BaseFact = Type.Object(
+  {
+    key: factName,
+    name: Type.Optional(Type.String({ maxLength: 500 })),
+    description,
+    type: Type.Unsafe<FactType | 'function'>({ type: 'string', enum: [...factTypes, 'function'] }),
+    required: Type.Optional(Type.Boolean({ default: false })),
+    default_value: Type.Optional(Type.Unknown({ description: 'Stands where the fact was never given.' })),
+    output_only: Type.Optional(Type.Boolean({ default: false, description: 'Only bound assets write it.' })),
+    track_history: Type.Optional(Type.Boolean({ default: false })),
+    values_only: Type.Optional(Type.Boolean({ default: false, description: 'Holds members of the collection only.' })),
+    values_collection: Type.Optional(Type.Union([Type.String({ maxLength: 512 }), Type.Null()])),
+    expression: Type.Optional(Type.Union([formula, Type.Null()])),
+  },
+  { $id: 'BaseFact', additionalProperties: false, description: 'A fact of a context.' },
+);
+export type BaseFact = Static<typeof BaseFact>;
+
+/** Types that a derived fact can have; it answers whatever its formula does where it has none. */
+export const derivedTypes = ['string', 'number', 'boolean', 'list', 'date'] as const;
+export type DerivedType = (typeof derivedTypes)[number];
+
+/** A fact that a formula computes from other facts and from related instances. */
+export const DerivedFact = Type.Object(
+  {
+    key: factName,
+    name: Type.Optional(Type.String({ maxLength: 500 })),
+    description,
+    expression: formula,
+    type: Type.Optional(Type.Unsafe<DerivedType>({ type: 'string', enum: [...derivedTypes] })),
+    default_value: Type.Optional(Type.Unknown({ description: 'Stands where the formula has no answer.' })),
+  },
+  { $id: 'DerivedFact', additionalProperties: false, description: 'A computed fact of a context.' },
+);
+export type DerivedFact = Static<typeof DerivedFact>;
+
+export const ContextSchema = Type.Object(
+  {
+    base: Type.Array(BaseFact, { minItems: 1, maxItems: contextLimits.baseFacts }),
+    derived: Type.Optional(Type.Array(DerivedFact, { maxItems: contextLimits.derivedFacts })),
+  },
+  { $id: 'ContextSchema', additionalProperties: false, description: 'The facts of a context.' },
+);
+export type ContextSchema = Static<typeof ContextSchema>;
+
+export const checkContextSchema = compileValidator(ContextSchema);

@@ -1,0 +1,65 @@
+import {
+  checkContextSchema,
+  checkCreateContext,
+  checkCreateRelationship,
+  checkUpdateContext,
+  contextLimits,
+} from '../index';
+
+const schema = { base: [{ key: 'id', type: 'string' }], derived: [{ key: 'd', expression: 'id + "x"' }] };
+const create = { name: 'Orders', schema, identity_fact: 'id' };
+
+describe('requests about contexts', () => {
+  it.each([
+    [create],
+    [{ ...create, ttl_seconds: contextLimits.ttlLeastSeconds, history_limit: 1 }],
+    [{ ...create, ttl_seconds: contextLimits.ttlMostSeconds, history_limit: contextLimits.historyMost }],
+    [{ ...create, ttl_seconds: null, folder: null, on_schema_mismatch: 'store' }],
+  ])('are accepted: %j', (body) => {
+    expect(checkCreateContext(body)).toMatchObject({ ok: true });
+  });
+
+  it.each([
+    [{ ...create, ttl_seconds: contextLimits.ttlLeastSeconds - 1 }, '/ttl_seconds'],
+    [{ ...create, ttl_seconds: contextLimits.ttlMostSeconds + 1 }, '/ttl_seconds'],
+    [{ ...create, history_limit: 0 }, '/history_limit'],
+    [{ ...create, history_limit: contextLimits.historyMost + 1 }, '/history_limit'],
+    [{ ...create, on_schema_mismatch: 'drop' }, '/on_schema_mismatch'],
+    [{ ...create, schema: { base: [] } }, '/schema/base'],
+    [{ ...create, schema: { base: [{ key: '', type: 'string' }] } }, '/schema/base/0/key'],
+    [{ ...create, schema: { base: [{ key: 'a', type: 'text' }] } }, '/schema/base/0/type'],
+    [{ ...create, color: 'red' }, ''],
+  ])('are refused with the place: %j', (body, path) => {
+    const checked = checkCreateContext(body);
+    expect(checked.ok ? [] : checked.problems.map((problem) => problem.path)).toContain(path);
+  });
+
+  it('of which every part may be left out change nothing', () => {
+    expect(checkUpdateContext({})).toMatchObject({ ok: true });
+  });
+
+  it('bound the number of facts', () => {
+    const base = Array.from({ length: contextLimits.baseFacts + 1 }, (_, index) => ({
+      key: `f${index}`,
+      type: 'number',
+    }));
+    expect(checkContextSchema({ base })).toMatchObject({ ok: false });
+    expect(checkContextSchema({ base: base.slice(1) })).toMatchObject({ ok: true });
+  });
+
+  it.each([
+    ['orders', true],
+    ['_o1', true],
+    ['my orders', false],
+    ['1st', false],
+    ['$orders', false],
+  ])('take the relationship name %s: %s', (name, ok) => {
+    const body = {
+      to_context_id: '0b0f1a52-6a0c-4a51-9d3b-3a6f0d4c7e21',
+      relation_type: 'has_many',
+      foreign_key_fact: 'customer_id',
+      name,
+    };
+    expect(checkCreateRelationship(body)).toMatchObject({ ok });
+  });
+});

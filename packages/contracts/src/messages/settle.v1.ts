@@ -1,0 +1,139 @@
+import { type Static, Type } from '@sinclair/typebox';
+import { ExecutionRecord } from '../contexts/context-answers';
+import { ContextSchema } from '../contexts/context-schema';
+import {
+  type AssetType,
+  assetTypes,
+  type ExecutionStatus,
+  executionStatuses,
+  type RelationType,
+  relationTypes,
+  type SchemaMismatchPolicy,
+  schemaMismatchPolicies,
+} from '../contexts/context-words';
+import { parseJson } from '../json';
+import { ServiceError } from '../service-error';
+import { compileValidator } from '../validator';
+
+/**
+ * The value of a `solution` message of kind `settle`, version 1: complete operations on instances of one context, with all that decides what
+ * they become. Its answer holds what each instance became, in the same order. Who sent it writes that down; the worker writes nothing.
+ */
+
+const facts = Type.Record(Type.String(), Type.Unknown());
+const executions = Type.Record(Type.String(), ExecutionRecord);
+const assetType = Type.Unsafe<AssetType>({ type: 'string', enum: [...assetTypes] });
+
+const SettleContext = Type.Object({
+  id: Type.String(),
+  slug: Type.String(),
+  schema: ContextSchema,
+  identityFact: Type.String(),
+  autoExecuteDecisions: Type.Boolean(),
+  ttlSeconds: Type.Union([Type.Number(), Type.Null()]),
+  historyLimit: Type.Integer(),
+  onSchemaMismatch: Type.Unsafe<SchemaMismatchPolicy>({ type: 'string', enum: [...schemaMismatchPolicies] }),
+});
+
+const SettleRelationship = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  type: Type.Unsafe<RelationType>({ type: 'string', enum: [...relationTypes] }),
+  fromContextId: Type.String(),
+  toContextId: Type.String(),
+  foreignKeyFact: Type.String(),
+});
+
+const SettleAsset = Type.Object({
+  type: assetType,
+  slug: Type.String(),
+  /** Of a rule the id of its version. */
+  effectiveVersion: Type.String(),
+  inputs: Type.Array(Type.Object({ key: Type.String(), hasDefault: Type.Boolean() })),
+  outputs: Type.Array(Type.String()),
+});
+
+const SettleInstance = Type.Object({
+  instanceId: Type.String(),
+  facts,
+  executions,
+  /** One or null, or a list, by the name of the relationship. */
+  related: Type.Record(Type.String(), Type.Union([facts, Type.Null(), Type.Array(facts)])),
+  /** Committed entries by fact, newest first; times in epoch ms. */
+  history: Type.Record(Type.String(), Type.Array(Type.Object({ timestamp: Type.Number(), value: Type.Unknown() }))),
+  /** Keys of the only assets that are considered; absent: all. */
+  only: Type.Optional(Type.Array(Type.String())),
+  /** Key of an asset that runs once even where nothing changed. */
+  forced: Type.Optional(Type.String()),
+});
+export type SettleInstance = Static<typeof SettleInstance>;
+
+export const SettleRequest = Type.Object(
+  {
+    v: Type.Literal(1),
+    /** Names this state of the workspace's definitions: what is compiled may be kept by it. */
+    revision: Type.String(),
+    contextId: Type.String(),
+    /** The context and those that it is related to, directly or through others. */
+    contexts: Type.Array(SettleContext),
+    relationships: Type.Array(SettleRelationship),
+    assets: Type.Array(SettleAsset),
+    /** Members of collections of values, by name. */
+    collections: Type.Record(Type.String(), Type.Array(Type.Unknown())),
+    /** Epoch ms: the one clock of all formulas and rules. */
+    now: Type.Number(),
+    instances: Type.Array(SettleInstance),
+  },
+  { $id: 'SettleRequest', description: 'Complete operations on instances of one context.' },
+);
+export type SettleRequest = Static<typeof SettleRequest>;
+
+const SettleRun = Type.Object({
+  type: assetType,
+  slug: Type.String(),
+  status: Type.Unsafe<ExecutionStatus>({ type: 'string', enum: [...executionStatuses] }),
+  unavailable: Type.Optional(Type.Boolean()),
+  error: Type.Optional(Type.String()),
+  result: Type.Optional(facts),
+  written: Type.Optional(Type.Array(Type.String())),
+});
+
+const settleEnds = ['fixpoint', 'repeated_state', 'round_bound', 'deadline'] as const;
+
+const SettledInstance = Type.Object({
+  facts,
+  executions,
+  runs: Type.Array(SettleRun),
+  ended: Type.Unsafe<(typeof settleEnds)[number]>({ type: 'string', enum: [...settleEnds] }),
+  unfinished: Type.Array(Type.String()),
+  degraded: Type.Optional(Type.String()),
+  anyReady: Type.Boolean(),
+});
+export type SettledInstance = Static<typeof SettledInstance>;
+
+const SettleAnswer = Type.Object({ v: Type.Literal(1), instances: Type.Array(SettledInstance) });
+
+const checkRequest = compileValidator(SettleRequest);
+const checkAnswer = compileValidator(SettleAnswer);
+
+export const encodeSettleRequest = (request: Omit<SettleRequest, 'v'>): Buffer =>
+  Buffer.from(JSON.stringify({ v: 1, ...request }));
+
+/** Reads a request. Throws `internal_error` where it is none of this version. */
+export const decodeSettleRequest = (value: Buffer): SettleRequest => {
+  const parsing = parseJson(value.toString('utf8'));
+  const checked = checkRequest(parsing.ok ? parsing.value : undefined);
+  if (checked.ok) return checked.value;
+  throw new ServiceError('internal_error', 'The operation is of a version that this worker does not know.');
+};
+
+export const encodeSettleAnswer = (instances: readonly SettledInstance[]): Buffer =>
+  Buffer.from(JSON.stringify({ v: 1, instances }));
+
+/** Reads an answer. Throws `internal_error` where it is none of this version. */
+export const decodeSettleAnswer = (value: Buffer): readonly SettledInstance[] => {
+  const parsing = parseJson(value.toString('utf8'));
+  const checked = checkAnswer(parsing.ok ? parsing.value : undefined);
+  if (checked.ok) return checked.value.instances;
+  throw new ServiceError('internal_error', 'The worker answered an operation in a way that cannot be read.');
+};

@@ -1,0 +1,29 @@
+import { type SettleRequest, ServiceError } from '@decision/contracts';
+import { compileContext, type ContextModel } from '@decision/contexts';
+import { LRUCache } from 'lru-cache';
+
+/** Compiled contexts, by the state of the definitions that they were sent with. */
+export interface ContextModels {
+  /** Throws `internal_error` where the context does not compile, which whoever sent it has made sure of. */
+  get(workspaceId: string, request: SettleRequest): ContextModel;
+}
+
+export const createContextModels = (maxEntries = 1_000): ContextModels => {
+  const models = new LRUCache<string, ContextModel>({ max: maxEntries });
+  return {
+    get: (workspaceId, request) => {
+      const key = `${workspaceId} ${request.contextId} ${request.revision}`;
+      const model = models.get(key) ?? compile(request);
+      models.set(key, model);
+      return model;
+    },
+  };
+};
+
+const compile = ({ contextId, contexts, relationships }: SettleRequest): ContextModel => {
+  const world = { contexts: new Map(contexts.map((context) => [context.id, context])), relationships };
+  const definition = world.contexts.get(contextId);
+  const compilation = definition && compileContext(definition, world);
+  if (compilation?.ok === true) return compilation.model;
+  throw new ServiceError('internal_error', 'The context of the operation cannot be compiled.');
+};

@@ -1,0 +1,115 @@
+import { type RuleField } from '@decision/contracts';
+import { recordChange } from '../audit/record-change';
+import { query, type Transaction } from '../connection/query';
+import { isUuid } from '../connection/uuid';
+
+/** A rule that names a context in its `context` field. */
+export interface BoundRuleRecord {
+  readonly id: string;
+  readonly slug: string;
+  readonly name: string;
+  readonly published: boolean;
+  /** Which version the binding means: `latest`, a number as text, or the slug of an environment. */
+  readonly selector: string;
+  /** The version that this is now; null where there is none. */
+  readonly versionId: string | null;
+}
+
+interface BoundRow {
+  readonly id: string;
+  readonly slug: string;
+  readonly name: string;
+  readonly published: boolean;
+  readonly selector: string;
+  readonly version_id: string | null;
+}
+
+const FIND = /* sql */ `
+  select rules.id, rules.slug, rules.name, rules.published_version_id is not null as published, bound.selector,
+    case
+      when rules.published_version_id is null then null
+      when bound.selector = 'latest' then rules.published_version_id
+      when bound.selector ~ '^[1-9][0-9]{0,8}$' then (
+        select versions.id from rule_versions versions
+        where versions.rule_id = rules.id and versions.number = cast(bound.selector as integer)
+      )
+      else (
+        select releases.version_id from releases join environments on environments.id = releases.environment_id
+        where releases.rule_id = rules.id and releases.state = 'live' and environments.slug = bound.selector
+      )
+    end as version_id
+  from rules cross join lateral (select coalesce(rules.context ->> 'version', 'latest') as selector) bound
+  where rules.context_slug = :slug
+  order by rules.slug`;
+
+/** The visible rules that are bound to the context of this slug, by slug. */
+export const findBoundRules = async (
+  transaction: Transaction,
+  contextSlug: string,
+): Promise<readonly BoundRuleRecord[]> => {
+  const rows = await query<BoundRow>(transaction, FIND, { slug: contextSlug });
+  return rows.map(({ version_id, ...row }) => ({ ...row, versionId: version_id }));
+};
+
+/** The fields of a published version. */
+export interface RuleInterface {
+  readonly requestSchema: readonly RuleField[];
+  readonly responseSchema: readonly RuleField[];
+}
+
+const INTERFACE = /* sql */ `
+  select definition -> 'requestSchema' as request, definition -> 'responseSchema' as response
+  from rule_versions where id = cast(:id as uuid)`;
+
+/** What a published version reads and answers, which never changes; undefined where it is not visible. */
+export const loadRuleInterface = async (
+  transaction: Transaction,
+  versionId: string,
+): Promise<RuleInterface | undefined> => {
+  if (!isUuid(versionId)) return undefined;
+  const [row] = await query<{ request: RuleField[]; response: RuleField[] }>(transaction, INTERFACE, { id: versionId });
+  return row && { requestSchema: row.request, responseSchema: row.response };
+};
+
+const UNBIND = /* sql */ `
+  update rules set context = 'null', updated_at = greatest(clock_timestamp(), updated_at + interval '1 millisecond')
+  where rules.context_slug = :slug returning id, slug, user_groups`;
+
+/** Frees every visible rule from a context that goes; answers their slugs. */
+export const unbindRules = async (transaction: Transaction, contextSlug: string): Promise<readonly string[]> => {
+  const rows = await query<{ id: string; slug: string; user_groups: string[] }>(transaction, UNBIND, {
+    slug: contextSlug,
+  });
+  await recordChange(
+    transaction,
+    rows.map(({ id, slug, user_groups: userGroups }) => ({
+      ...{ kind: 'rule' as const, action: 'unbind', id, name: slug, userGroups },
+      before: { context: contextSlug },
+      after: { context: null },
+    })),
+  );
+  return rows.map(({ slug }) => slug).sort();
+};
+
+const COLLECTIONS = /* sql */ `
+  select name, type, content from workspace_values
+  where archived_at is null and (name = any (cast(:names as text[])) or exists (
+    select from unnest(cast(:names as text[])) as collection where starts_with(workspace_values.name, collection || '.')
+  ))`;
+
+/** Members of the collections of values of these names: elements of a list value of the name, and values named `<collection>.<member>`. */
+export const loadCollections = async (
+  transaction: Transaction,
+  names: readonly string[],
+): Promise<ReadonlyMap<string, readonly unknown[]>> => {
+  const rows = await query<{ name: string; type: string; content: unknown }>(transaction, COLLECTIONS, { names });
+  return new Map(
+    names.map((collection) => [
+      collection,
+      rows.flatMap(({ name, type, content }) => {
+        if (name === collection) return type === 'list' && Array.isArray(content) ? (content as unknown[]) : [];
+        return name.startsWith(`${collection}.`) ? [content] : [];
+      }),
+    ]),
+  );
+};

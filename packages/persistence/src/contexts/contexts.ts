@@ -1,0 +1,198 @@
+import { recordChange } from '../audit/record-change';
+import { type Bindings, query, type Transaction } from '../connection/query';
+import { writeUnlessTaken } from '../connection/unique-violation';
+import { isUuid } from '../connection/uuid';
+import { type PageRequest } from '../paging/page';
+import { entriesToRead, startOfPage, takePage } from '../paging/take-page';
+import {
+  changeOfContext,
+  contextColumns,
+  type ContextRecord,
+  type ContextRow,
+  type ContextSettings,
+  toContextRecord,
+} from './context-record';
+
+export interface NewContext extends ContextSettings {
+  /** A UUID. */
+  readonly id: string;
+  readonly slug: string;
+}
+
+export type InsertContextOutcome =
+  | { readonly status: 'inserted'; readonly context: ContextRecord }
+  /** Another context, perhaps a hidden one, has the slug. */
+  | { readonly status: 'slug_taken' };
+
+/** Columns that settings are written to; all in one place, so that none is forgotten. */
+const SETTINGS: Readonly<Record<string, string>> = {
+  name: ':name',
+  description: ':description',
+  schema: 'cast(:schema as json)',
+  identity_fact: ':identity_fact',
+  auto_execute_decisions: ':auto_execute_decisions',
+  ttl_seconds: 'cast(:ttl_seconds as integer)',
+  history_limit: 'cast(:history_limit as integer)',
+  on_schema_mismatch: ':on_schema_mismatch',
+  source_objects: 'cast(:source_objects as text[])',
+  user_groups: 'cast(:user_groups as text[])',
+  folder_id: 'cast(:folder_id as uuid)',
+};
+const COLUMNS = Object.keys(SETTINGS).join(', ');
+const EXPRESSIONS = Object.values(SETTINGS).join(', ');
+
+const bindingsOf = (settings: ContextSettings): Bindings => ({
+  name: settings.name,
+  description: settings.description,
+  schema: JSON.stringify(settings.schema),
+  identity_fact: settings.identityFact,
+  auto_execute_decisions: settings.autoExecuteDecisions,
+  ttl_seconds: settings.ttlSeconds,
+  history_limit: settings.historyLimit,
+  on_schema_mismatch: settings.onSchemaMismatch,
+  source_objects: settings.sourceObjects,
+  user_groups: settings.userGroups,
+  folder_id: settings.folderId,
+});
+
+const INSERT = /* sql */ `
+  insert into contexts (id, slug, ${COLUMNS}) values (cast(:id as uuid), :slug, ${EXPRESSIONS})
+  returning ${contextColumns}`;
+
+/** Stores a new context. Throws `forbidden` where a restricted access names groups that it does not have, or none. */
+export const insertContext = async (transaction: Transaction, context: NewContext): Promise<InsertContextOutcome> => {
+  const { id, slug } = context;
+  const writing = await writeUnlessTaken(transaction, (savepoint) =>
+    query<ContextRow>(savepoint, INSERT, { ...bindingsOf(context), id, slug }),
+  );
+  const [row] = writing.status === 'taken' ? [] : writing.value;
+  if (row === undefined) return { status: 'slug_taken' };
+  const inserted = toContextRecord(row);
+  await recordChange(transaction, changeOfContext('create', undefined, inserted));
+  return { status: 'inserted', context: inserted };
+};
+
+/** Names a context: by id, or by slug. */
+export type ContextName = { readonly id: string } | { readonly slug: string };
+
+const FIND = /* sql */ `
+  select ${contextColumns} from contexts
+  where case when cast(:id as uuid) is null then slug = :slug else id = cast(:id as uuid) end`;
+
+/** The context of this id or slug; undefined where none is visible. */
+export const findContext = async (transaction: Transaction, name: ContextName): Promise<ContextRecord | undefined> => {
+  if ('id' in name && !isUuid(name.id)) return undefined;
+  const bindings = 'id' in name ? { id: name.id, slug: null } : { id: null, slug: name.slug };
+  const [row] = await query<ContextRow>(transaction, FIND, bindings);
+  return row && toContextRecord(row);
+};
+
+const UPDATE = /* sql */ `
+  update contexts set (${COLUMNS}) = row (${EXPRESSIONS}),
+    updated_at = greatest(clock_timestamp(), updated_at + interval '1 millisecond'), updated_by = app_actor()
+  where id = cast(:id as uuid)
+  returning ${contextColumns}`;
+
+/** Changes a context as a whole; undefined where it is not visible. Throws `forbidden` as {@link insertContext} does. */
+export const updateContext = async (
+  transaction: Transaction,
+  id: string,
+  settings: ContextSettings,
+): Promise<ContextRecord | undefined> => {
+  const before = await findContext(transaction, { id });
+  if (before === undefined) return undefined;
+  const [row] = await query<ContextRow>(transaction, UPDATE, { ...bindingsOf(settings), id });
+  if (row === undefined) return undefined;
+  const after = toContextRecord(row);
+  await recordChange(transaction, changeOfContext('update', before, after));
+  return after;
+};
+
+const COUNT_REGISTERED = /* sql */ `
+  select count(*) as registered from context_registrations where context_id = cast(:id as uuid)`;
+
+const DELETE = /* sql */ `delete from contexts where id = cast(:id as uuid) returning ${contextColumns}`;
+
+/** A context that is gone, with its instances. */
+export interface DeletedContext {
+  readonly context: ContextRecord;
+  /** Registered evaluations that ended with it. */
+  readonly registered: number;
+}
+
+/** Deletes a context with its instances and relationships; undefined where it is not visible. */
+export const deleteContext = async (transaction: Transaction, id: string): Promise<DeletedContext | undefined> => {
+  if (!isUuid(id)) return undefined;
+  const [counted] = await query<{ registered: string }>(transaction, COUNT_REGISTERED, { id });
+  const [row] = await query<ContextRow>(transaction, DELETE, { id });
+  if (row === undefined) return undefined;
+  const context = toContextRecord(row);
+  await recordChange(transaction, changeOfContext('delete', context));
+  return { context, registered: Number(counted?.registered ?? 0) };
+};
+
+/** Which contexts are wanted; all given filters must hold. */
+export interface ContextFilters {
+  /** Exact name. */
+  readonly name?: string | undefined;
+  readonly userGroup?: string | undefined;
+  /** Id or name of the folder. */
+  readonly folder?: string | undefined;
+}
+
+/** A context as lists show it. */
+export interface ListedContext extends ContextRecord {
+  readonly boundRules: number;
+  readonly relationships: number;
+}
+
+export interface ContextList {
+  readonly contexts: readonly ListedContext[];
+  /** Null on the last page, and where no page was asked for. */
+  readonly nextCursor: string | null;
+}
+
+interface ListedRow extends ContextRow {
+  readonly bound_rules: number;
+  readonly relationships: number;
+}
+
+const COUNTS = /* sql */ `
+  (select cast(count(*) as integer) from rules where rules.context_slug = contexts.slug) as bound_rules,
+  (select cast(count(*) as integer) from context_relationships r
+   where contexts.id in (r.from_context_id, r.to_context_id)) as relationships`;
+
+/** Contexts that are visible and pass the filters, newest first: all of them, or one page. Throws `invalid_request` for a strange cursor. */
+export const listContexts = async (
+  transaction: Transaction,
+  { name, userGroup, folder }: ContextFilters,
+  page?: PageRequest,
+): Promise<ContextList> => {
+  const start = startOfPage(page?.cursor, 'contexts');
+  const rows = await query<ListedRow>(
+    transaction,
+    /* sql */ `
+    select ${contextColumns}, ${COUNTS} from contexts left join folders on folders.id = contexts.folder_id
+    where ${start.condition}
+      and (cast(:name as text) is null or contexts.name = :name)
+      and (cast(:user_group as text) is null or cast(:user_group as text) = any (contexts.user_groups))
+      and (cast(:folder as text) is null or :folder in (cast(folders.id as text), folders.name))
+    order by contexts.created_at desc, contexts.id desc
+    limit ${page ? ':limit' : 'all'}`,
+    {
+      ...start.bindings,
+      name: name ?? null,
+      user_group: userGroup ?? null,
+      folder: folder ?? null,
+      limit: page ? entriesToRead(page) : null,
+    },
+  );
+  const contexts = rows.map((row) => ({
+    ...toContextRecord(row),
+    boundRules: row.bound_rules,
+    relationships: row.relationships,
+  }));
+  if (page === undefined) return { contexts, nextCursor: null };
+  const { entries, nextCursor } = takePage(contexts, page);
+  return { contexts: entries, nextCursor };
+};

@@ -1,0 +1,90 @@
+import { query, type Transaction } from '../connection/query';
+
+/** One committed value of a fact. */
+export interface StoredHistoryEntry {
+  /** Epoch ms. */
+  readonly timestamp: number;
+  readonly value: unknown;
+}
+
+/** An entry that is to be added. */
+export interface HistoryAddition extends StoredHistoryEntry {
+  readonly instanceId: string;
+  readonly fact: string;
+}
+
+const ADD = /* sql */ `
+  insert into context_history (context_id, instance_id, fact, at, value)
+  select cast(:context as uuid), a.instance_id, a.fact, to_timestamp(a.at / 1000.0), cast(a.value as jsonb)
+  from unnest(cast(:ids as text[]), cast(:facts as text[]), cast(:times as double precision[]), cast(:values as text[]))
+    as a (instance_id, fact, at, value)`;
+
+const TRIM = /* sql */ `
+  delete from context_history h
+  using (
+    select distinct instance_id, fact from unnest(cast(:ids as text[]), cast(:facts as text[])) as a (instance_id, fact)
+  ) touched
+  where h.context_id = cast(:context as uuid) and h.instance_id = touched.instance_id and h.fact = touched.fact
+    and h.sequence <= (
+      select oldest.sequence from context_history oldest
+      where oldest.context_id = h.context_id and oldest.instance_id = h.instance_id and oldest.fact = h.fact
+      order by oldest.sequence desc offset :keep limit 1
+    )`;
+
+/** Adds entries, and takes away those of the same facts that are no longer among the newest `keep` (C101). */
+export const addHistory = async (
+  transaction: Transaction,
+  contextId: string,
+  entries: readonly HistoryAddition[],
+  keep: number,
+): Promise<void> => {
+  if (entries.length === 0) return;
+  const names = {
+    context: contextId,
+    ids: entries.map(({ instanceId }) => instanceId),
+    facts: entries.map(({ fact }) => fact),
+  };
+  const values = entries.map(({ value }) => JSON.stringify(value ?? null));
+  await query(transaction, ADD, { ...names, times: entries.map(({ timestamp }) => String(timestamp)), values });
+  await query(transaction, TRIM, { ...names, keep });
+};
+
+const FIND = /* sql */ `
+  select h.instance_id, h.fact, h.at, h.value
+  from unnest(cast(:ids as text[])) as wanted (instance_id)
+  cross join unnest(cast(:facts as text[])) as named (fact)
+  cross join lateral (
+    select * from context_history entries
+    where entries.context_id = cast(:context as uuid) and entries.instance_id = wanted.instance_id and entries.fact = named.fact
+    order by entries.sequence desc limit :limit
+  ) h
+  order by h.instance_id, h.fact, h.sequence desc`;
+
+interface HistoryRow {
+  readonly instance_id: string;
+  readonly fact: string;
+  readonly at: Date;
+  readonly value: unknown;
+}
+
+/** Entries of facts, newest first, by instance and fact. Facts without an entry are absent. */
+export type InstanceHistories = ReadonlyMap<string, ReadonlyMap<string, readonly StoredHistoryEntry[]>>;
+
+/** The newest entries of these facts of these instances, `limit` of each at most. */
+export const findHistory = async (
+  transaction: Transaction,
+  contextId: string,
+  instanceIds: readonly string[],
+  { facts, limit }: { readonly facts: readonly string[]; readonly limit: number },
+): Promise<InstanceHistories> => {
+  const rows = await query<HistoryRow>(transaction, FIND, { context: contextId, ids: instanceIds, facts, limit });
+  const histories = new Map<string, Map<string, StoredHistoryEntry[]>>();
+  for (const { instance_id, fact, at, value } of rows) {
+    const ofInstance = histories.get(instance_id) ?? new Map<string, StoredHistoryEntry[]>();
+    histories.set(instance_id, ofInstance);
+    const entries = ofInstance.get(fact) ?? [];
+    ofInstance.set(fact, entries);
+    entries.push({ timestamp: at.getTime(), value });
+  }
+  return histories;
+};

@@ -1,0 +1,62 @@
+import { type ExecutionRecord } from '@decision/contracts';
+
+/** Values by the name of their fact; JSON. */
+export type StoredFacts = Readonly<Record<string, unknown>>;
+export type StoredExecutions = Readonly<Record<string, ExecutionRecord>>;
+
+/** How far those who read an instance have been told of its facts (C115). */
+export interface ReaderPass {
+  /** Of the facts that are being told. */
+  readonly fingerprint: string;
+  /** Whether everybody has been told. */
+  readonly done: boolean;
+  /** The relationship whose readers are being told, and the last reader that was. */
+  readonly relationshipId?: string;
+  readonly after?: string;
+}
+
+/** An instance as it is stored. Times are ISO 8601 UTC with milliseconds. */
+export interface InstanceRecord {
+  readonly instanceId: string;
+  readonly facts: StoredFacts;
+  readonly derived: StoredFacts;
+  readonly executions: StoredExecutions;
+  /** Counts its writes. */
+  readonly version: number;
+  readonly readerPass: ReaderPass | undefined;
+  /** Null: it never expires. */
+  readonly expiresAt: string | null;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+export interface InstanceRow {
+  readonly instance_id: string;
+  readonly facts: StoredFacts;
+  readonly derived: StoredFacts;
+  readonly executions: StoredExecutions;
+  readonly version: string;
+  readonly reader_pass: ReaderPass | null;
+  readonly expires_at: Date | null;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+}
+
+/** Select list of an {@link InstanceRow}, from `context_instances i`. */
+export const instanceColumns =
+  'i.instance_id, i.facts, i.derived, i.executions, i.version, i.reader_pass, i.expires_at, i.created_at, i.updated_at';
+
+/** What has not expired by the clock of the database (C106). */
+export const alive = '(i.expires_at is null or i.expires_at > clock_timestamp())';
+
+export const toInstanceRecord = (row: InstanceRow): InstanceRecord => ({
+  instanceId: row.instance_id,
+  facts: row.facts,
+  derived: row.derived,
+  executions: row.executions,
+  version: Number(row.version),
+  readerPass: row.reader_pass ?? undefined,
+  expiresAt: row.expires_at?.toISOString() ?? null,
+  createdAt: row.created_at.toISOString(),
+  updatedAt: row.updated_at.toISOString(),
+});

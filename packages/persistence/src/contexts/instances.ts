@@ -1,0 +1,144 @@
+import { ServiceError } from '@decision/contracts';
+import { query, type Transaction } from '../connection/query';
+import {
+  alive,
+  instanceColumns,
+  type InstanceRecord,
+  type InstanceRow,
+  type ReaderPass,
+  toInstanceRecord,
+} from './instance-record';
+
+const FIND = /* sql */ `
+  select ${instanceColumns} from context_instances i
+  where i.context_id = cast(:context as uuid) and i.instance_id = any (cast(:ids as text[])) and i.version > 0 and ${alive}
+  order by i.instance_id`;
+
+/** The instances of these ids that exist and have not expired, by id. */
+export const findInstances = async (
+  transaction: Transaction,
+  contextId: string,
+  instanceIds: readonly string[],
+): Promise<readonly InstanceRecord[]> => {
+  const rows = await query<InstanceRow>(transaction, FIND, { context: contextId, ids: instanceIds });
+  return rows.map(toInstanceRecord);
+};
+
+/** Which instances are wanted. */
+export interface InstanceFilters {
+  readonly prefix?: string | undefined;
+  /** The facts that an instance needs, and whether those are wanted that have all of them. */
+  readonly completeness?:
+    | { readonly required: readonly string[]; readonly defaulted: readonly string[]; readonly complete: boolean }
+    | undefined;
+}
+
+export interface InstancePage {
+  readonly instances: readonly InstanceRecord[];
+  /** Null on the last page. */
+  readonly nextCursor: string | null;
+}
+
+const LIST = /* sql */ `
+  select ${instanceColumns} from context_instances i
+  where i.context_id = cast(:context as uuid) and i.version > 0 and ${alive}
+    and i.instance_id > cast(:after as text) collate "C" and starts_with(i.instance_id, :prefix)
+    and i.instance_id >= cast(:prefix as text) collate "C"
+    and (cast(:complete as boolean) is null or cast(:complete as boolean) = not exists (
+      select from unnest(cast(:required as text[])) as fact
+      where coalesce(i.facts -> fact, case when fact = any (cast(:defaulted as text[])) then jsonb 'true' else jsonb 'null' end) = jsonb 'null'
+    ))
+  order by i.instance_id
+  limit :limit`;
+
+/** Instances of a context in the order of their ids. Throws `invalid_request` for a strange cursor. */
+export const listInstances = async (
+  transaction: Transaction,
+  contextId: string,
+  { prefix = '', completeness }: InstanceFilters,
+  page: { readonly limit: number; readonly cursor?: string | undefined },
+): Promise<InstancePage> => {
+  const rows = await query<InstanceRow>(transaction, LIST, {
+    context: contextId,
+    after: page.cursor === undefined ? '' : readIdCursor(page.cursor),
+    prefix,
+    complete: completeness?.complete ?? null,
+    required: completeness?.required ?? [],
+    defaulted: completeness?.defaulted ?? [],
+    limit: page.limit + 1,
+  });
+  const instances = rows.slice(0, page.limit).map(toInstanceRecord);
+  const last = instances.at(-1);
+  const nextCursor = rows.length > page.limit && last !== undefined ? writeIdCursor(last.instanceId) : null;
+  return { instances, nextCursor };
+};
+
+const writeIdCursor = (id: string): string => Buffer.from(JSON.stringify({ after: id })).toString('base64url');
+
+const readIdCursor = (cursor: string): string => {
+  try {
+    const parsed = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as { after?: unknown } | null;
+    if (typeof parsed?.after === 'string' && !parsed.after.includes('\0')) return parsed.after;
+  } catch {
+    // As strange as any other.
+  }
+  throw new ServiceError('invalid_request', 'The parameter "cursor" is not one that this list has answered.', {
+    problems: [{ path: '/cursor', message: 'must be the next_cursor of an earlier page' }],
+  });
+};
+
+const DELETE = /* sql */ `
+  delete from context_instances where context_id = cast(:context as uuid) and instance_id = :id and operation_id is null`;
+
+/** Deletes an instance whose row this transaction holds, with its history, links and registrations. */
+export const deleteInstance = async (transaction: Transaction, contextId: string, id: string): Promise<void> => {
+  await query(transaction, DELETE, { context: contextId, id });
+};
+
+const HAS = /* sql */ `
+  select exists (select from context_instances i where i.context_id = cast(:context as uuid)) as any`;
+const HOLDS = /* sql */ `
+  select fact from unnest(cast(:facts as text[])) as fact
+  where exists (
+    select from context_instances i
+    where i.context_id = cast(:context as uuid) and i.facts -> fact is not null and i.facts -> fact <> 'null'
+  )`;
+
+/** Whether a context has instances at all, and which of the named facts some of them hold. */
+export const findHeldFacts = async (
+  transaction: Transaction,
+  contextId: string,
+  facts: readonly string[],
+): Promise<{ readonly hasInstances: boolean; readonly held: ReadonlySet<string> }> => {
+  const [row] = await query<{ any: boolean }>(transaction, HAS, { context: contextId });
+  const held =
+    row?.any === true && facts.length > 0
+      ? await query<{ fact: string }>(transaction, HOLDS, { context: contextId, facts })
+      : [];
+  return { hasInstances: row?.any ?? false, held: new Set(held.map(({ fact }) => fact)) };
+};
+
+const SET_PASS = /* sql */ `
+  update context_instances i set reader_pass = cast(p.pass as jsonb)
+  from unnest(cast(:ids as text[]), cast(:passes as text[]), cast(:versions as bigint[])) as p (instance_id, pass, version)
+  where i.context_id = cast(:context as uuid) and i.instance_id = p.instance_id and i.version = p.version`;
+
+/** How far the readers of one version of an instance have been told. */
+export interface PassOfVersion {
+  readonly version: number;
+  readonly pass: ReaderPass;
+}
+
+/** Notes how far the readers of instances have been told (C115); an instance that was written meanwhile is left to whoever wrote it. */
+export const saveReaderPasses = async (
+  transaction: Transaction,
+  contextId: string,
+  passes: ReadonlyMap<string, PassOfVersion>,
+): Promise<void> => {
+  await query(transaction, SET_PASS, {
+    context: contextId,
+    ids: [...passes.keys()],
+    passes: [...passes.values()].map(({ pass }) => JSON.stringify(pass)),
+    versions: [...passes.values()].map(({ version }) => String(version)),
+  });
+};

@@ -1,0 +1,76 @@
+import { query, type Transaction } from '../connection/query';
+import { alive, instanceColumns, type InstanceRecord, type InstanceRow, toInstanceRecord } from './instance-record';
+
+/** An instance whose row this transaction holds. */
+export interface LockedInstance extends InstanceRecord {
+  /** Whether nobody has written it yet, or it has expired; then it is empty. */
+  readonly isNew: boolean;
+  /** Whether an operation holds it. */
+  readonly isBusy: boolean;
+  /** Whether somebody waits for it who came first. */
+  readonly isQueued: boolean;
+}
+
+export interface InstancesToLock {
+  readonly contextId: string;
+  /** Distinct. */
+  readonly instanceIds: readonly string[];
+  /** Whether rows are made for those that do not exist. */
+  readonly create: boolean;
+  /** Tickets that the caller holds: only those before them count as waiting. */
+  readonly ticketId?: string | undefined;
+}
+
+const CREATE = /* sql */ `
+  insert into context_instances (context_id, instance_id)
+  select cast(:context as uuid), id from unnest(cast(:ids as text[])) as id order by id collate "C"
+  on conflict do nothing`;
+
+const LOCK = /* sql */ `
+  select ${instanceColumns}, i.operation_id is not null as busy, not ${alive} as expired,
+    exists (
+      select from context_tickets t
+      where t.context_id = i.context_id and t.instance_id = i.instance_id and t.lease_until > clock_timestamp()
+        and t.sequence < coalesce((
+          select own.sequence from context_tickets own
+          where own.context_id = i.context_id and own.instance_id = i.instance_id and own.ticket_id = cast(:ticket as uuid)
+        ), 9223372036854775807)
+    ) as queued
+  from context_instances i
+  where i.context_id = cast(:context as uuid) and i.instance_id = any (cast(:ids as text[]))
+  order by i.instance_id
+  for update of i`;
+
+const FORGET = ['context_history', 'context_links', 'context_registrations'].map(
+  (table) =>
+    /* sql */ `delete from ${table} where context_id = cast(:context as uuid) and instance_id = any (cast(:ids as text[]))`,
+);
+
+interface LockedRow extends InstanceRow {
+  readonly busy: boolean;
+  readonly expired: boolean;
+  readonly queued: boolean;
+}
+
+/**
+ * Takes the rows of instances, in the order of their ids, so that no two transactions wait for each other. What has expired and is free comes
+ * back empty, with nothing of the old left (C106).
+ */
+export const lockInstances = async (
+  transaction: Transaction,
+  { contextId, instanceIds, create, ticketId }: InstancesToLock,
+): Promise<readonly LockedInstance[]> => {
+  const bindings = { context: contextId, ids: instanceIds };
+  if (create) await query(transaction, CREATE, bindings);
+  const rows = await query<LockedRow>(transaction, LOCK, { ...bindings, ticket: ticketId ?? null });
+  const gone = rows.filter(({ busy, expired }) => expired && !busy).map(({ instance_id }) => instance_id);
+  if (gone.length > 0) for (const sql of FORGET) await query(transaction, sql, { context: contextId, ids: gone });
+  return rows.filter(({ version, busy, expired }) => create || busy || !(expired || version === '0')).map(toLocked);
+};
+
+const toLocked = (row: LockedRow): LockedInstance => {
+  const { busy: isBusy, queued: isQueued, expired, version } = row;
+  const record = toInstanceRecord(row);
+  if (!expired || isBusy) return { ...record, isNew: version === '0', isBusy, isQueued };
+  return { ...record, facts: {}, derived: {}, executions: {}, readerPass: undefined, isNew: true, isBusy, isQueued };
+};

@@ -1,0 +1,66 @@
+import { query, type Transaction } from '../connection/query';
+import { alive, type StoredFacts } from './instance-record';
+import { refuseTooLarge } from './refuse-too-large';
+
+/** Facts for one instance; its identity is among them. */
+export interface DirectMerge {
+  readonly instanceId: string;
+  readonly facts: StoredFacts;
+}
+
+/** An instance that was merged. */
+export interface DirectlyMerged {
+  readonly instanceId: string;
+  readonly isNew: boolean;
+  readonly facts: StoredFacts;
+  /** ISO 8601 UTC with milliseconds; null: never. */
+  readonly expiresAt: string | null;
+}
+
+interface MergedRow {
+  readonly instance_id: string;
+  readonly is_new: boolean;
+  readonly facts: StoredFacts;
+  readonly expires_at: Date | null;
+}
+
+/** Free rows whose line is empty and that have not expired; others are left to the line. */
+const MERGE = /* sql */ `
+  insert into context_instances as i (context_id, instance_id, facts, version, expires_at)
+  select cast(:context as uuid), given.instance_id, cast(given.facts as jsonb), 1,
+    clock_timestamp() + make_interval(secs => cast(:ttl as double precision))
+  from unnest(cast(:ids as text[]), cast(:facts as text[])) as given (instance_id, facts)
+  order by given.instance_id collate "C"
+  on conflict (context_id, instance_id) do update set
+    facts = i.facts || excluded.facts, version = i.version + 1, expires_at = excluded.expires_at, updated_at = clock_timestamp()
+  where i.operation_id is null and ${alive} and not exists (
+    select from context_tickets t
+    where t.context_id = i.context_id and t.instance_id = i.instance_id and t.lease_until > clock_timestamp()
+  )
+  returning i.instance_id, i.version = 1 as is_new, i.facts, i.expires_at`;
+
+/**
+ * Merges records into instances in one statement (C140), for contexts of which nothing has to be computed: no formula, history, link or asset. Ids are
+ * distinct. Answers what was merged; busy and expired instances are not. Throws `payload_too_large`.
+ */
+export const mergeDirect = async (
+  transaction: Transaction,
+  contextId: string,
+  merges: readonly DirectMerge[],
+  ttlSeconds: number | null,
+): Promise<readonly DirectlyMerged[]> => {
+  const rows = await refuseTooLarge(() =>
+    query<MergedRow>(transaction, MERGE, {
+      context: contextId,
+      ids: merges.map(({ instanceId }) => instanceId),
+      facts: merges.map(({ facts }) => JSON.stringify(facts)),
+      ttl: ttlSeconds,
+    }),
+  );
+  return rows.map(({ instance_id, is_new, facts, expires_at }) => ({
+    instanceId: instance_id,
+    isNew: is_new,
+    facts,
+    expiresAt: expires_at?.toISOString() ?? null,
+  }));
+};

@@ -1,0 +1,200 @@
+import { query, type Transaction } from '../connection/query';
+import { type StoredExecutions, type StoredFacts } from './instance-record';
+import { refuseTooLarge } from './refuse-too-large';
+
+/** What an instance becomes. */
+export interface InstanceWrite {
+  readonly instanceId: string;
+  readonly facts: StoredFacts;
+  readonly derived: StoredFacts;
+  readonly executions: StoredExecutions;
+  /** Whether the row starts anew: its creation is now. */
+  readonly isNew: boolean;
+}
+
+export interface WriteOptions {
+  readonly contextId: string;
+  /** Seconds after which the instances expire; null: never. Undefined: they expire when they would have (C105). */
+  readonly ttlSeconds: number | null | undefined;
+}
+
+/** An instance that was written. Times are ISO 8601 UTC with milliseconds. */
+export interface WrittenInstance {
+  readonly instanceId: string;
+  readonly version: number;
+  readonly fence: number;
+  readonly expiresAt: string | null;
+}
+
+/** An admission of instances to one operation. */
+export interface Admission {
+  readonly operationId: string;
+  /** How long the operation may be silent before others take it over, ms. */
+  readonly leaseMs: number;
+}
+
+/** Instances that an operation holds, as it was admitted. */
+export interface HeldInstances {
+  readonly operationId: string;
+  /** By instance id. */
+  readonly fences: ReadonlyMap<string, number>;
+}
+
+interface WrittenRow {
+  readonly instance_id: string;
+  readonly version: string;
+  readonly fence: string;
+  readonly expires_at: Date | null;
+}
+
+const WRITE = (admission: string, condition: string): string => /* sql */ `
+  update context_instances i set
+    facts = cast(w.facts as jsonb), derived = cast(w.derived as jsonb), executions = cast(w.executions as jsonb),
+    version = i.version + 1, updated_at = clock_timestamp(),
+    created_at = case when w.is_new = 'true' then clock_timestamp() else i.created_at end,
+    reader_pass = case when w.is_new = 'true' then null else i.reader_pass end,
+    expires_at = case
+      when :extends then clock_timestamp() + make_interval(secs => cast(:ttl as double precision))
+      else i.expires_at
+    end,
+    ${admission}
+  from unnest(
+    cast(:ids as text[]), cast(:facts as text[]), cast(:derived as text[]), cast(:executions as text[]), cast(:is_new as text[]),
+    cast(:fences as bigint[])
+  ) as w (instance_id, facts, derived, executions, is_new, fence)
+  where i.context_id = cast(:context as uuid) and i.instance_id = w.instance_id and ${condition}
+  returning i.instance_id, i.version, i.fence, i.expires_at`;
+
+const MERGE = WRITE(
+  `operation_id = cast(:operation as uuid),
+   fence = i.fence + case when cast(:operation as uuid) is null then 0 else 1 end,
+   lease_until = case when cast(:operation as uuid) is null then null
+     else clock_timestamp() + make_interval(secs => cast(:lease as double precision)) end`,
+  'i.operation_id is null',
+);
+
+/** Whoever lost the fence writes nothing (C142). */
+const WRITE_BACK = WRITE(
+  'operation_id = null, lease_until = null',
+  'i.operation_id = cast(:operation as uuid) and i.fence = w.fence',
+);
+
+const bindingsOf = (writes: readonly InstanceWrite[], { contextId, ttlSeconds }: WriteOptions) => ({
+  context: contextId,
+  ids: writes.map(({ instanceId }) => instanceId),
+  facts: writes.map(({ facts }) => JSON.stringify(facts)),
+  derived: writes.map(({ derived }) => JSON.stringify(derived)),
+  executions: writes.map(({ executions }) => JSON.stringify(executions)),
+  is_new: writes.map(({ isNew }) => String(isNew)),
+  extends: ttlSeconds !== undefined,
+  ttl: ttlSeconds ?? null,
+});
+
+/**
+ * Writes free instances whose rows this transaction holds; with an admission they become busy with that operation in the same statement (C141).
+ * Throws `payload_too_large` for an instance of more than 64 MiB.
+ */
+export const writeInstances = async (
+  transaction: Transaction,
+  writes: readonly InstanceWrite[],
+  options: WriteOptions & { readonly admission?: Admission | undefined },
+): Promise<readonly WrittenInstance[]> => {
+  const { admission } = options;
+  const rows = await refuseTooLarge(() =>
+    query<WrittenRow>(transaction, MERGE, {
+      ...bindingsOf(writes, options),
+      fences: writes.map(() => '0'),
+      operation: admission?.operationId ?? null,
+      lease: (admission?.leaseMs ?? 0) / 1_000,
+    }),
+  );
+  return rows.map(toWritten);
+};
+
+/**
+ * Writes what an operation made of its instances and frees them; answers those that it still held (C142). Throws `payload_too_large` for an
+ * instance of more than 64 MiB.
+ */
+export const writeBackInstances = async (
+  transaction: Transaction,
+  writes: readonly InstanceWrite[],
+  options: WriteOptions & { readonly held: HeldInstances },
+): Promise<readonly WrittenInstance[]> => {
+  const { operationId, fences } = options.held;
+  const rows = await refuseTooLarge(() =>
+    query<WrittenRow>(transaction, WRITE_BACK, {
+      ...bindingsOf(writes, options),
+      fences: writes.map(({ instanceId }) => String(fences.get(instanceId) ?? -1)),
+      operation: operationId,
+    }),
+  );
+  return rows.map(toWritten);
+};
+
+const toWritten = ({ instance_id, version, fence, expires_at }: WrittenRow): WrittenInstance => ({
+  instanceId: instance_id,
+  version: Number(version),
+  fence: Number(fence),
+  expiresAt: expires_at?.toISOString() ?? null,
+});
+
+const RELEASE = /* sql */ `
+  update context_instances i set operation_id = null, lease_until = null
+  from unnest(cast(:ids as text[]), cast(:fences as bigint[])) as h (instance_id, fence)
+  where i.context_id = cast(:context as uuid) and i.instance_id = h.instance_id
+    and i.operation_id = cast(:operation as uuid) and i.fence = h.fence`;
+
+const RENEW = /* sql */ `
+  update context_instances i set lease_until = clock_timestamp() + make_interval(secs => cast(:lease as double precision))
+  from unnest(cast(:ids as text[]), cast(:fences as bigint[])) as h (instance_id, fence)
+  where i.context_id = cast(:context as uuid) and i.instance_id = h.instance_id
+    and i.operation_id = cast(:operation as uuid) and i.fence = h.fence`;
+
+const heldBindings = (contextId: string, { operationId, fences }: HeldInstances) => ({
+  context: contextId,
+  operation: operationId,
+  ids: [...fences.keys()],
+  fences: [...fences.values()].map(String),
+});
+
+/** Frees instances that an operation still holds, without writing them. */
+export const releaseInstances = async (
+  transaction: Transaction,
+  contextId: string,
+  held: HeldInstances,
+): Promise<void> => {
+  await query(transaction, RELEASE, heldBindings(contextId, held));
+};
+
+/** Says that an operation is still at work. */
+export const renewLeases = async (
+  transaction: Transaction,
+  contextId: string,
+  held: HeldInstances,
+  leaseMs: number,
+): Promise<void> => {
+  await query(transaction, RENEW, { ...heldBindings(contextId, held), lease: leaseMs / 1_000 });
+};
+
+const ADMISSIONS = /* sql */ `
+  select i.instance_id, i.operation_id, i.fence, i.version, i.expires_at from context_instances i
+  where i.context_id = cast(:context as uuid) and i.instance_id = any (cast(:ids as text[]))`;
+
+/** What rows say of operations on them. */
+export interface AdmissionState extends WrittenInstance {
+  /** The operation that holds it; null where it is free. */
+  readonly operationId: string | null;
+}
+
+/** What the rows of instances say of operations at the moment: how an outcome that got lost is found out (C149). */
+export const findAdmissions = async (
+  transaction: Transaction,
+  contextId: string,
+  instanceIds: readonly string[],
+): Promise<readonly AdmissionState[]> => {
+  const rows = await query<WrittenRow & { operation_id: string | null }>(transaction, ADMISSIONS, {
+    context: contextId,
+    ids: instanceIds,
+  });
+  return rows.map((row) => ({ ...toWritten(row), operationId: row.operation_id }));
+};

@@ -1,0 +1,42 @@
+import {
+  type Authenticator,
+  createServiceServer,
+  type Logger,
+  type Metrics,
+  type ServiceServer,
+} from '@decision/service-kit';
+import { type ContextsApiConfig } from './config';
+import { type DefinitionsContext } from './definitions/save-context';
+import { definitionRoutes } from './routes/definitions';
+import { type HealthSource, readHealth, readReadiness } from './routes/health';
+import { instanceRoutes } from './routes/instances';
+import { type InstancesContext } from './service-context';
+
+/** The part of the configuration that the HTTP side needs. */
+type HttpConfig = Pick<
+  ContextsApiConfig,
+  'host' | 'port' | 'bodyLimitBytes' | 'requestTimeoutMs' | 'keepAliveMs' | 'logRequests' | 'trustedProxies'
+>;
+
+/** What the routes work with. */
+export interface AppContext extends InstancesContext, DefinitionsContext {
+  readonly config: HttpConfig;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly authenticator: Authenticator;
+  readonly health: HealthSource;
+}
+
+/** The HTTP side of this service. */
+export const createContextsApi = (context: AppContext): ServiceServer =>
+  createServiceServer({
+    ...context.config,
+    name: 'contexts-api',
+    version: '0.1.0',
+    logger: context.logger,
+    metrics: context.metrics,
+    authenticator: context.authenticator,
+    operations: [...definitionRoutes(context), ...instanceRoutes(context)],
+    health: () => readHealth(context.health),
+    ready: () => readReadiness(context.health),
+  });

@@ -1,0 +1,53 @@
+import { type Facts, identityValueOf, outcomeOf, resolveInstance, type Settled } from '@decision/contexts';
+import { type DirectlyMerged, mergeDirect } from '@decision/persistence';
+import { type ContextInUse } from '../definitions/context-directory';
+import { type GivenFacts, type InstanceOutcome, type RequestOrigin } from '../operations/work';
+import { type InstancesContext } from '../service-context';
+
+/** Whether merging is all that can happen to instances of a context: nothing is computed, noted, linked or run (C140). */
+export const isMergeOnly = ({ id, model, assets, foreignKeys, world }: ContextInUse): boolean =>
+  assets.length === 0 &&
+  model.derived.size === 0 &&
+  foreignKeys.length === 0 &&
+  ![...model.facts.values()].some(({ trackHistory }) => trackHistory) &&
+  !world.relationships.some(({ fromContextId, toContextId }) => fromContextId === id || toContextId === id);
+
+const NOTHING_RUN: Omit<Settled, 'facts'> = {
+  ...{ executions: {}, runs: [], ended: 'fixpoint', unfinished: [], degraded: undefined, anyReady: false },
+};
+
+/** Merges in one statement; instances that are busy or have expired are left out, for the line. */
+export const mergeOnly = async (
+  { database }: InstancesContext,
+  context: ContextInUse,
+  origin: RequestOrigin,
+  given: readonly GivenFacts[],
+): Promise<readonly InstanceOutcome[]> => {
+  const { identity, definition } = context.model;
+  const merges = given.map(({ instanceId, facts }) => ({
+    instanceId,
+    facts: { ...facts, [identity.key]: identityValueOf(identity, instanceId) ?? instanceId } satisfies Facts,
+  }));
+  const merged = await database.inWorkspace(origin.access, (transaction) =>
+    mergeDirect(transaction, context.id, merges, definition.ttlSeconds),
+  );
+  return merged.map((instance) => toOutcome(context, origin, instance));
+};
+
+const toOutcome = (
+  { model }: ContextInUse,
+  { now }: RequestOrigin,
+  { instanceId, isNew, facts, expiresAt }: DirectlyMerged,
+): InstanceOutcome => {
+  const settled = { ...NOTHING_RUN, facts };
+  return {
+    ...{ instanceId, isNew, before: {}, settled, related: {}, expiresAt, version: 0, readerPass: undefined },
+    resolved: resolveInstance(model, facts, { now, related: {} }),
+    outcome: outcomeOf(settled, {
+      hasAssets: false,
+      autoExecute: model.definition.autoExecuteDecisions,
+      hasRegistered: false,
+    }),
+    registered: false,
+  };
+};

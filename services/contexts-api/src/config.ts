@@ -1,0 +1,25 @@
+import { limits } from '@decision/contracts';
+import {
+  brokerSettings,
+  cacheSettings,
+  type Config,
+  databaseSettings,
+  httpSettings,
+  limit,
+} from '@decision/service-kit';
+
+/** Everything that the environment may say to this service. */
+export const settings = {
+  ...httpSettings(3004),
+  ...databaseSettings,
+  ...cacheSettings,
+  ...brokerSettings,
+  rpcTimeoutMs: limit(limits.rpcTimeoutMs),
+  maxWorkers: limit(limits.maxWorkers),
+  batchChunk: limit(limits.contextBatchChunk),
+  leaseMs: limit(limits.contextLeaseMs),
+  maxWaiting: limit(limits.contextMaxWaiting),
+  upkeepPeriodMs: limit(limits.contextUpkeepMs),
+};
+
+export type ContextsApiConfig = Config<typeof settings>;

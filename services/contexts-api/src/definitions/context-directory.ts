@@ -1,0 +1,166 @@
+import {
+  type BoundAsset,
+  compileContext,
+  type ContextModel,
+  type ContextWorld,
+  foreignKeysOf,
+  relationsInUse,
+  type Relationship,
+} from '@decision/contexts';
+import { type RuleField, ServiceError } from '@decision/contracts';
+import {
+  type Database,
+  findBoundRules,
+  findContext,
+  findContextRevision,
+  loadContextWorld,
+  loadRuleInterface,
+  type RuleInterface,
+  type Transaction,
+  type WorkspaceAccess,
+} from '@decision/persistence';
+import { LRUCache } from 'lru-cache';
+import { wholeWorkspace } from '../access';
+import { toWorld } from './to-definition';
+
+/** A context with all that decides what becomes of its instances now. */
+export interface ContextInUse {
+  readonly id: string;
+  readonly slug: string;
+  readonly model: ContextModel;
+  /** Bound rules in the versions that are effective now. */
+  readonly assets: readonly BoundAsset[];
+  readonly world: ContextWorld;
+  /** Names this state of the definitions of the workspace. */
+  readonly revision: string;
+  /** Models of all contexts of the workspace, by id. */
+  readonly modelOf: (contextId: string) => ContextModel;
+  /** Facts that name instances of other contexts. */
+  readonly foreignKeys: readonly string[];
+  /** Relationships that formulas or assets read. */
+  readonly relations: readonly Relationship[];
+}
+
+/** Finds contexts as they are now; what never changes is kept. */
+export interface ContextDirectory {
+  /** The context of a slug, if the access sees it. Throws `context_not_found`. */
+  open(access: WorkspaceAccess, slug: string): Promise<ContextInUse>;
+  /** The context of an id; the transaction sees the whole workspace. Undefined where it is gone. */
+  openById(transaction: Transaction, workspaceId: string, id: string): Promise<ContextInUse | undefined>;
+  /** The published rules that are bound to a context. Of the two, only this may be asked for by a transaction that changes definitions. */
+  assetsOf(transaction: Transaction, slug: string): Promise<readonly BoundAsset[]>;
+}
+
+interface CompiledWorld {
+  readonly revision: number;
+  readonly world: ContextWorld;
+  readonly modelOf: (contextId: string) => ContextModel;
+}
+
+const MAX_WORKSPACES = 1_000;
+const MAX_VERSIONS = 10_000;
+
+export const createContextDirectory = (database: Database): ContextDirectory => {
+  const worlds = new LRUCache<string, CompiledWorld>({ max: MAX_WORKSPACES });
+  const interfaces = new LRUCache<string, RuleInterface>({ max: MAX_VERSIONS });
+
+  const loadWorld = async (transaction: Transaction, workspaceId: string): Promise<CompiledWorld> => {
+    const revision = await findContextRevision(transaction);
+    const known = worlds.get(workspaceId);
+    if (known?.revision === revision) return known;
+    const world = toWorld(await loadContextWorld(transaction));
+    const compiled = { revision, world, modelOf: createModels(world) };
+    worlds.set(workspaceId, compiled);
+    return compiled;
+  };
+
+  const interfaceOf = async (transaction: Transaction, versionId: string): Promise<RuleInterface | undefined> => {
+    const found = interfaces.get(versionId) ?? (await loadRuleInterface(transaction, versionId));
+    if (found !== undefined) interfaces.set(versionId, found);
+    return found;
+  };
+
+  const assetsOf = async (transaction: Transaction, slug: string): Promise<BoundAsset[]> => {
+    const assets: BoundAsset[] = [];
+    for (const { slug: ruleSlug, versionId } of await findBoundRules(transaction, slug)) {
+      const fields = versionId === null ? undefined : await interfaceOf(transaction, versionId);
+      if (versionId !== null && fields !== undefined) assets.push(toAsset(ruleSlug, versionId, fields));
+    }
+    return assets;
+  };
+
+  const openById: ContextDirectory['openById'] = async (transaction, workspaceId, id) => {
+    const { revision, world, modelOf } = await loadWorld(transaction, workspaceId);
+    const definition = world.contexts.get(id);
+    if (definition === undefined) return undefined;
+    const model = modelOf(id);
+    const assets = await assetsOf(transaction, definition.slug);
+    const used = relationsInUse(model, assets);
+    return {
+      ...{ id, slug: definition.slug, model, assets, world, revision: String(revision), modelOf },
+      foreignKeys: foreignKeysOf(id, world),
+      relations: [...model.relations.values()].filter(({ name }) => used.has(name)),
+    };
+  };
+
+  const openBySlug = async (transaction: Transaction, workspaceId: string, slug: string): Promise<ContextInUse> => {
+    const found = await findContext(transaction, { slug });
+    const opened = found && (await openById(transaction, workspaceId, found.id));
+    if (opened === undefined) throw contextNotFound(slug);
+    return opened;
+  };
+
+  return {
+    openById,
+    assetsOf,
+    open: async (access, slug) => {
+      const { workspaceId } = access;
+      if (access.userGroups !== undefined) {
+        const seen = await database.inWorkspace(access, (transaction) => findContext(transaction, { slug }));
+        if (seen === undefined) throw contextNotFound(slug);
+      }
+      return database.inWorkspace(wholeWorkspace(access), (transaction) => openBySlug(transaction, workspaceId, slug));
+    },
+  };
+};
+
+export const contextNotFound = (name: string): ServiceError =>
+  new ServiceError('context_not_found', `No context "${name.slice(0, 200)}" is visible to this key.`, {
+    context: name.slice(0, 200),
+  });
+
+const createModels = (world: ContextWorld): ((contextId: string) => ContextModel) => {
+  const models = new Map<string, ContextModel>();
+  return (contextId) => {
+    const known = models.get(contextId);
+    if (known !== undefined) return known;
+    const definition = world.contexts.get(contextId);
+    const compilation = definition && compileContext(definition, world);
+    if (compilation?.ok !== true) {
+      throw new ServiceError('internal_error', 'A stored context cannot be compiled any more.', {
+        context: definition?.slug,
+      });
+    }
+    models.set(contextId, compilation.model);
+    return compilation.model;
+  };
+};
+
+/** A published rule as contexts see it. */
+export const toAsset = (
+  slug: string,
+  versionId: string,
+  {
+    requestSchema,
+    responseSchema,
+  }: { readonly requestSchema: readonly RuleField[]; readonly responseSchema: readonly RuleField[] },
+): BoundAsset => ({
+  type: 'rule',
+  slug,
+  effectiveVersion: versionId,
+  inputs: requestSchema.map((field) => ({ key: field.key, hasDefault: hasDefault(field) })),
+  outputs: responseSchema.map(({ key }) => key),
+});
+
+const hasDefault = ({ defaultValue, defaultComputedValue }: RuleField): boolean =>
+  (defaultValue ?? null) !== null || (defaultComputedValue ?? '') !== '';

@@ -1,0 +1,23 @@
+import { type Mismatch, sentenceOf } from '@decision/contexts';
+import { ServiceError } from '@decision/contracts';
+
+const shown = (text: string): string => (text.length > 100 ? `${text.slice(0, 100)}...` : text);
+
+export const instanceNotFound = (slug: string, instanceId: string): ServiceError =>
+  new ServiceError('instance_not_found', `The context "${slug}" has no instance "${shown(instanceId)}".`, {
+    context: slug,
+  });
+
+export const factsInvalid = (mismatches: readonly Pick<Mismatch, 'fact' | 'error'>[]): ServiceError =>
+  new ServiceError('facts_invalid', sentenceOf(mismatches), {
+    facts: mismatches.map(({ fact, error }) => ({ fact: shown(fact), error })),
+  });
+
+/** An error that says what of the request is committed (batch rule 10). */
+export const withCommitted = (error: ServiceError, committed: ReadonlySet<string>): ServiceError =>
+  new ServiceError(
+    error.code,
+    error.message,
+    { ...error.details, committed_count: committed.size, committed_instance_ids: [...committed] },
+    { cause: error.cause },
+  );

@@ -1,0 +1,48 @@
+import { type BoundAsset, type Facts, type RelatedInstances, resolveInstance, waitingOn } from '@decision/contexts';
+import { type ContextWaitingOn, type PendingAnswer } from '@decision/contracts';
+import { findInstances, findRegistrations } from '@decision/persistence';
+import { loadSurroundings } from '../operations/surroundings';
+import { type InstancesContext } from '../service-context';
+import { type NamedInstance } from './named-instance';
+import { instanceNotFound } from './instance-errors';
+
+/** What an asset of an instance waits for (C54, C55). */
+export const waitsFor = (
+  { context, instanceId }: Pick<NamedInstance, 'context' | 'instanceId'>,
+  asset: BoundAsset,
+  state: Facts,
+  related: RelatedInstances,
+): ContextWaitingOn[] =>
+  waitingOn(context.model, asset, {
+    ...{ instanceId, state, related },
+    slugOfRelation: (name) => {
+      const target = context.model.relations.get(name)?.toContextId ?? '';
+      return context.world.contexts.get(target)?.slug ?? '';
+    },
+  });
+
+/** Registered evaluations of an instance, with what each still waits for. Throws `instance_not_found`. */
+export const getPending = (
+  { database }: InstancesContext,
+  { context, instanceId, origin }: NamedInstance,
+): Promise<PendingAnswer> =>
+  database.inWorkspace(origin.access, async (transaction) => {
+    const [instance] = await findInstances(transaction, context.id, [instanceId]);
+    if (instance === undefined) throw instanceNotFound(context.slug, instanceId);
+    const registrations = await findRegistrations(transaction, context.id, [instanceId]);
+    const surroundings = (await loadSurroundings(transaction, context, [instance])).get(instanceId);
+    const related = surroundings?.related ?? {};
+    const { state } = resolveInstance(context.model, instance.facts, { now: origin.now, related });
+    return {
+      pending: registrations.map(({ type, slug, createdAt }) => {
+        const asset = context.assets.find((bound) => bound.type === type && bound.slug === slug);
+        return {
+          type,
+          ...(type === 'rule' ? { rule: slug } : { flow: slug }),
+          waiting_on: asset === undefined ? [] : waitsFor({ context, instanceId }, asset, state, related),
+          created_at: createdAt,
+          expires_at: instance.expiresAt,
+        };
+      }),
+    };
+  });

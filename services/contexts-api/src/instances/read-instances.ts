@@ -1,0 +1,147 @@
+import { type Facts, hasValue, withDefaults } from '@decision/contexts';
+import {
+  contextLimits,
+  type InstanceAnswer,
+  type InstanceHistoryAnswer,
+  type InstanceList,
+  type InstanceStatus,
+  ServiceError,
+} from '@decision/contracts';
+import {
+  findHistory,
+  findInstances,
+  type InstanceRecord,
+  listInstances as listStoredInstances,
+  type PageRequest,
+} from '@decision/persistence';
+import { type ContextInUse } from '../definitions/context-directory';
+import { loadSurroundings } from '../operations/surroundings';
+import { type RequestOrigin } from '../operations/work';
+import { type InstancesContext } from '../service-context';
+import { nameOfInstance } from './instance-answers';
+import { instanceNotFound } from './instance-errors';
+import { type NamedInstance } from './named-instance';
+
+/** An instance as it is stored; derived facts are as its last write left them. */
+const toAnswer = ({ slug, model }: ContextInUse, record: InstanceRecord, relations: Facts): InstanceAnswer => {
+  const derived = Object.fromEntries(
+    [...model.derived.values()]
+      .map(
+        ({ key, defaultValue }) =>
+          [key, Object.hasOwn(record.derived, key) ? record.derived[key] : defaultValue] as const,
+      )
+      .filter(([, value]) => value !== null && value !== undefined),
+  );
+  const state = { ...withDefaults(model, record.facts), ...derived };
+  const declared = [...model.facts.keys(), ...model.derivedNames];
+  const others = Object.keys(state).filter((fact) => !model.facts.has(fact) && !model.derived.has(fact));
+  const need = [...model.facts.values()]
+    .filter(({ key, required }) => required && !hasValue(state, key))
+    .map(({ key }) => key);
+  return {
+    context: nameOfInstance(slug, record.instanceId),
+    ...{ state, derived, need, relations, status: need.length === 0 ? 'complete' : 'pending' },
+    have: [...declared, ...others.sort()].filter((fact) => hasValue(state, fact)),
+    executions: record.executions,
+    created_at: record.createdAt,
+    updated_at: record.updatedAt,
+    expires_at: record.expiresAt,
+  };
+};
+
+/** Throws `instance_not_found`, and `invalid_request` for a relation that the context does not have. */
+export const getInstance = (
+  { database }: InstancesContext,
+  { context, instanceId, origin }: NamedInstance,
+  includeRelations: string | undefined,
+): Promise<InstanceAnswer> =>
+  database.inWorkspace(origin.access, async (transaction) => {
+    const relations = relationsAsked(context, includeRelations);
+    const [record] = await findInstances(transaction, context.id, [instanceId]);
+    if (record === undefined) throw instanceNotFound(context.slug, instanceId);
+    if (relations.length === 0) return toAnswer(context, record, {});
+    const asked = { ...context, relations, assets: relations.map(wholeRelation) };
+    const found = (await loadSurroundings(transaction, asked, [record])).get(instanceId);
+    return toAnswer(context, record, found?.related ?? {});
+  });
+
+const relationsAsked = ({ model }: ContextInUse, text: string | undefined) => {
+  if (text === undefined || text === '' || text === 'false') return [];
+  if (text === 'true') return [...model.relations.values()];
+  return text.split(',').map((part) => {
+    const relationship = model.relations.get(part.trim());
+    if (relationship !== undefined) return relationship;
+    const message = `must be among: ${['true', ...model.relations.keys()].join(', ')}`;
+    throw new ServiceError('invalid_request', `The parameter "include_relations" ${message}.`, {
+      problems: [{ path: '/include_relations', message }],
+    });
+  });
+};
+
+/** Reads a relation as an asset would that needs all of it. */
+const wholeRelation = ({ name }: { readonly name: string }) => ({
+  ...{ type: 'rule' as const, slug: name, effectiveVersion: '', outputs: [] },
+  inputs: [{ key: `$relations.${name}`, hasDefault: true }],
+});
+
+export interface ListedInstances {
+  readonly prefix?: string | undefined;
+  readonly status?: InstanceStatus | undefined;
+}
+
+export const listInstances = (
+  { database }: InstancesContext,
+  context: ContextInUse,
+  origin: RequestOrigin,
+  filters: ListedInstances,
+  page: PageRequest,
+): Promise<InstanceList> =>
+  database.inWorkspace(origin.access, async (transaction) => {
+    const required = [...context.model.facts.values()].filter((fact) => fact.required);
+    const completeness =
+      filters.status === undefined
+        ? undefined
+        : {
+            required: required.map(({ key }) => key),
+            defaulted: required.filter(({ defaultValue }) => defaultValue !== null).map(({ key }) => key),
+            complete: filters.status === 'complete',
+          };
+    const { instances, nextCursor } = await listStoredInstances(
+      transaction,
+      context.id,
+      { prefix: filters.prefix, completeness },
+      page,
+    );
+    return { data: instances.map((record) => toAnswer(context, record, {})), next_cursor: nextCursor };
+  });
+
+/** Throws `instance_not_found`, and `invalid_request` for a fact that is not tracked. */
+export const getHistory = (
+  { database }: InstancesContext,
+  { context, instanceId, origin }: NamedInstance,
+  {
+    field,
+    limit = contextLimits.historyMost,
+  }: { readonly field?: string | undefined; readonly limit?: number | undefined },
+): Promise<InstanceHistoryAnswer> =>
+  database.inWorkspace(origin.access, async (transaction) => {
+    const tracked = [...context.model.facts.values()].filter(({ trackHistory }) => trackHistory).map(({ key }) => key);
+    if (field !== undefined && !tracked.includes(field)) {
+      const message = `must be a tracked fact: ${tracked.join(', ') || 'the context has none'}`;
+      throw new ServiceError('invalid_request', `The parameter "field" ${message}.`, {
+        problems: [{ path: '/field', message }],
+      });
+    }
+    const [record] = await findInstances(transaction, context.id, [instanceId]);
+    if (record === undefined) throw instanceNotFound(context.slug, instanceId);
+    const facts = field === undefined ? tracked : [field];
+    const found = (await findHistory(transaction, context.id, [instanceId], { facts, limit })).get(instanceId);
+    const history = facts.map((fact) => {
+      const entries = (found?.get(fact) ?? []).map(({ timestamp, value }) => ({
+        timestamp: new Date(timestamp).toISOString(),
+        value,
+      }));
+      return [fact, entries] as const;
+    });
+    return { context: nameOfInstance(context.slug, instanceId), history: Object.fromEntries(history) };
+  });

@@ -1,0 +1,150 @@
+import { checkRecord, type Facts, identityValueOf, isRecord, sameValue, valueOf } from '@decision/contexts';
+import {
+  type CascadeAnswer,
+  type ContextCascadeSummary,
+  ServiceError,
+  type SolveInstanceAnswer,
+  type SubmitAnswer,
+} from '@decision/contracts';
+import { operate } from '../operations/operate';
+import { loadContextCollections, toCollections } from '../operations/surroundings';
+import { type InstanceOutcome, type Work } from '../operations/work';
+import { tellReaders } from '../readers/tell-readers';
+import { type InstancesContext } from '../service-context';
+import { type NamedInstance } from './named-instance';
+import { waitsFor } from './pending';
+import { nameOfInstance, toCascadeResult, toSubmitAnswer } from './instance-answers';
+import { factsInvalid, instanceNotFound, withCommitted } from './instance-errors';
+
+/**
+ * Merges facts into an instance, runs what is due and tells its readers. Throws `facts_invalid`, `overloaded`, `deadline_exceeded`,
+ * `operation_interrupted`, `payload_too_large`.
+ */
+export const submitFacts = async (
+  context: InstancesContext,
+  named: NamedInstance,
+  body: unknown,
+): Promise<SubmitAnswer> => {
+  const facts = await checkFacts(context, named, body);
+  const { outcome, readers } = await carryOut(context, named, {
+    given: [{ instanceId: named.instanceId, facts }],
+    mode: 'submit',
+  });
+  return toSubmitAnswer(named.context.slug, outcome, readers);
+};
+
+/** Evaluates what is registered for an instance, and nothing else. Throws `instance_not_found` and as {@link submitFacts} does. */
+export const cascadeInstance = async (context: InstancesContext, named: NamedInstance): Promise<CascadeAnswer> => {
+  const { outcome, readers } = await carryOut(context, named, {
+    given: [{ instanceId: named.instanceId, facts: {} }],
+    mode: 'registered',
+  });
+  const name = nameOfInstance(named.context.slug, named.instanceId);
+  return { context: name, cascaded: [...outcome.settled.runs.map((run) => toCascadeResult(name, run)), ...readers] };
+};
+
+/** A manual solve: what the rule decided, or that it is registered since it waits for facts (C126). */
+export interface ManualSolve {
+  readonly status: 200 | 202;
+  readonly answer: SolveInstanceAnswer;
+}
+
+/** Merges facts and runs one bound rule. Throws `rule_not_found` where it is not bound, and as {@link submitFacts} does. */
+export const solveInstance = async (
+  context: InstancesContext,
+  named: NamedInstance,
+  ruleSlug: string,
+  body: unknown,
+): Promise<ManualSolve> => {
+  const { slug, assets } = named.context;
+  const asset = assets.find((bound) => bound.type === 'rule' && bound.slug === ruleSlug);
+  if (asset === undefined) {
+    throw new ServiceError(
+      'rule_not_found',
+      `No published rule "${ruleSlug.slice(0, 200)}" is bound to the context "${slug}".`,
+      { context: slug },
+    );
+  }
+  const facts = await checkFacts(context, named, body);
+  const given = [{ instanceId: named.instanceId, facts }];
+  const { outcome, readers } = await carryOut(context, named, { given, mode: 'submit', forced: `rule:${ruleSlug}` });
+  const name = nameOfInstance(slug, named.instanceId);
+  const own = outcome.settled.runs.find((run) => run.type === 'rule' && run.slug === ruleSlug);
+  const others = outcome.settled.runs.filter((run) => run !== own);
+  const cascaded = [...others.map((run) => toCascadeResult(name, run)), ...readers];
+  if (own === undefined) {
+    const { have, need } = outcome.resolved;
+    const waiting_on = waitsFor(named, asset, outcome.resolved.state, outcome.related);
+    return {
+      status: 202,
+      answer: {
+        status: 'pending',
+        context: name,
+        rule: ruleSlug,
+        have: [...have],
+        need: [...need],
+        waiting_on,
+        expires_at: outcome.expiresAt,
+        cascaded,
+      },
+    };
+  }
+  const { result, written, error } = own;
+  const parts = { context: name, rule: ruleSlug, cascaded };
+  if (own.status !== 'success')
+    return { status: 200, answer: { ...parts, status: 'error', error: error ?? 'The rule was not run.' } };
+  return {
+    status: 200,
+    answer: { ...parts, status: 'solved', result: result ?? {}, written_to_context: [...(written ?? [])] },
+  };
+};
+
+interface Carried {
+  readonly outcome: InstanceOutcome;
+  readonly readers: readonly ContextCascadeSummary[];
+}
+
+const carryOut = async (
+  context: InstancesContext,
+  { context: definition, instanceId, origin }: NamedInstance,
+  work: Pick<Work, 'given' | 'mode' | 'forced'>,
+): Promise<Carried> => {
+  const { outcomes, failures, committed } = await operate(context.operate, { context: definition, origin, ...work });
+  const failure = failures.get(instanceId);
+  if (failure !== undefined) throw withCommitted(failure, committed);
+  const outcome = outcomes.get(instanceId);
+  if (outcome === undefined) throw instanceNotFound(definition.slug, instanceId);
+  return { outcome, readers: await tellReaders(context, origin, definition, [outcome]) };
+};
+
+/** The facts of a body that are merged. Throws `facts_invalid`. */
+const checkFacts = async (
+  { database }: InstancesContext,
+  { context, instanceId, origin }: NamedInstance,
+  body: unknown,
+): Promise<Facts> => {
+  const { model } = context;
+  const record = isRecord(body) ? body : {};
+  const { key } = model.identity;
+  const identity = identityValueOf(model.identity, instanceId);
+  if (identity === undefined) {
+    throw factsInvalid([
+      {
+        fact: key,
+        error: `The path does not name an instance: the identity fact "${key}" is a ${model.identity.type} of at most 512 characters.`,
+      },
+    ]);
+  }
+  if (Object.hasOwn(record, key) && !sameValue(valueOf(record, key), identity)) {
+    throw factsInvalid([
+      { fact: key, error: `The identity fact "${key}" of the body is not the instance that the path names.` },
+    ]);
+  }
+  const hasCollections = [...model.facts.values()].some(({ collection }) => collection !== undefined);
+  const members = hasCollections
+    ? await database.inWorkspace(origin.access, (transaction) => loadContextCollections(transaction, context))
+    : new Map<string, readonly unknown[]>();
+  const check = checkRecord(model, record, toCollections(members));
+  if (!check.ok) throw factsInvalid(check.mismatches);
+  return check.facts;
+};

@@ -1,0 +1,63 @@
+import { randomUUID } from 'node:crypto';
+import { type Broker, createRequester, type Requester } from '@decision/broker';
+import { openAuthenticator, openBroker, openStores } from '@decision/infrastructure';
+import { createEventCounter, runService } from '@decision/service-kit';
+import { createContextsApi } from './app';
+import { settings } from './config';
+import { createContextDirectory } from './definitions/context-directory';
+import { createBrokerSettler } from './operations/settler';
+import { startUpkeep } from './upkeep/upkeep';
+
+runService({
+  name: 'contexts-api',
+  settings,
+  start: async ({ config, logger, metrics, stopper }) => {
+    const { database, cache } = await openStores({ name: 'contexts-api', config, logger, metrics, stopper });
+    const broker = openBroker({ name: 'contexts-api', config, logger, stopper });
+    const requester = broker && openRequester(broker);
+    if (requester === undefined) logger.warn('MQ_BROKERS names no broker: facts are merged, and no rule is run.');
+    const directory = createContextDirectory(database);
+    const operate = {
+      database,
+      settler: createBrokerSettler(requester),
+      line: { mostWaiting: config.maxWaiting, ticketLeaseMs: config.leaseMs },
+      leaseMs: config.leaseMs,
+    };
+    const upkeep = startUpkeep(
+      {
+        ...{ database, directory, operate, timeoutMs: config.rpcTimeoutMs, now: Date.now, newId: randomUUID },
+        onError: (error) => logger.warn({ err: error }, 'Upkeep of contexts failed; it is tried again.'),
+        onEvent: createEventCounter(metrics, 'upkeep'),
+      },
+      config.upkeepPeriodMs,
+    );
+    stopper.add('upkeep', () => upkeep.stop());
+    const server = createContextsApi({
+      ...{ config, logger, metrics, database, directory, operate, newId: randomUUID },
+      timeoutMs: config.rpcTimeoutMs,
+      chunkSize: config.batchChunk,
+      authenticator: openAuthenticator({ database, logger, metrics }),
+      health: {
+        pingDatabase: () => database.ping(),
+        cacheStatus: () => cache.status(),
+        requesterStatus: () => requester?.status(),
+      },
+    });
+    stopper.add('http', (drainMs) => server.stop(drainMs));
+    const { url } = await server.listen();
+    // Joining comes after listening: whoever listens here is the only one, and takes over from who died here.
+    await requester?.start();
+    logger.info({ url }, 'Listening.');
+
+    function openRequester(opened: Broker): Requester {
+      opened.watchTopics([{ topic: 'solution' }, { topic: 'solutionResponse', partitions: config.maxWorkers }]);
+      const made = createRequester(opened, {
+        group: 'contextReplies',
+        expectedPartitions: config.maxWorkers,
+        onEvent: createEventCounter(metrics, 'requester'),
+      });
+      stopper.add('requester', (drainMs) => made.stop({ drainMs }));
+      return made;
+    }
+  },
+});

@@ -1,0 +1,193 @@
+import { outcomeOf, sameValue, type Settled } from '@decision/contexts';
+import {
+  type Admission,
+  findRegistrations,
+  lockInstances,
+  type LockedInstance,
+  type Registration,
+  registerEvaluation,
+  returnTickets,
+  type Transaction,
+  type WrittenInstance,
+  writeInstances,
+} from '@decision/persistence';
+import { groupBy } from './group-by';
+import { mergedFacts, planInstance } from './plan-instances';
+import { loadContextCollections, loadSurroundings, toCollections } from './surroundings';
+import { type GivenFacts, type InstanceOutcome, type PlannedInstance, type Work } from './work';
+import { followLinks, writeHistory } from './write-changes';
+
+/** An instance that was admitted to an operation, with the fence that it must name to be written. */
+export interface HeldInstance {
+  readonly planned: PlannedInstance;
+  readonly fence: number;
+  /** The version of its row after the merge. */
+  readonly version: number;
+}
+
+/** What a transaction made of some instances. */
+export interface Admitted {
+  /** Merged, with nothing left to do. */
+  readonly done: readonly InstanceOutcome[];
+  /** Merged, and busy with the operation. */
+  readonly held: readonly HeldInstance[];
+  /** Ids of instances that are busy, or for which others wait who came first. Nothing was done with them. */
+  readonly busy: readonly string[];
+  readonly collections: ReadonlyMap<string, readonly unknown[]>;
+}
+
+export interface AdmitOptions {
+  readonly admission: Admission;
+  readonly ticketId: string | undefined;
+}
+
+/**
+ * Merges facts into the instances that are free, in one transaction (C140, C141): where nothing is due they are free again with its commit, where
+ * assets are due they are busy with the operation.
+ */
+export const admit = async (
+  transaction: Transaction,
+  work: Work,
+  given: readonly GivenFacts[],
+  { admission, ticketId }: AdmitOptions,
+): Promise<Admitted> => {
+  const { context, mode } = work;
+  const instanceIds = given.map(({ instanceId }) => instanceId);
+  const locked = await lockInstances(transaction, {
+    contextId: context.id,
+    instanceIds,
+    create: mode === 'submit',
+    ticketId,
+  });
+  const free = locked.filter(({ isBusy, isQueued }) => !isBusy && !isQueued);
+  const busy = locked.filter((instance) => !free.includes(instance)).map(({ instanceId }) => instanceId);
+  const collections = await loadContextCollections(transaction, context);
+  const planned = free.length === 0 ? [] : await planAll(transaction, work, free, { given, collections });
+  const written = await writeAll(transaction, work, planned, admission);
+  if (ticketId !== undefined)
+    await returnTickets(
+      transaction,
+      ticketId,
+      instanceIds.filter((id) => !busy.includes(id)),
+    );
+  return {
+    done: planned.filter(({ isDue }) => !isDue).map((instance) => toOutcome(work, instance, instance.peek, written)),
+    held: planned
+      .filter(({ isDue }) => isDue)
+      .map((instance) => {
+        const row = written.get(instance.locked.instanceId);
+        return { planned: instance, fence: row?.fence ?? -1, version: row?.version ?? -1 };
+      }),
+    ...{ busy, collections },
+  };
+};
+
+const planAll = async (
+  transaction: Transaction,
+  work: Work,
+  free: readonly LockedInstance[],
+  { given, collections }: { readonly given: readonly GivenFacts[]; readonly collections: Admitted['collections'] },
+): Promise<readonly PlannedInstance[]> => {
+  const { context } = work;
+  const factsOf = new Map(given.map(({ instanceId, facts }) => [instanceId, facts]));
+  const merged = free.map((locked) => {
+    const { instanceId } = locked;
+    return { locked, instanceId, facts: mergedFacts(context, locked, factsOf.get(instanceId) ?? {}) };
+  });
+  // Before related instances are read, since an instance may be related to one of the same context.
+  await followLinks(
+    transaction,
+    context,
+    merged.map(({ locked, instanceId, facts }) => ({ instanceId, before: locked.facts, after: facts })),
+  );
+  const surroundings = await loadSurroundings(transaction, context, merged);
+  const registrations = await registrationsOf(
+    transaction,
+    work,
+    merged.map(({ instanceId }) => instanceId),
+  );
+  const members = toCollections(collections);
+  const planned: PlannedInstance[] = [];
+  for (const { locked, instanceId, facts } of merged) {
+    const found = surroundings.get(instanceId) ?? { related: {}, history: {} };
+    const own = registrations.get(instanceId) ?? [];
+    planned.push(await planInstance(work, { locked, facts, surroundings: found, registrations: own }, members));
+  }
+  return planned;
+};
+
+const registrationsOf = async (
+  transaction: Transaction,
+  { context }: Work,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, readonly Registration[]>> => {
+  if (context.assets.length === 0) return new Map();
+  return groupBy(await findRegistrations(transaction, context.id, ids), ({ instanceId }) => instanceId);
+};
+
+const writeAll = async (
+  transaction: Transaction,
+  work: Work,
+  planned: readonly PlannedInstance[],
+  admission: Admission,
+): Promise<ReadonlyMap<string, WrittenInstance>> => {
+  const { context, mode, origin } = work;
+  const ttlSeconds = mode === 'submit' ? context.model.definition.ttlSeconds : undefined;
+  const options = { contextId: context.id, ttlSeconds };
+  const due = planned.filter(({ isDue }) => isDue);
+  const done = planned.filter(
+    (instance) => !instance.isDue && !(isUnchanged(instance) && (ttlSeconds ?? null) === null),
+  );
+  const written: WrittenInstance[] = [];
+  if (done.length > 0) written.push(...(await writeInstances(transaction, done.map(toWrite), options)));
+  if (due.length > 0) written.push(...(await writeInstances(transaction, due.map(toWrite), { ...options, admission })));
+  await writeHistory(
+    transaction,
+    context,
+    planned.map(({ locked, facts }) => ({ instanceId: locked.instanceId, before: locked.facts, after: facts })),
+    origin.now,
+  );
+  for (const { locked, registers } of planned) if (registers) await register(transaction, work, locked.instanceId);
+  return new Map(written.map((row) => [row.instanceId, row]));
+};
+
+/** Whether writing an instance would leave it as it is. */
+const isUnchanged = ({ locked, facts, resolved }: PlannedInstance): boolean =>
+  !locked.isNew && sameValue(locked.facts, facts) && sameValue(locked.derived, resolved.derived);
+
+const register = async (transaction: Transaction, { context, forced }: Work, instanceId: string): Promise<void> => {
+  const [type, slug = ''] = (forced ?? '').split(/:(.*)/s, 2);
+  await registerEvaluation(transaction, context.id, { instanceId, type: type === 'flow' ? 'flow' : 'rule', slug });
+};
+
+const toWrite = ({ locked, facts, resolved }: PlannedInstance) => ({
+  instanceId: locked.instanceId,
+  facts,
+  derived: resolved.derived,
+  executions: locked.executions,
+  isNew: locked.isNew,
+});
+
+/** What there is to say of an instance that nothing more is done with. */
+const toOutcome = (
+  { context }: Work,
+  { locked, peek, resolved, surroundings, hasRegistered, registers }: PlannedInstance,
+  settled: Settled,
+  written: ReadonlyMap<string, WrittenInstance>,
+): InstanceOutcome => ({
+  instanceId: locked.instanceId,
+  isNew: locked.isNew,
+  before: { ...locked.facts, ...locked.derived },
+  resolved,
+  settled,
+  outcome: outcomeOf(peek, {
+    hasAssets: context.assets.length > 0,
+    autoExecute: context.model.definition.autoExecuteDecisions,
+    hasRegistered,
+  }),
+  related: surroundings.related,
+  expiresAt: written.get(locked.instanceId)?.expiresAt ?? locked.expiresAt,
+  version: written.get(locked.instanceId)?.version ?? locked.version,
+  readerPass: locked.readerPass,
+  registered: registers,
+});

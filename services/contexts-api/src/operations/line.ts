@@ -1,0 +1,100 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { ServiceError } from '@decision/contracts';
+import { type Database, findTurns, renewTickets, returnTickets, takeTickets } from '@decision/persistence';
+import { type ContextInUse } from '../definitions/context-directory';
+import { type RequestOrigin } from './work';
+
+export interface LineSettings {
+  /** Requests that may wait for one instance; more are answered 429. */
+  readonly mostWaiting: number;
+  /** How long a ticket counts without being renewed, ms. */
+  readonly ticketLeaseMs: number;
+}
+
+/** First and longest wait between two looks at a line, ms. */
+const FIRST_LOOK_MS = 2;
+const LONGEST_LOOK_MS = 50;
+
+/**
+ * The places of one request in the lines of instances that were busy (C143 to C146). Tickets are in the database, so that processes share a line;
+ * they have a lease, so that a dead process does not hold it.
+ */
+export class Line {
+  private taken = false;
+  private renewedAt = 0;
+  private lookMs = FIRST_LOOK_MS;
+
+  constructor(
+    private readonly database: Database,
+    private readonly context: ContextInUse,
+    private readonly origin: RequestOrigin,
+    private readonly settings: LineSettings,
+    private readonly ownId: string,
+  ) {}
+
+  /** Undefined before the first wait. */
+  get ticketId(): string | undefined {
+    return this.taken ? this.ownId : undefined;
+  }
+
+  /**
+   * Waits until at least one of these instances is free and this request is the first in its line; answers them. Throws `overloaded` where a line is
+   * full, and `deadline_exceeded`.
+   */
+  async wait(instanceIds: readonly string[]): Promise<readonly string[]> {
+    if (!this.taken) await this.take(instanceIds);
+    for (;;) {
+      if (Date.now() >= this.origin.deadline) throw tooLate(instanceIds);
+      const turns = (await this.look()).filter((id) => instanceIds.includes(id));
+      if (turns.length > 0) {
+        this.lookMs = FIRST_LOOK_MS;
+        return turns;
+      }
+      await pause(Math.min(this.lookMs, Math.max(0, this.origin.deadline - Date.now())));
+      this.lookMs = Math.min(this.lookMs * 2, LONGEST_LOOK_MS);
+    }
+  }
+
+  /** Leaves every line. Idempotent; what cannot be returned runs out. */
+  async leave(): Promise<void> {
+    if (!this.taken) return;
+    this.taken = false;
+    await this.database
+      .inWorkspace(this.origin.access, (transaction) => returnTickets(transaction, this.ownId))
+      .catch(() => undefined);
+  }
+
+  private async take(instanceIds: readonly string[]): Promise<void> {
+    const { mostWaiting: most, ticketLeaseMs: leaseMs } = this.settings;
+    const hasPlace = await this.database.inWorkspace(this.origin.access, (transaction) =>
+      takeTickets(transaction, this.context.id, instanceIds, { ticketId: this.ownId, leaseMs, most }),
+    );
+    if (!hasPlace) throw tooLong(most);
+    this.taken = true;
+    this.renewedAt = Date.now();
+  }
+
+  private look(): Promise<readonly string[]> {
+    const { ticketLeaseMs: leaseMs } = this.settings;
+    const renews = Date.now() - this.renewedAt > leaseMs / 3;
+    return this.database.inWorkspace(this.origin.access, async (transaction) => {
+      if (renews) {
+        await renewTickets(transaction, { ticketId: this.ownId, leaseMs });
+        this.renewedAt = Date.now();
+      }
+      return findTurns(transaction, this.ownId);
+    });
+  }
+}
+
+const tooLate = (instanceIds: readonly string[]): ServiceError =>
+  new ServiceError(
+    'deadline_exceeded',
+    'Operations that came before held the instances until the deadline of this request had passed.',
+    { instance_ids: instanceIds.slice(0, 100) },
+  );
+
+const tooLong = (most: number): ServiceError =>
+  new ServiceError('overloaded', `${most} requests wait for one of these instances already; send fewer at once.`, {
+    retry_after_seconds: 1,
+  });

@@ -1,0 +1,197 @@
+import { randomUUID } from 'node:crypto';
+import { settle } from '@decision/contexts';
+import { ServiceError, type SettledInstance } from '@decision/contracts';
+import { inputHash } from '@decision/execution';
+import { type Database, releaseInstances, renewLeases } from '@decision/persistence';
+import { admit, type Admitted, type HeldInstance } from './admit';
+import { finish, type Finished, outcomeOfHeld } from './finish';
+import { Line, type LineSettings } from './line';
+import { sourcesOf } from './plan-instances';
+import { type Operation, type Settler } from './settler';
+import { type InstanceOutcome, type Work, type WorkResult } from './work';
+import { toCollections } from './surroundings';
+
+export interface OperateContext {
+  readonly database: Database;
+  readonly settler: Settler;
+  readonly line: LineSettings;
+  /** How long an operation may be silent before others take it over, ms. */
+  readonly leaseMs: number;
+}
+
+/** Instances of one transaction at most are the caller's choice: what it gives is merged in one. */
+export const operate = (context: OperateContext, work: Work): Promise<WorkResult> => new Operating(context, work).run();
+
+/** Attempts at a transaction that collided with another one. */
+const MOST_COLLISIONS = 3;
+
+/**
+ * One piece of work on its way. Instances that are free are merged at once; of those that are busy each waits in its own line while the others
+ * go on (C148).
+ */
+class Operating {
+  private readonly outcomes = new Map<string, InstanceOutcome>();
+  private readonly failures = new Map<string, ServiceError>();
+  private readonly committed = new Set<string>();
+  private readonly line: Line;
+  private readonly running: Promise<void>[] = [];
+
+  constructor(
+    private readonly context: OperateContext,
+    private readonly work: Work,
+  ) {
+    this.line = new Line(context.database, work.context, work.origin, context.line, randomUUID());
+  }
+
+  async run(): Promise<WorkResult> {
+    let open = this.work.given;
+    try {
+      let turns = open;
+      while (open.length > 0) {
+        const busy = new Set(await this.admit(turns));
+        const tried = new Set(turns.map(({ instanceId }) => instanceId));
+        open = open.filter(({ instanceId }) => !tried.has(instanceId) || busy.has(instanceId));
+        if (open.length === 0) break;
+        const ready = new Set(await this.line.wait(open.map(({ instanceId }) => instanceId)));
+        turns = open.filter(({ instanceId }) => ready.has(instanceId));
+      }
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      for (const { instanceId } of open) this.failures.set(instanceId, error);
+    } finally {
+      await Promise.all(this.running);
+      await this.line.leave();
+    }
+    const { outcomes, failures, committed } = this;
+    return { outcomes, failures, committed };
+  }
+
+  /** Merges into the instances that are free; answers those that are not. What is admitted goes on by itself. */
+  private async admit(given: Work['given']): Promise<readonly string[]> {
+    const operationId = randomUUID();
+    const admitted = await this.admitOnce(operationId, given);
+    for (const outcome of admitted.done) {
+      this.outcomes.set(outcome.instanceId, outcome);
+      this.committed.add(outcome.instanceId);
+    }
+    for (const { planned } of admitted.held) this.committed.add(planned.locked.instanceId);
+    if (admitted.held.length > 0) this.running.push(this.carryOut(operationId, admitted));
+    return admitted.busy;
+  }
+
+  private async admitOnce(operationId: string, given: Work['given']): Promise<Admitted> {
+    const { database, leaseMs } = this.context;
+    const options = { admission: { operationId, leaseMs }, ticketId: this.line.ticketId };
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await database.inWorkspace(this.work.origin.access, (transaction) =>
+          admit(transaction, this.work, given, options),
+        );
+      } catch (error) {
+        if (attempt >= MOST_COLLISIONS || !isCollision(error)) throw error;
+      }
+    }
+  }
+
+  /** Settles what was admitted and writes it back. Never rejects: what goes wrong is told of its instances. */
+  private async carryOut(operationId: string, { held, collections }: Admitted): Promise<void> {
+    const { work } = this;
+    const operation = { work, held, collections };
+    const renewal = this.renew(operationId, held);
+    try {
+      const settled = await this.settle(operation);
+      const settledHeld = held.map((one, index) => {
+        const instance = settled[index];
+        if (instance === undefined)
+          throw new ServiceError('internal_error', 'An operation answered too few instances.');
+        return { held: one, settled: instance, outcome: outcomeOfHeld(work, one, instance) };
+      });
+      this.take(await finish({ database: this.context.database, operationId }, work, settledHeld));
+    } catch (error) {
+      await this.release(operationId, held);
+      const failure = error instanceof ServiceError ? error : unexpected(error);
+      for (const { planned } of held) this.failures.set(planned.locked.instanceId, failure);
+    } finally {
+      clearInterval(renewal);
+    }
+  }
+
+  private take({ outcomes, failures }: Finished): void {
+    for (const outcome of outcomes) this.outcomes.set(outcome.instanceId, outcome);
+    for (const [id, failure] of failures) this.failures.set(id, failure);
+  }
+
+  /** What cannot be executed at all, or is answered with a failure, becomes a result of its own: the merge stands. */
+  private async settle(operation: Operation): Promise<readonly SettledInstance[]> {
+    try {
+      return await this.context.settler(operation);
+    } catch (error) {
+      if (!(error instanceof ServiceError) || error.code === 'deadline_exceeded') throw error;
+      const status = UNAVAILABLE.has(error.code) ? ('unavailable' as const) : ('infrastructure_error' as const);
+      return Promise.all(operation.held.map((held) => settleWithout(operation, held, status, error.message)));
+    }
+  }
+
+  private renew(operationId: string, held: readonly HeldInstance[]): NodeJS.Timeout {
+    const { database, leaseMs } = this.context;
+    const { context, origin } = this.work;
+    const timer = setInterval(() => {
+      database
+        .inWorkspace(origin.access, (transaction) =>
+          renewLeases(transaction, context.id, heldBy(operationId, held), leaseMs),
+        )
+        .catch(() => undefined); // the lease runs out, and somebody takes the operation over
+    }, leaseMs / 3);
+    return timer.unref();
+  }
+
+  private async release(operationId: string, held: readonly HeldInstance[]): Promise<void> {
+    const { context, origin } = this.work;
+    await this.context.database
+      .inWorkspace(origin.access, (transaction) => releaseInstances(transaction, context.id, heldBy(operationId, held)))
+      .catch(() => undefined); // the lease runs out
+  }
+}
+
+/** Failures that say that nothing can be executed at the moment (C71). */
+const UNAVAILABLE: ReadonlySet<string> = new Set(['broker_unavailable', 'overloaded', 'shutting_down']);
+
+const heldBy = (operationId: string, held: readonly HeldInstance[]) => ({
+  operationId,
+  fences: new Map(held.map(({ planned, fence }) => [planned.locked.instanceId, fence])),
+});
+
+const settleWithout = async (
+  { work, collections }: Operation,
+  { planned }: HeldInstance,
+  status: 'unavailable' | 'infrastructure_error',
+  error: string,
+): Promise<SettledInstance> => {
+  const { locked, facts, surroundings, only } = planned;
+  const { model, assets } = work.context;
+  const settled = await settle(
+    {
+      ...{ model, assets, facts, only },
+      executions: locked.executions,
+      forced: work.forced,
+      sources: sourcesOf(work, locked.facts, facts, surroundings),
+    },
+    {
+      execute: () => Promise.resolve({ status, error }),
+      hash: inputHash,
+      isOver: () => false,
+      collections: toCollections(collections),
+    },
+  );
+  return JSON.parse(JSON.stringify(settled)) as SettledInstance; // as a message would have carried it
+};
+
+/** A deadlock or a serialisation failure: the same again can succeed at once. */
+const isCollision = (error: unknown): boolean =>
+  error instanceof ServiceError &&
+  error.cause instanceof Error &&
+  'sqlState' in error.cause &&
+  String(error.cause.sqlState).startsWith('40');
+
+const unexpected = (cause: unknown): ServiceError =>
+  new ServiceError('internal_error', 'The operation could not be finished.', {}, { cause });

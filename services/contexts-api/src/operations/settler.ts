@@ -1,0 +1,114 @@
+import { type Requester } from '@decision/broker';
+import {
+  encodeSettleRequest,
+  decodeSettleAnswer,
+  fixedLimits,
+  ServiceError,
+  type SettledInstance,
+  type SettleInstance,
+} from '@decision/contracts';
+import { reachableFrom } from '../definitions/to-definition';
+import { type HeldInstance } from './admit';
+import { sourcesOf } from './plan-instances';
+import { type Work } from './work';
+
+/** Complete operations on some instances of one context. */
+export interface Operation {
+  readonly work: Work;
+  readonly held: readonly HeldInstance[];
+  readonly collections: ReadonlyMap<string, readonly unknown[]>;
+}
+
+/**
+ * Carries out operations on instances and answers what each became, in the same order. Throws `broker_unavailable` or `overloaded` where nothing can
+ * be executed now, `deadline_exceeded`, and whatever a worker answers.
+ */
+export type Settler = (operation: Operation) => Promise<readonly SettledInstance[]>;
+
+/** A message is filled up to so many bytes and instances: enough messages for every worker, and few enough to be cheap. */
+const INSTANCES_PER_MESSAGE = 100;
+
+/** Has workers settle instances over the message broker. */
+export const createBrokerSettler =
+  (requester: Pick<Requester, 'request'> | undefined): Settler =>
+  async (operation) => {
+    if (requester === undefined) {
+      throw new ServiceError('broker_unavailable', 'The message broker is disabled; rules cannot be run here.');
+    }
+    const messages = splitOperation(operation);
+    const answers = await Promise.all(
+      messages.map(async (instances) => {
+        const answer = decodeSettleAnswer(
+          await requester.request(envelopeOf(operation.work), encode(operation, instances)),
+        );
+        if (answer.length === instances.length) return answer;
+        throw new ServiceError('internal_error', 'A worker answered for another number of instances.');
+      }),
+    );
+    return answers.flat();
+  };
+
+const splitOperation = ({ work, held }: Operation): readonly (readonly SettleInstance[])[] => {
+  const messages: SettleInstance[][] = [];
+  let bytes = Infinity;
+  for (const { planned } of held) {
+    const instance = toSettleInstance(work, planned);
+    const size = JSON.stringify(instance).length;
+    const last = messages.at(-1);
+    if (last !== undefined && last.length < INSTANCES_PER_MESSAGE && bytes + size <= fixedLimits.chunkBytes) {
+      last.push(instance);
+      bytes += size;
+    } else {
+      messages.push([instance]);
+      bytes = size;
+    }
+  }
+  return messages;
+};
+
+const toSettleInstance = (
+  work: Work,
+  { locked, facts, surroundings, only }: HeldInstance['planned'],
+): SettleInstance => {
+  const { history } = sourcesOf(work, locked.facts, facts, surroundings);
+  return {
+    ...{ instanceId: locked.instanceId, facts, executions: locked.executions },
+    related: surroundings.related as SettleInstance['related'], // readonly lists, which a message does not know
+    history: Object.fromEntries(historyFacts(work).map((fact) => [fact, [...history(fact)]])),
+    ...(only === undefined ? {} : { only: [...only] }),
+    ...(work.forced === undefined ? {} : { forced: work.forced }),
+  };
+};
+
+const historyFacts = ({ context }: Work): readonly string[] =>
+  [...context.model.derived.values()].flatMap(({ reads }) => reads.history.filter((fact) => fact !== undefined));
+
+const encode = ({ work, collections }: Operation, instances: readonly SettleInstance[]): Buffer => {
+  const { context, origin } = work;
+  const reachable = reachableFrom(context.id, context.world);
+  return encodeSettleRequest({
+    revision: context.revision,
+    contextId: context.id,
+    contexts: [...reachable.contexts.values()],
+    relationships: [...reachable.relationships],
+    assets: context.assets.map((asset) => ({ ...asset, inputs: [...asset.inputs], outputs: [...asset.outputs] })),
+    collections: Object.fromEntries([...collections].map(([name, members]) => [name, [...members]])),
+    now: origin.now,
+    instances: [...instances],
+  });
+};
+
+const envelopeOf = ({ context, origin }: Work) => ({
+  deadline: origin.deadline,
+  kind: 'settle' as const,
+  workspaceId: origin.access.workspaceId,
+  versionId: context.id,
+  receivedAt: origin.now,
+  explain: 'none' as const,
+  requestId: origin.requestId,
+  traceparent: origin.traceparent,
+  origin:
+    origin.keyId === undefined
+      ? undefined
+      : { keyId: origin.keyId, slug: context.slug, selector: 'context', firstIndex: 0 },
+});

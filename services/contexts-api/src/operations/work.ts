@@ -1,0 +1,101 @@
+import {
+  type Facts,
+  type Outcome,
+  type RelatedInstances,
+  type ResolvedInstance,
+  type Settled,
+} from '@decision/contexts';
+import { type ServiceError } from '@decision/contracts';
+import {
+  type LockedInstance,
+  type ReaderPass,
+  type StoredHistoryEntry,
+  type WorkspaceAccess,
+} from '@decision/persistence';
+import { type ContextInUse } from '../definitions/context-directory';
+
+/** On whose behalf, since when and until when something is done. */
+export interface RequestOrigin {
+  /** The whole workspace, on behalf of the identity. */
+  readonly access: WorkspaceAccess;
+  /** Id of the key, for decision logs; absent where no key asked. */
+  readonly keyId: string | undefined;
+  readonly requestId: string;
+  readonly traceparent: string | undefined;
+  /** Epoch ms of the request's arrival: the one clock of what it decides. */
+  readonly now: number;
+  /** Epoch ms after which nobody waits. */
+  readonly deadline: number;
+}
+
+/** Facts for one instance; the identity is not among them. */
+export interface GivenFacts {
+  readonly instanceId: string;
+  readonly facts: Facts;
+}
+
+/** What is to be done with some instances of one context. */
+export interface Work {
+  readonly context: ContextInUse;
+  readonly origin: RequestOrigin;
+  /** Of distinct instances. */
+  readonly given: readonly GivenFacts[];
+  /**
+   * `submit` makes instances and extends their life; `dependent` looks again at those that exist; `registered` also does, and considers only
+   * registered evaluations.
+   */
+  readonly mode: 'submit' | 'dependent' | 'registered';
+  /** Key of an asset that runs even where nothing changed, and is registered where it is not ready. */
+  readonly forced?: string | undefined;
+}
+
+/** What is read for an instance beside its row. */
+export interface Surroundings {
+  readonly related: RelatedInstances;
+  /** Committed entries by fact, newest first, as far as formulas read them. */
+  readonly history: Readonly<Record<string, readonly StoredHistoryEntry[]>>;
+}
+
+/** What became of one instance. */
+export interface InstanceOutcome {
+  readonly instanceId: string;
+  readonly isNew: boolean;
+  /** Facts and derived facts as they were before. */
+  readonly before: Facts;
+  readonly resolved: ResolvedInstance;
+  readonly settled: Settled;
+  readonly outcome: Outcome;
+  readonly related: RelatedInstances;
+  /** ISO 8601; null: never. */
+  readonly expiresAt: string | null;
+  /** Counts the writes of its row, this one among them. */
+  readonly version: number;
+  /** How far its readers had been told before. */
+  readonly readerPass: ReaderPass | undefined;
+  /** Whether the forced asset was registered, since it waits for facts. */
+  readonly registered: boolean;
+}
+
+export interface WorkResult {
+  /** By instance id. */
+  readonly outcomes: ReadonlyMap<string, InstanceOutcome>;
+  /** Instances of which it cannot be told what became, or that could not be settled in time, with why. */
+  readonly failures: ReadonlyMap<string, ServiceError>;
+  /** Instances whose merge is committed; those with failures may be among them. */
+  readonly committed: ReadonlySet<string>;
+}
+
+/** An instance with what is to become of it, before it is written. */
+export interface PlannedInstance {
+  readonly locked: LockedInstance;
+  readonly facts: Facts;
+  readonly surroundings: Surroundings;
+  /** Keys of the only assets that are considered; undefined: all. */
+  readonly only: ReadonlySet<string> | undefined;
+  readonly hasRegistered: boolean;
+  /** What there is to say where nothing is due, or what is due in `unfinished`. */
+  readonly peek: Settled;
+  readonly resolved: ResolvedInstance;
+  readonly isDue: boolean;
+  readonly registers: boolean;
+}

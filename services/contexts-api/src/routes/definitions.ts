@@ -1,0 +1,47 @@
+import {
+  createContextOperation,
+  createRelationshipOperation,
+  deleteContextOperation,
+  deleteRelationshipOperation,
+  getContextOperation,
+  listContextsOperation,
+  listRelationshipsOperation,
+  updateContextOperation,
+} from '@decision/contracts';
+import { bindOperation, type BoundOperation } from '@decision/service-kit';
+import { accessOf } from '../access';
+import { getContext, listContexts, listRelationships } from '../definitions/read-contexts';
+import { createRelationship, deleteContext, deleteRelationship } from '../definitions/relate-contexts';
+import { createContext, type DefinitionsContext, updateContext } from '../definitions/save-context';
+import { readPage } from './page-query';
+
+type Params = Readonly<Record<string, string>>;
+const idOf = (params: Params): string => params['id'] ?? '';
+
+/** The calls under /api/v1/admin/contexts. */
+export const definitionRoutes = (context: DefinitionsContext): readonly BoundOperation[] => [
+  bindOperation(listContextsOperation, async ({ identity, query }) => {
+    const { name, folder, user_group: userGroup } = query;
+    const isPaged = query.limit !== undefined || query.cursor !== undefined;
+    const page = isPaged ? readPage(query) : undefined;
+    const listed = await listContexts(context, accessOf(identity), { name, folder, userGroup }, page);
+    return isPaged ? { ...listed, cursor: listed.next_cursor } : listed.data;
+  }),
+  bindOperation(createContextOperation, ({ identity, body }) => createContext(context, accessOf(identity), body)),
+  bindOperation(getContextOperation, ({ identity, params }) => getContext(context, accessOf(identity), idOf(params))),
+  bindOperation(updateContextOperation, ({ identity, params, body }) =>
+    updateContext(context, accessOf(identity), idOf(params), body),
+  ),
+  bindOperation(deleteContextOperation, ({ identity, params }) =>
+    deleteContext(context, accessOf(identity), idOf(params)),
+  ),
+  bindOperation(listRelationshipsOperation, ({ identity, params }) =>
+    listRelationships(context, accessOf(identity), idOf(params)),
+  ),
+  bindOperation(createRelationshipOperation, ({ identity, params, body }) =>
+    createRelationship(context, accessOf(identity), idOf(params), body),
+  ),
+  bindOperation(deleteRelationshipOperation, ({ identity, params }) =>
+    deleteRelationship(context, accessOf(identity), idOf(params), params['relationship'] ?? ''),
+  ),
+];

@@ -1,0 +1,72 @@
+import {
+  batchOperation,
+  cascadeOperation,
+  contextLimits,
+  deleteInstanceOperation,
+  getHistoryOperation,
+  getInstanceOperation,
+  getPendingOperation,
+  listInstancesOperation,
+  solveInstanceOperation,
+  submitOperation,
+} from '@decision/contracts';
+import { Answer, bindOperation, type BoundOperation, type Identity, type RequestContext } from '@decision/service-kit';
+import { accessOf } from '../access';
+import { readBatchInclude, submitBatch } from '../batches/submit-batch';
+import { deleteInstance } from '../instances/delete-instance';
+import { type NamedInstance } from '../instances/named-instance';
+import { getPending } from '../instances/pending';
+import { getHistory, getInstance, listInstances } from '../instances/read-instances';
+import { cascadeInstance, solveInstance, submitFacts } from '../instances/submit';
+import { originOf } from '../operations/request-origin';
+import { type InstancesContext } from '../service-context';
+import { readCount, readPage } from './page-query';
+
+interface Asked {
+  readonly identity: Identity;
+  readonly params: Readonly<Record<string, string>>;
+  readonly context: RequestContext;
+}
+
+/** The calls under /api/v1/contexts. */
+export const instanceRoutes = (context: InstancesContext): readonly BoundOperation[] => {
+  const open = ({ identity, params }: Asked) => context.directory.open(accessOf(identity), params['slug'] ?? '');
+  const name = async (asked: Asked): Promise<NamedInstance> => ({
+    context: await open(asked),
+    instanceId: asked.params['instance'] ?? '',
+    origin: originOf(asked.identity, asked.context, context.timeoutMs),
+  });
+  return [
+    bindOperation(batchOperation, async (asked) => {
+      const fields = readBatchInclude(asked.query.include);
+      const origin = originOf(asked.identity, asked.context, context.timeoutMs);
+      return submitBatch(context, await open(asked), origin, asked.body, fields);
+    }),
+    bindOperation(listInstancesOperation, async (asked) => {
+      const { prefix, status } = asked.query;
+      const origin = originOf(asked.identity, asked.context, context.timeoutMs);
+      return listInstances(context, await open(asked), origin, { prefix, status }, readPage(asked.query));
+    }),
+    bindOperation(submitOperation, async (asked) => submitFacts(context, await name(asked), asked.body)),
+    bindOperation(getInstanceOperation, async (asked) =>
+      getInstance(context, await name(asked), asked.query.include_relations),
+    ),
+    bindOperation(deleteInstanceOperation, async (asked) => deleteInstance(context, await name(asked))),
+    bindOperation(getHistoryOperation, async (asked) => {
+      const { field, limit } = asked.query;
+      const most = limit === undefined ? undefined : readCount('limit', limit, contextLimits.historyMost);
+      return getHistory(context, await name(asked), { field, limit: most });
+    }),
+    bindOperation(getPendingOperation, async (asked) => getPending(context, await name(asked))),
+    bindOperation(cascadeOperation, async (asked) => cascadeInstance(context, await name(asked))),
+    bindOperation(solveInstanceOperation, async (asked) => {
+      const { status, answer } = await solveInstance(
+        context,
+        await name(asked),
+        asked.params['rule'] ?? '',
+        asked.body,
+      );
+      return new Answer(answer, { status });
+    }),
+  ];
+};

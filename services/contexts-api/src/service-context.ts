@@ -1,0 +1,14 @@
+import { type Database } from '@decision/persistence';
+import { type ContextDirectory } from './definitions/context-directory';
+import { type OperateContext } from './operations/operate';
+
+/** What the use-cases on instances work with. */
+export interface InstancesContext {
+  readonly database: Database;
+  readonly directory: ContextDirectory;
+  readonly operate: OperateContext;
+  /** From the arrival of a request to its answer, ms. */
+  readonly timeoutMs: number;
+  /** Instances that one transaction merges at most. */
+  readonly chunkSize: number;
+}

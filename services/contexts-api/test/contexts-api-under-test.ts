@@ -1,0 +1,227 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { openCache } from '@decision/cache';
+import {
+  decodeSettleAnswer,
+  decodeSettleRequest,
+  encodeSettleAnswer,
+  type RuleField,
+  type RuleRow,
+} from '@decision/contracts';
+import { createContextModels, createRuleLibrary, createValueDirectory, settleOperations } from '@decision/execution';
+import { testStack } from '@decision/local-stack';
+import {
+  createApiKey,
+  createDatabase,
+  type Database,
+  dropDatabase,
+  ensureWorkspace,
+  findApiKey,
+  findValueRevision,
+  insertRule,
+  loadValues,
+  loadVersion,
+  migrate,
+  openDatabase,
+  publishRule,
+  updateRule,
+  type WorkspaceAccess,
+} from '@decision/persistence';
+import { createAuthenticator, createLogger, createMetrics, generateApiKey } from '@decision/service-kit';
+import { createContextsApi } from '../src/app';
+import { createContextDirectory } from '../src/definitions/context-directory';
+import { createBrokerSettler } from '../src/operations/settler';
+import { startUpkeep, type Upkeep } from '../src/upkeep/upkeep';
+
+export interface Answer {
+  readonly status: number;
+  readonly body: Record<string, unknown>;
+}
+
+/** What stands between the service and its workers, which live in this process. */
+export interface WorkersUnderTest {
+  /** Is called before each message is worked on; a test may wait or throw here. */
+  before: (bytes: Buffer) => Promise<void>;
+  /** Slugs of rules that ran, in order. */
+  readonly ran: string[];
+  /** Numbers of instances in each message. */
+  readonly messages: number[];
+}
+
+/** One process of the service over HTTP. */
+export interface ContextsApiUnderTest {
+  readonly url: string;
+  readonly database: Database;
+  readonly databaseUrl: string;
+  readonly workers: WorkersUnderTest;
+  readonly access: WorkspaceAccess;
+  readonly adminKey: string;
+  readonly upkeep: Upkeep;
+  call(method: string, path: string, body?: unknown, key?: string): Promise<Answer>;
+  makeKey(role: string, userGroups?: string[], workspaceId?: string): Promise<string>;
+  makeWorkspace(slug: string): Promise<string>;
+  /** Makes and publishes a rule that is bound to a context; answers its id. */
+  bindRule(context: string, slug: string, table: RuleTableParts, version?: unknown): Promise<string>;
+  /** Publishes another table of a rule. */
+  publish(ruleId: string, table: RuleTableParts): Promise<string>;
+  stop(): Promise<void>;
+}
+
+export interface RuleTableParts {
+  readonly inputs: readonly RuleField[];
+  readonly outputs: readonly RuleField[];
+  readonly rows: readonly RuleRow[];
+}
+
+export interface StartOptions {
+  readonly leaseMs?: number;
+  readonly timeoutMs?: number;
+  readonly chunkSize?: number;
+  readonly mostWaiting?: number;
+  /** Another process on the database of this one. */
+  readonly beside?: ContextsApiUnderTest;
+}
+
+const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+
+export const startContextsApi = async (options: StartOptions = {}): Promise<ContextsApiUnderTest> => {
+  const stack = testStack();
+  const name = stack.uniqueName('contexts');
+  const databaseUrl = options.beside?.databaseUrl ?? (await createDatabase(stack.databaseUrl, name));
+  await migrate({ url: databaseUrl });
+  const database = openDatabase({ url: databaseUrl, applicationName: 'contexts-api-test', poolMax: 20 });
+  const makeWorkspace = async (slug: string) => (await ensureWorkspace(databaseUrl, { slug, name: slug })).id;
+  const access: WorkspaceAccess = { workspaceId: await makeWorkspace('main'), userGroups: undefined, actor: 'tester' };
+  const { settler, workers, close } = openWorkers(database);
+  const directory = createContextDirectory(database);
+  const { leaseMs = 30_000, timeoutMs = 20_000, chunkSize = 500, mostWaiting = 100 } = options;
+  const operate = { database, settler, leaseMs, line: { mostWaiting, ticketLeaseMs: leaseMs } };
+  const failures: unknown[] = [];
+  const upkeep = startUpkeep(
+    {
+      database,
+      directory,
+      operate,
+      timeoutMs,
+      now: Date.now,
+      newId: randomUUID,
+      onError: (error) => failures.push(error),
+      onEvent: () => undefined,
+    },
+    3_600_000,
+  );
+  const server = createContextsApi({
+    config: {
+      ...{ host: '127.0.0.1', port: 0, bodyLimitBytes: 200_000_000, requestTimeoutMs: 30_000, keepAliveMs: 5_000 },
+      ...{ logRequests: false, trustedProxies: 0 },
+    },
+    logger: createLogger({ service: 'contexts-api', level: 'silent' }),
+    metrics: createMetrics('contexts-api'),
+    authenticator: createAuthenticator({ findKey: (selector) => findApiKey(database, selector), now: Date.now }),
+    ...{ database, directory, operate, timeoutMs, chunkSize, newId: randomUUID },
+    health: {
+      pingDatabase: () => database.ping(),
+      cacheStatus: () => ({ enabled: false, connected: false, channel: { enabled: false, ready: false, name: '' } }),
+      requesterStatus: () => undefined,
+    },
+  });
+  const { url } = await server.listen();
+  const makeKey = async (role: string, userGroups: string[] = [], workspaceId = access.workspaceId) => {
+    const { apiKey, selector, secretHash } = generateApiKey(randomBytes);
+    await database.inWorkspace({ workspaceId, userGroups: undefined }, (transaction) =>
+      createApiKey(transaction, { selector, secretHash, name: role, role, userGroups, expiresAt: null }),
+    );
+    return apiKey;
+  };
+  const adminKey = options.beside?.adminKey ?? (await makeKey('admin'));
+  const publish = async (ruleId: string, table: RuleTableParts) => {
+    const versionId = randomUUID();
+    await database.inWorkspace(access, async (transaction) => {
+      await updateRule(transaction, ruleId, {
+        requestSchema: [...table.inputs],
+        responseSchema: [...table.outputs],
+        conditions: [...table.rows],
+      });
+      await publishRule(transaction, ruleId, { versionId });
+    });
+    return versionId;
+  };
+  return {
+    ...{ url, database, databaseUrl, workers, access, adminKey, upkeep, makeKey, makeWorkspace, publish },
+    call: (method, path, body, key = adminKey) => call(`${url}/api/v1${path}`, method, body, key),
+    bindRule: async (context, slug, table, version = 'latest') => {
+      const id = randomUUID();
+      await database.inWorkspace(access, (transaction) =>
+        insertRule(transaction, { ...EMPTY_RULE, id, slug, name: slug, context: { slug: context, version } }),
+      );
+      await publish(id, table);
+      return id;
+    },
+    stop: async () => {
+      await server.stop(1_000);
+      await upkeep.stop();
+      await close();
+      await database.close();
+      if (options.beside === undefined) await dropDatabase(stack.databaseUrl, name);
+      expect(failures).toEqual([]);
+    },
+  };
+};
+
+const EMPTY_RULE = {
+  ...{
+    description: null,
+    labels: [],
+    userGroups: [],
+    folder: null,
+    requestSchema: [],
+    responseSchema: [],
+    conditions: [],
+    groups: {},
+  },
+  ...{ settings: {}, testSuite: [], sampleRequest: null, sampleResponse: null, testRequest: null, metadata: {} },
+};
+
+/** The settler of the service before workers in this process, which read and answer real messages. */
+const openWorkers = (database: Database) => {
+  const cache = openCache({ url: undefined, keyPrefix: '' }, silent);
+  const whole = (workspaceId: string): WorkspaceAccess => ({ workspaceId, userGroups: undefined });
+  const values = createValueDirectory(
+    cache,
+    {
+      findRevision: (workspaceId) => database.inWorkspace(whole(workspaceId), findValueRevision),
+      load: (workspaceId, ids) =>
+        database.inWorkspace(whole(workspaceId), (transaction) => loadValues(transaction, ids)),
+    },
+    { onStale: () => undefined },
+  );
+  const loadTable = (workspaceId: string, versionId: string) =>
+    database.inWorkspace(whole(workspaceId), (transaction) => loadVersion(transaction, versionId));
+  const library = createRuleLibrary(cache, { values, loadTable }, { maxRows: 100_000 });
+  const models = createContextModels();
+  const workers: WorkersUnderTest = { before: () => Promise.resolve(), ran: [], messages: [] };
+  const settler = createBrokerSettler({
+    request: async ({ workspaceId, deadline }, payload) => {
+      const request = decodeSettleRequest(payload);
+      workers.messages.push(request.instances.length);
+      await workers.before(payload);
+      const settled = await settleOperations(request, {
+        ...{ workspaceId, deadline, library, models },
+        onRun: ({ asset }) => void workers.ran.push(asset.slug),
+      });
+      const bytes = encodeSettleAnswer(settled);
+      decodeSettleAnswer(bytes);
+      return bytes;
+    },
+  });
+  return { settler, workers, close: () => cache.close() };
+};
+
+const call = async (url: string, method: string, body: unknown, key: string): Promise<Answer> => {
+  const response = await fetch(url, {
+    method,
+    headers: { 'x-api-key': key, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    signal: AbortSignal.timeout(60_000),
+  });
+  return { status: response.status, body: JSON.parse(await response.text()) as Record<string, unknown> };
+};

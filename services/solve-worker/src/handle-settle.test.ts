@@ -1,0 +1,92 @@
+import { decodeSettleAnswer, encodeSettleRequest, type SolutionRequestEnvelope } from '@decision/contracts';
+import { compileRule } from '@decision/engine';
+import { createContextModels } from '@decision/execution';
+import { createHandler } from './handle';
+import { type SolvedInput } from './evaluate';
+
+const rule = compileRule({
+  requestSchema: [{ key: 'total', name: 'Total', type: 'number' }],
+  responseSchema: [{ key: 'tier', name: 'Tier', type: 'string' }],
+  conditions: [
+    { request: { total: { op: 'greater than', args: [10] } }, response: { tier: { value: 'x'.repeat(1_000) } } },
+  ],
+});
+const envelope: SolutionRequestEnvelope = {
+  ...{
+    correlationId: '1',
+    requester: 'contexts',
+    replyPartition: 0,
+    deadline: Number.MAX_SAFE_INTEGER,
+    kind: 'settle',
+  },
+  ...{ workspaceId: 'w', versionId: 'context', receivedAt: 0, explain: 'none', requestId: 'r', traceparent: undefined },
+  origin: { keyId: 'k', slug: 'orders', selector: 'latest', firstIndex: 7 },
+};
+const payloadOf = (count: number) =>
+  encodeSettleRequest({
+    revision: '1',
+    contextId: 'orders',
+    contexts: [
+      {
+        id: 'orders',
+        slug: 'orders',
+        identityFact: 'id',
+        autoExecuteDecisions: true,
+        ttlSeconds: null,
+        historyLimit: 100,
+        onSchemaMismatch: 'ignore',
+        schema: {
+          base: [
+            { key: 'id', type: 'string' },
+            { key: 'total', type: 'number' },
+            { key: 'tier', type: 'string' },
+          ],
+        },
+      },
+    ],
+    relationships: [],
+    assets: [
+      {
+        type: 'rule',
+        slug: 'tiers',
+        effectiveVersion: 'v1',
+        inputs: [{ key: 'total', hasDefault: false }],
+        outputs: ['tier'],
+      },
+    ],
+    collections: {},
+    now: 0,
+    instances: Array.from({ length: count }, (_, index) => ({
+      instanceId: `o-${index}`,
+      facts: { id: `o-${index}`, total: 11 },
+      executions: {},
+      related: {},
+      history: {},
+    })),
+  });
+
+const handlerWith = () => {
+  const told: { envelope: SolutionRequestEnvelope; items: readonly SolvedInput[] }[] = [];
+  const library = { get: () => Promise.resolve(rule) };
+  const decisions = {
+    write: (of: SolutionRequestEnvelope, items: readonly SolvedInput[]) => void told.push({ envelope: of, items }),
+  };
+  return { handle: createHandler({ library, models: createContextModels(), decisions }), told };
+};
+
+it('answers what instances became, and tells each rule that ran as a decision', async () => {
+  const { handle, told } = handlerWith();
+  const answer = decodeSettleAnswer(await handle(envelope, payloadOf(2)));
+  expect(answer.map(({ facts }) => facts['id'])).toEqual(['o-0', 'o-1']);
+  expect(told).toHaveLength(2);
+  expect(told[0]).toMatchObject({
+    envelope: { versionId: 'v1', origin: { keyId: 'k', slug: 'tiers', firstIndex: 0 } },
+    items: [{ error: undefined }],
+  });
+  expect(told[0]?.items[0]?.request).toBe('{"total":11}');
+});
+
+it('refuses an answer that no message can carry', async () => {
+  const { handle } = handlerWith();
+  await expect(handle(envelope, payloadOf(22_000))).rejects.toMatchObject({ code: 'result_too_large' });
+});
