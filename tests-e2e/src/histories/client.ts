@@ -34,7 +34,7 @@ export const runClient = async (
     const turn = { context, random, name: `${name}.${count}` };
     const draw = random.next();
     const answer = await (draw < SUBMITS ? submit(turn) : draw < SUBMITS + READS ? read(turn) : submitBatch(turn));
-    if (answer === undefined || answer.status === 503) await pause(REST_MS);
+    if (answer === undefined || answer.status === 0 || answer.status === 503) await pause(REST_MS);
   }
 };
 

@@ -1,5 +1,6 @@
 import { type Operation, type Outcome } from './history';
-import { type WatchedHistory, type WatchReport } from './watch-histories';
+import { type WatchedHistory } from './recorder';
+import { type WatchReport } from './watch-histories';
 
 /** Whether every history was explained. */
 export const isSerial = ({ histories }: WatchReport): boolean =>

@@ -63,12 +63,41 @@ const isSerialByDefinition = (operations: readonly Operation[]): boolean => {
   return extend({}, operations);
 };
 
+/** What the service would have kept of what happened. */
+const keptOrders = (all: readonly Drawn[]) =>
+  Object.fromEntries(
+    NAMES.map((name) => [
+      name,
+      all.flatMap(({ facts, fate }, index) => {
+        const at = facts.indexOf(name);
+        return at === -1 || fate === 'never' ? [] : [10 * (index + 1) + at];
+      }),
+    ]),
+  );
+
 it('explains every history that happened in some order', () => {
   fc.assert(
     fc.property(fc.array(drawn, { maxLength: 40 }), (all) => {
-      expect(explainHistory({ operations: happen(all), orders: {} }, nothingDecided).type).toBe('serial');
+      const operations = happen(all);
+      expect(explainHistory({ operations, orders: {} }, nothingDecided).type).toBe('serial');
+      expect(explainHistory({ operations, orders: keptOrders(all) }, nothingDecided).type).toBe('serial');
     }),
     { numRuns: 300 },
+  );
+});
+
+it('explains none of which a value was kept twice', () => {
+  const values = fc
+    .array(drawn, { minLength: 1, maxLength: 20 })
+    .filter((all) => (keptOrders(all)['a'] ?? []).length > 0);
+  fc.assert(
+    fc.property(values, fc.nat(), (all, position) => {
+      const orders = keptOrders(all);
+      const a = orders['a'] ?? [];
+      const twice = { ...orders, a: [...a, ...a.slice(position % a.length).slice(0, 1)] };
+      expect(explainHistory({ operations: happen(all), orders: twice }, nothingDecided).type).toBe('not_serial');
+    }),
+    { numRuns: 200 },
   );
 });
 

@@ -53,7 +53,7 @@ const freeze = async (service: ServiceProcess): Promise<void> => {
 };
 
 /** A process that is just being started again is left alone. */
-const signal = (service: ServiceProcess, name: NodeJS.Signals): void => {
+export const signal = (service: ServiceProcess, name: NodeJS.Signals): void => {
   const pid = service.pid();
   if (pid !== undefined) process.kill(pid, name);
 };

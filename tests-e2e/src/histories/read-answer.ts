@@ -48,6 +48,7 @@ export const ordersIn = (
 
 /** An error names all that it committed, unless the database did not tell. */
 const outcomeOfFailure = (answer: ServiceAnswer | undefined, instanceId: string): Outcome => {
+  if (answer?.status === 0) return { type: 'refused' };
   const ids = answer?.body['committed_instance_ids'];
   if (!Array.isArray(ids)) return { type: 'unknown' };
   if (ids.includes(instanceId)) return { type: 'committed' };

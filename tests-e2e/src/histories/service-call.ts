@@ -1,5 +1,6 @@
 /** What was answered; undefined where the connection broke, or nothing came in time. */
 export interface ServiceAnswer {
+  /** 0 where nobody listened, so that nothing was sent. */
   readonly status: number;
   readonly body: Readonly<Record<string, unknown>>;
 }
@@ -19,7 +20,13 @@ export const callJson = async (
       signal: AbortSignal.timeout(LONGEST_MS),
     });
     return { status: response.status, body: (await response.json()) as Record<string, unknown> };
-  } catch {
-    return undefined;
+  } catch (error) {
+    return isUnreachable(error) ? { status: 0, body: {} } : undefined;
   }
 };
+
+const isUnreachable = (error: unknown): boolean =>
+  error instanceof Error &&
+  error.cause instanceof Error &&
+  'code' in error.cause &&
+  error.cause.code === 'ECONNREFUSED';

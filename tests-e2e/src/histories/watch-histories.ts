@@ -1,13 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type ClientContext, readFrom, runClient, submitTo } from './client';
-import { explainHistory, type Verdict } from './explain-history';
+import { runClient } from './client';
 import { type Fault, inflict, type PausableServer } from './faults';
-import { type History, type Operation } from './history';
-import { HistoryError } from './history-error';
-import { ordersIn } from './read-answer';
+import { Recorder, type WatchedHistory } from './recorder';
 import { seededRandom, type SeededRandom } from './seeded-random';
-import { callJson } from './service-call';
-import { CONTEXT_SLUG, decidePair, FACTS } from './watched-context';
 import { LEASE_MS, type WatchedFleet } from './watched-fleet';
 
 export interface WatchOptions {
@@ -25,13 +20,6 @@ export interface WatchOptions {
   readonly broker?: PausableServer | undefined;
 }
 
-/** What was seen of one instance, and what there is to say of it. */
-export interface WatchedHistory {
-  readonly instanceId: string;
-  readonly history: History;
-  readonly verdict: Verdict;
-}
-
 export interface WatchReport {
   readonly histories: readonly WatchedHistory[];
   readonly faults: Readonly<Partial<Record<Fault, number>>>;
@@ -44,7 +32,7 @@ const HEALING_MS = 2 * LEASE_MS;
 
 /**
  * Lets clients submit and read at random while faults are done to the fleet, records every answer, and explains the history of each instance. Chance
- * is seeded; which requests overlap is up to the machine. Throws {@link HistoryError} where the fleet does not recover.
+ * is seeded; which requests overlap is up to the machine. Throws `HistoryError` where the fleet does not recover.
  */
 export const watchHistories = async (options: WatchOptions): Promise<WatchReport> => {
   const { fleet, seed, clients, durationMs } = options;
@@ -78,50 +66,3 @@ const inflictAll = async (
   }
   return done;
 };
-
-/** Keeps what clients were answered. */
-class Recorder {
-  readonly context: ClientContext;
-  private readonly operations = new Map<string, Operation[]>();
-  private values = 0;
-
-  constructor({ fleet, instancePrefix, instances }: WatchOptions) {
-    const [first, second] = fleet.contexts;
-    this.context = {
-      apiKey: fleet.apiKey,
-      urls: [first.url, second.url],
-      instanceIds: [
-        `${instancePrefix}-0`,
-        ...Array.from({ length: instances - 1 }, (_, index) => `${instancePrefix}-${index + 1}`),
-      ],
-      nextValue: () => (this.values += 1),
-      now: () => performance.now(),
-      record: (instanceId, operation) => void this.of(instanceId).push(operation),
-    };
-  }
-
-  /**
-   * The last operations on an instance, once nothing is done to the fleet any more: a read, and a submission that must succeed, since nobody holds the
-   * instance; then the orders that the service kept.
-   */
-  async conclude(instanceId: string): Promise<WatchedHistory> {
-    const [url] = this.context.urls;
-    await readFrom(this.context, url, { instanceId, name: 'last' });
-    const writes = Object.fromEntries(FACTS.map((fact) => [fact, this.context.nextValue()]));
-    const answer = await submitTo(this.context, url, { instanceId, name: 'last', writes });
-    if (answer?.status !== 200)
-      throw new HistoryError(`${instanceId} did not recover: ${answer?.status} ${JSON.stringify(answer?.body)}`);
-    await readFrom(this.context, url, { instanceId, name: 'very last' });
-    const path = `${url}/api/v1/contexts/${CONTEXT_SLUG}/${instanceId}/history`;
-    const orders = ordersIn(await callJson(path, { method: 'GET', apiKey: this.context.apiKey }));
-    if (orders === undefined) throw new HistoryError(`The history of ${instanceId} cannot be read.`);
-    const history = { operations: this.of(instanceId), orders };
-    return { instanceId, history, verdict: explainHistory(history, decidePair) };
-  }
-
-  private of(instanceId: string): Operation[] {
-    const known = this.operations.get(instanceId) ?? [];
-    this.operations.set(instanceId, known);
-    return known;
-  }
-}
