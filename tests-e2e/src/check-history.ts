@@ -1,0 +1,61 @@
+import { randomInt } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { startStack, stackLocations } from '@decision/local-stack';
+import { describeReport, isSerial } from './histories/describe-report';
+import { SERVICE_FAULTS } from './histories/faults';
+import { startWatchedFleet } from './histories/watched-fleet';
+import { watchHistories } from './histories/watch-histories';
+
+/* `pnpm check:history`: servers and services of its own, clients, faults, and whether what clients were answered has a serial order. */
+
+const number = (name: string, otherwise: number): number => Number(process.env[name] ?? otherwise);
+
+const SETTINGS = {
+  seed: number('HISTORY_SEED', randomInt(2 ** 31)),
+  clients: number('HISTORY_CLIENTS', 24),
+  instances: number('HISTORY_INSTANCES', 12),
+  durationMs: number('HISTORY_SECONDS', 60) * 1_000,
+};
+
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+
+const main = async (): Promise<boolean> => {
+  const directory = mkdtempSync(join(tmpdir(), 'decision-history-'));
+  const downloads = resolve(__dirname, '../../.local/downloads');
+  say(
+    `seed ${SETTINGS.seed}, ${SETTINGS.clients} clients, ${SETTINGS.instances} instances, ${SETTINGS.durationMs / 1_000} s`,
+  );
+  const stack = await startStack({ directory, downloads, durable: false });
+  try {
+    const fleet = await startWatchedFleet({ addresses: stack, name: 'history' });
+    try {
+      const faults = [...SERVICE_FAULTS, 'pause broker' as const];
+      const report = await watchHistories({
+        fleet,
+        ...SETTINGS,
+        instancePrefix: 'i',
+        faults,
+        broker: stack.controls.broker,
+      });
+      say(describeReport(report));
+      return isSerial(report);
+    } finally {
+      await fleet.stop();
+    }
+  } finally {
+    await stack.stop();
+    for (const path of stackLocations(directory)) rmSync(path, { recursive: true, force: true });
+  }
+};
+
+main().then(
+  (isGood) => {
+    process.exitCode = isGood ? 0 : 1;
+  },
+  (error: unknown) => {
+    process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+    process.exitCode = 2;
+  },
+);

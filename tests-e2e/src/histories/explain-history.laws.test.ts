@@ -1,0 +1,128 @@
+import fc from 'fast-check';
+import { explainHistory } from './explain-history';
+import { type Facts, type Operation } from './history';
+
+/** What is drawn for one operation: how it moves in time around the moment at which it happens, and what it does. */
+interface Drawn {
+  readonly facts: readonly string[];
+  readonly reach: readonly [number, number];
+  readonly fate: 'answered' | 'lost' | 'cut' | 'never';
+}
+
+const NAMES = ['a', 'b', 'c'];
+const drawn = fc.record<Drawn>({
+  facts: fc.subarray(NAMES),
+  reach: fc.tuple(fc.integer({ min: 0, max: 4 }), fc.integer({ min: 0, max: 4 })),
+  fate: fc.constantFrom('answered', 'answered', 'answered', 'lost', 'cut', 'never'),
+});
+const nothingDecided = () => null;
+
+/** A history that happened in the order in which it was drawn: operation n at the moment 10 n, answered around it. */
+const happen = (all: readonly Drawn[]): Operation[] => {
+  let facts: Facts = {};
+  return all.map(({ facts: names, reach, fate }, index): Operation => {
+    const writes = Object.fromEntries(names.map((name, at) => [name, 10 * (index + 1) + at]));
+    const isRead = names.length === 0;
+    if (fate !== 'never') facts = { ...facts, ...writes };
+    const moment = 10 * index;
+    return {
+      name: `${index}`,
+      begunAt: moment - 9 * reach[0],
+      endedAt: moment + 1 + 9 * reach[1],
+      writes: isRead ? undefined : writes,
+      outcome:
+        fate === 'answered' || isRead
+          ? { type: 'seen', seen: { facts, decided: null }, settled: true }
+          : { type: fate === 'cut' ? 'committed' : 'unknown' },
+    };
+  });
+};
+
+/** Every order of every choice of what happened: the definition, without any cleverness. */
+const isSerialByDefinition = (operations: readonly Operation[]): boolean => {
+  const extend = (facts: Facts, open: readonly Operation[]): boolean =>
+    open.every(({ outcome }) => outcome.type === 'unknown') ||
+    open.some((next) => {
+      const isEarly = open.some(
+        (other) => other !== next && other.outcome.type !== 'unknown' && other.endedAt < next.begunAt,
+      );
+      if (isEarly) return false;
+      const after = { ...facts, ...next.writes };
+      const { outcome } = next;
+      const fits =
+        outcome.type !== 'seen' ||
+        JSON.stringify(Object.entries(outcome.seen.facts).sort()) === JSON.stringify(Object.entries(after).sort());
+      return (
+        fits &&
+        extend(
+          after,
+          open.filter((other) => other !== next),
+        )
+      );
+    });
+  return extend({}, operations);
+};
+
+/** What the service would have kept of what happened. */
+const keptOrders = (all: readonly Drawn[]) =>
+  Object.fromEntries(
+    NAMES.map((name) => [
+      name,
+      all.flatMap(({ facts, fate }, index) => {
+        const at = facts.indexOf(name);
+        return at === -1 || fate === 'never' ? [] : [10 * (index + 1) + at];
+      }),
+    ]),
+  );
+
+it('explains every history that happened in some order', () => {
+  fc.assert(
+    fc.property(fc.array(drawn, { maxLength: 40 }), (all) => {
+      const operations = happen(all);
+      expect(explainHistory({ operations, orders: {} }, nothingDecided).type).toBe('serial');
+      expect(explainHistory({ operations, orders: keptOrders(all) }, nothingDecided).type).toBe('serial');
+    }),
+    { numRuns: 300 },
+  );
+});
+
+it('explains none of which a value was kept twice', () => {
+  const values = fc
+    .array(drawn, { minLength: 1, maxLength: 20 })
+    .filter((all) => (keptOrders(all)['a'] ?? []).length > 0);
+  fc.assert(
+    fc.property(values, fc.nat(), (all, position) => {
+      const orders = keptOrders(all);
+      const a = orders['a'] ?? [];
+      const twice = { ...orders, a: [...a, ...a.slice(position % a.length).slice(0, 1)] };
+      expect(explainHistory({ operations: happen(all), orders: twice }, nothingDecided).type).toBe('not_serial');
+    }),
+    { numRuns: 200 },
+  );
+});
+
+it('agrees with the definition on short histories, broken ones among them', () => {
+  const verdicts = { serial: 0, not_serial: 0, undecided: 0 };
+  const broken = fc.tuple(
+    fc.array(drawn, { minLength: 2, maxLength: 6 }),
+    fc.array(fc.tuple(fc.nat(5), fc.nat(5)), { maxLength: 2 }),
+  );
+  fc.assert(
+    fc.property(broken, ([all, swaps]) => {
+      const operations = happen(all);
+      // Answers change places: sometimes that breaks the history, and sometimes not.
+      for (const [one, other] of swaps) {
+        const [first, second] = [operations[one], operations[other]];
+        if (first === undefined || second === undefined) continue;
+        operations[one] = { ...first, outcome: second.outcome };
+        operations[other] = { ...second, outcome: first.outcome };
+      }
+      const { type } = explainHistory({ operations, orders: {} }, nothingDecided);
+      verdicts[type] += 1;
+      expect(type === 'serial').toBe(isSerialByDefinition(operations));
+    }),
+    { numRuns: 1_000 },
+  );
+  expect(verdicts.serial).toBeGreaterThan(100);
+  expect(verdicts.not_serial).toBeGreaterThan(100);
+});

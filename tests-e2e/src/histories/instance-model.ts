@@ -1,0 +1,95 @@
+import { type Decide, type Facts, type History, type Operation, type Seen } from './history';
+
+/** An instance after some operations, in one order of them. */
+export interface InstanceModel {
+  readonly facts: Facts;
+  /** What may be stored as decided: until a settling is written back, also what was there before it. */
+  readonly possible: readonly (number | null)[];
+  /** The decision stands for whoever begins after this time; Infinity where nobody was told that it does. */
+  readonly settledBy: number;
+  /** How many values each tracked fact has had. */
+  readonly counts: Readonly<Record<string, number>>;
+}
+
+export const EMPTY_INSTANCE: InstanceModel = { facts: {}, possible: [null], settledBy: 0, counts: {} };
+
+/** What the order of operations has to agree with. */
+export interface ModelRules {
+  readonly decide: Decide;
+  readonly orders: History['orders'];
+}
+
+/**
+ * The instance after one more operation; undefined where the operation cannot have come next.
+ *
+ * A submission is merged at one moment and what is due is written back at a later one, both before its answer. Nobody else writes between them, but
+ * readers see the merge without the decision.
+ */
+export const afterOperation = (
+  model: InstanceModel,
+  operation: Operation,
+  rules: ModelRules,
+): InstanceModel | undefined =>
+  operation.writes === undefined
+    ? afterRead(model, operation, rules)
+    : afterWrite(model, operation, operation.writes, rules);
+
+const afterRead = (
+  model: InstanceModel,
+  { outcome, begunAt }: Operation,
+  { decide }: ModelRules,
+): InstanceModel | undefined => {
+  if (outcome.type !== 'seen') return model;
+  if (!sameFacts(outcome.seen.facts, model.facts)) return undefined;
+  const { decided } = outcome.seen;
+  const due = decide(model.facts);
+  if (decided === due) return { ...model, possible: [due] };
+  const mayBeOld = model.settledBy >= begunAt && model.possible.includes(decided);
+  return mayBeOld ? { ...model, possible: [decided, due] } : undefined;
+};
+
+const afterWrite = (
+  model: InstanceModel,
+  { outcome, endedAt }: Operation,
+  writes: Facts,
+  { decide, orders }: ModelRules,
+): InstanceModel | undefined => {
+  const counts = countValues(model.counts, writes, orders);
+  if (counts === undefined) return undefined;
+  const facts = { ...model.facts, ...writes };
+  const due = decide(facts);
+  // Whoever was told that all has run had it written back before anybody else could merge.
+  const stored = model.settledBy === Infinity ? model.possible : [decide(model.facts)];
+  const possible = [...new Set([...stored, due])];
+  if (outcome.type !== 'seen') return { facts, possible, settledBy: Infinity, counts };
+  const { seen, settled } = outcome;
+  if (!sameFacts(seen.facts, facts)) return undefined;
+  if (settled) return seen.decided === due ? { facts, possible, settledBy: endedAt, counts } : undefined;
+  return isPossible(seen, possible)
+    ? { facts, possible: [...new Set([seen.decided, due])], settledBy: Infinity, counts }
+    : undefined;
+};
+
+const isPossible = ({ decided }: Seen, possible: InstanceModel['possible']): boolean => possible.includes(decided);
+
+/** Undefined where the service noted the values of a tracked fact in another order. */
+const countValues = (
+  counts: InstanceModel['counts'],
+  writes: Facts,
+  orders: ModelRules['orders'],
+): InstanceModel['counts'] | undefined => {
+  const next = { ...counts };
+  for (const [fact, value] of Object.entries(writes)) {
+    const order = orders[fact];
+    if (order === undefined) continue;
+    const count = counts[fact] ?? 0;
+    if (order[count] !== value) return undefined;
+    next[fact] = count + 1;
+  }
+  return next;
+};
+
+const sameFacts = (one: Facts, other: Facts): boolean => {
+  const names = Object.keys(one);
+  return names.length === Object.keys(other).length && names.every((name) => one[name] === other[name]);
+};

@@ -1,0 +1,72 @@
+import { type Facts, type Outcome, type Seen } from './history';
+import { type ServiceAnswer } from './service-call';
+import { FACTS } from './watched-context';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** Statuses of a run after which nothing is left to do. */
+const FINISHED: ReadonlySet<unknown> = new Set(['solved', 'success', 'skipped_already_run']);
+const UNFINISHED_REASONS: ReadonlySet<unknown> = new Set(['execution_unavailable', 'execution_in_progress']);
+
+/** What a single submission tells. */
+export const outcomeOfSubmission = (answer: ServiceAnswer | undefined, instanceId: string): Outcome =>
+  answer?.status === 200
+    ? { type: 'seen', seen: seenIn(answer.body['state']), settled: isSettled(answer.body, answer.body['cascaded']) }
+    : outcomeOfFailure(answer, instanceId);
+
+/** What a batch tells of one of its instances. */
+export const outcomeInBatch = (answer: ServiceAnswer | undefined, instanceId: string): Outcome => {
+  if (answer?.status !== 200) return outcomeOfFailure(answer, instanceId);
+  const result = list(answer.body['results']).find((one) => one['instance_id'] === instanceId);
+  if (result === undefined) return { type: 'unknown' };
+  const settled = isSettled(answer.body, []) && isSettled(result, result['executed']);
+  return { type: 'seen', seen: seenIn(result['state']), settled };
+};
+
+/** What a read tells. One that is not answered tells nothing. */
+export const outcomeOfRead = (answer: ServiceAnswer | undefined): Outcome => {
+  if (answer?.status === 200) return { type: 'seen', seen: seenIn(answer.body['state']), settled: false };
+  const isAbsent = answer?.status === 404 && answer.body['code'] === 'instance_not_found';
+  return isAbsent ? { type: 'seen', seen: { facts: {}, decided: null }, settled: false } : { type: 'unknown' };
+};
+
+/** Values of each tracked fact, oldest first. */
+export const ordersIn = (
+  answer: ServiceAnswer | undefined,
+): Readonly<Record<string, readonly number[]>> | undefined => {
+  if (answer?.status !== 200) return undefined;
+  const history = record(answer.body['history']);
+  return Object.fromEntries(
+    FACTS.map((fact) => [
+      fact,
+      list(history[fact])
+        .map(({ value }) => Number(value))
+        .reverse(),
+    ]),
+  );
+};
+
+/** An error names all that it committed, unless the database did not tell. */
+const outcomeOfFailure = (answer: ServiceAnswer | undefined, instanceId: string): Outcome => {
+  if (answer?.status === 0) return { type: 'refused' };
+  const ids = answer?.body['committed_instance_ids'];
+  if (!Array.isArray(ids)) return { type: 'unknown' };
+  if (ids.includes(instanceId)) return { type: 'committed' };
+  return answer?.body['code'] === 'database_unavailable' ? { type: 'unknown' } : { type: 'refused' };
+};
+
+const isSettled = (answer: Json, runs: unknown): boolean =>
+  answer['execution_degraded'] === undefined &&
+  answer['stopped_by'] === undefined &&
+  !UNFINISHED_REASONS.has(answer['reason']) &&
+  list(runs).every(({ status }) => FINISHED.has(status));
+
+const seenIn = (state: unknown): Seen => {
+  const values = record(state);
+  const facts: Record<string, number> = {};
+  for (const fact of FACTS) if (typeof values[fact] === 'number') facts[fact] = values[fact];
+  return { facts: facts satisfies Facts, decided: typeof values['pair'] === 'number' ? values['pair'] : null };
+};
+
+const record = (value: unknown): Json => (typeof value === 'object' && value !== null ? (value as Json) : {}); // an object's keys are strings
+const list = (value: unknown): readonly Json[] => (Array.isArray(value) ? value.map(record) : []);

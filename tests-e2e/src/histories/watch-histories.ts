@@ -1,0 +1,68 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { runClient } from './client';
+import { type Fault, inflict, type PausableServer } from './faults';
+import { Recorder, type WatchedHistory } from './recorder';
+import { seededRandom, type SeededRandom } from './seeded-random';
+import { LEASE_MS, type WatchedFleet } from './watched-fleet';
+
+export interface WatchOptions {
+  readonly fleet: Pick<WatchedFleet, 'apiKey' | 'contexts' | 'worker' | 'ready'>;
+  /** What ids of instances begin with; they do not exist yet. */
+  readonly instancePrefix: string;
+  readonly seed: number;
+  readonly clients: number;
+  readonly instances: number;
+  /** How long clients are at work, ms. */
+  readonly durationMs: number;
+  /** One is done at a time, in turns, with a short rest between; the processes of contexts-api take turns too, the first one first. Empty: none. */
+  readonly faults: readonly Fault[];
+  /** For the fault of the broker. */
+  readonly broker?: PausableServer | undefined;
+}
+
+export interface WatchReport {
+  readonly histories: readonly WatchedHistory[];
+  readonly faults: Readonly<Partial<Record<Fault, number>>>;
+}
+
+/** Rest between two faults, ms: from half of it to one and a half. */
+const REST_MS = 800;
+/** After the last client has ended, leases run out and processes start again, ms. */
+const HEALING_MS = 2 * LEASE_MS;
+
+/**
+ * Lets clients submit and read at random while faults are done to the fleet, records every answer, and explains the history of each instance. Chance
+ * is seeded; which requests overlap is up to the machine. Throws `HistoryError` where the fleet does not recover.
+ */
+export const watchHistories = async (options: WatchOptions): Promise<WatchReport> => {
+  const { fleet, seed, clients, durationMs } = options;
+  const recorder = new Recorder(options);
+  const end = Date.now() + durationMs;
+  const isOver = (): boolean => Date.now() >= end;
+  const clientRuns = Array.from({ length: clients }, (_, index) =>
+    runClient(recorder.context, { name: `${index}`, random: seededRandom(seed + 1 + index), isOver }),
+  );
+  const faults = await inflictAll(options, seededRandom(seed), isOver);
+  await Promise.all(clientRuns);
+  await fleet.ready();
+  await pause(HEALING_MS);
+  const histories = await Promise.all(recorder.context.instanceIds.map((instanceId) => recorder.conclude(instanceId)));
+  return { histories, faults };
+};
+
+const inflictAll = async (
+  { fleet, broker, faults }: WatchOptions,
+  random: SeededRandom,
+  isOver: () => boolean,
+): Promise<WatchReport['faults']> => {
+  const done: Partial<Record<Fault, number>> = {};
+  for (let turn = 0; faults.length > 0; turn += 1) {
+    await pause(REST_MS * (0.5 + random.next()));
+    const fault = faults[turn % faults.length];
+    if (isOver() || fault === undefined) break;
+    const victim = fleet.contexts[Math.floor(turn / faults.length) % 2 === 0 ? 0 : 1];
+    await inflict(fault, { fleet, broker, victim });
+    done[fault] = (done[fault] ?? 0) + 1;
+  }
+  return done;
+};

@@ -1,0 +1,37 @@
+import { type Facts } from './history';
+
+/** Facts that clients submit. */
+export const FACTS = ['a', 'b', 'c'] as const;
+/** Values count up from 1 and stay below it, so that a decision shows both facts that it was made from. */
+export const MOST_VALUES = 1_000_000;
+
+export const CONTEXT_SLUG = 'watched';
+const RULE_SLUG = 'watched-pair';
+
+/** All that is submitted is tracked: what was merged is seen afterwards, whoever overwrote it. */
+export const WATCHED_CONTEXT = {
+  name: 'Watched',
+  identity_fact: 'id',
+  history_limit: 10_000,
+  schema: {
+    base: [
+      { key: 'id', type: 'string' },
+      ...FACTS.map((key) => ({ key, type: 'number', required: key !== 'c', track_history: true })),
+      { key: 'pair', type: 'number', output_only: true },
+    ],
+  },
+};
+
+const field = (key: string, type: string) => ({ key, name: key, type });
+
+export const watchedRule = (id: string) => ({
+  ...{ id, slug: RULE_SLUG, name: RULE_SLUG, _publish: true },
+  context: { slug: CONTEXT_SLUG, version: 'latest' },
+  requestSchema: [field('a', 'number'), field('b', 'number')],
+  responseSchema: [field('pair', 'function')],
+  conditions: [{ request: {}, response: { pair: { value: `a * ${MOST_VALUES} + b` } } }],
+});
+
+/** What the rule writes. */
+export const decidePair = ({ a, b }: Facts): number | null =>
+  a === undefined || b === undefined ? null : a * MOST_VALUES + b;

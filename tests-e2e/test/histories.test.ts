@@ -1,0 +1,43 @@
+import { testStack } from '@decision/local-stack';
+import { describeReport, isSerial } from '../src/histories/describe-report';
+import { SERVICE_FAULTS } from '../src/histories/faults';
+import { startWatchedFleet, type WatchedFleet } from '../src/histories/watched-fleet';
+import { watchHistories, type WatchOptions } from '../src/histories/watch-histories';
+
+/** Another one each day, and the same for whoever looks into a failure of that day. */
+const SEED = Number(process.env['HISTORY_SEED'] ?? new Date().toISOString().slice(0, 10).replaceAll('-', ''));
+
+let fleet: WatchedFleet;
+
+beforeAll(async () => {
+  const stack = testStack();
+  fleet = await startWatchedFleet({ addresses: stack, name: stack.uniqueName('histories') });
+}, 120_000);
+afterAll(() => fleet.stop(), 30_000);
+
+const watch = (options: Pick<WatchOptions, 'fleet' | 'faults' | 'instancePrefix' | 'durationMs'>) =>
+  watchHistories({ seed: SEED, clients: 12, instances: 6, ...options });
+
+it('I1, I2, I3: whatever is killed and paused, a serial order explains what clients were answered', async () => {
+  const report = await watch({ fleet, faults: SERVICE_FAULTS, instancePrefix: 'sound', durationMs: 8_000 });
+  expect(isSerial(report) ? 'serial' : `seed ${SEED}\n${describeReport(report)}`).toBe('serial');
+  const answered = report.histories
+    .flatMap(({ history }) => history.operations)
+    .filter(({ outcome }) => outcome.type === 'seen');
+  expect(answered.length).toBeGreaterThan(6 * 3); // more than the last ones
+  expect(report.faults).toMatchObject({ 'pause contexts-api': 1 });
+}, 90_000);
+
+it('I6: a build that writes back without asking for its fence is caught', async () => {
+  const broken = await fleet.startFurther({ NODE_OPTIONS: `--require ${require.resolve('./without-fence.cjs')}` });
+  await fleet.ready();
+  const unfenced = { ...fleet, contexts: [broken, fleet.contexts[0]] as const };
+  // Whether a process is paused just then is up to chance; three attempts are more than it takes.
+  for (let attempt = 1; attempt <= 3; attempt += 1) {
+    const report = await watch({
+      ...{ fleet: unfenced, faults: ['pause contexts-api'], instancePrefix: `broken-${attempt}`, durationMs: 4_000 },
+    });
+    if (!isSerial(report)) return;
+  }
+  throw new Error('The broken build went unnoticed.');
+}, 120_000);
