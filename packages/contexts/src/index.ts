@@ -45,7 +45,7 @@ export {
   factsWritten,
   relationsRead,
 } from './assets/bound-asset';
-export { faultsOfBinding } from './assets/check-binding';
+export { type BindingFault, bindingGroundOf, type BindingGround, faultsOfBinding } from './assets/check-binding';
 export { factsAwaited, isReady } from './assets/readiness';
 export { waitingOn, type WaitingInstance } from './assets/waiting-on';
 export {
