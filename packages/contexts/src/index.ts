@@ -66,6 +66,7 @@ export {
   type GroupedRecords,
   type Rejection,
   sentenceOf,
+  UnreadableRecord,
 } from './batches/group-records';
 export { foreignKeysOf, linksOf } from './links/foreign-keys';
 export { type ReaderPlace, readersThrough, relationsInUse } from './links/readers';

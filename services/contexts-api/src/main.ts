@@ -46,6 +46,7 @@ runService({
       ...{ config, logger, metrics, database, directory, operate, newId: randomUUID },
       timeoutMs: config.rpcTimeoutMs,
       chunkSize: config.batchChunk,
+      lineMaxBytes: config.itemMaxBytes,
       authenticator: openAuthenticator({ database, logger, metrics }),
       health: {
         pingDatabase: () => database.ping(),

@@ -78,6 +78,7 @@ export interface StartOptions {
   readonly timeoutMs?: number;
   readonly chunkSize?: number;
   readonly mostWaiting?: number;
+  readonly lineMaxBytes?: number;
   /** Another process on the database of this one. */
   readonly beside?: ContextsApiUnderTest;
 }
@@ -94,7 +95,13 @@ export const startContextsApi = async (options: StartOptions = {}): Promise<Cont
   const access: WorkspaceAccess = { workspaceId: await makeWorkspace('main'), userGroups: undefined, actor: 'tester' };
   const { settler, workers, close } = openWorkers(database);
   const directory = createContextDirectory(database);
-  const { leaseMs = 30_000, timeoutMs = 20_000, chunkSize = 500, mostWaiting = 100 } = options;
+  const {
+    leaseMs = 30_000,
+    timeoutMs = 20_000,
+    chunkSize = 500,
+    mostWaiting = 100,
+    lineMaxBytes = 20_000_000,
+  } = options;
   const operate = { database, settler, leaseMs, line: { mostWaiting, ticketLeaseMs: leaseMs } };
   const failures: unknown[] = [];
   const upkeep = startUpkeep(
@@ -118,7 +125,7 @@ export const startContextsApi = async (options: StartOptions = {}): Promise<Cont
     logger: createLogger({ service: 'contexts-api', level: 'silent' }),
     metrics: createMetrics('contexts-api'),
     authenticator: createAuthenticator({ findKey: (selector) => findApiKey(database, selector), now: Date.now }),
-    ...{ database, directory, operate, timeoutMs, chunkSize, newId: randomUUID },
+    ...{ database, directory, operate, timeoutMs, chunkSize, lineMaxBytes, newId: randomUUID },
     health: {
       pingDatabase: () => database.ping(),
       cacheStatus: () => ({ enabled: false, connected: false, channel: { enabled: false, ready: false, name: '' } }),
