@@ -45,7 +45,7 @@ export {
   factsWritten,
   relationsRead,
 } from './assets/bound-asset';
-export { faultsOfBinding } from './assets/check-binding';
+export { type BindingFault, bindingGroundOf, type BindingGround, faultsOfBinding } from './assets/check-binding';
 export { factsAwaited, isReady } from './assets/readiness';
 export { waitingOn, type WaitingInstance } from './assets/waiting-on';
 export {
@@ -66,6 +66,7 @@ export {
   type GroupedRecords,
   type Rejection,
   sentenceOf,
+  UnreadableRecord,
 } from './batches/group-records';
 export { foreignKeysOf, linksOf } from './links/foreign-keys';
 export { type ReaderPlace, readersThrough, relationsInUse } from './links/readers';

@@ -1,6 +1,7 @@
 export { type ContextModels, createContextModels } from './context-models';
 export { createRuleLibrary, type LoadTable, type RuleLibrary, type RuleSources } from './rule-library';
 export { inputHash, type OperationRun, settleOperations, type SettleSurroundings } from './settle-operations';
+export { createStoredRules } from './stored-rules';
 export {
   createValueDirectory,
   type RuleValues,

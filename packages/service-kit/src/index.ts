@@ -11,11 +11,15 @@ export { type Config, optional, type Setting, type SettingsShape } from './confi
 export { flag, limit, list, oneOf, port, secret, text, wholeNumber } from './config/setting-builders';
 export { url } from './config/url-setting';
 export { Answer } from './http/answer';
-export { bindOperation, type BoundOperation, type OperationRequest } from './http/bind-operation';
+export { bindOperation, type BoundOperation, type LinesRequest, type OperationRequest } from './http/bind-operation';
 export { checkJsonContentType } from './http/content-type';
 export { requireEntitlement } from './http/create-app';
+export { parseJsonLine } from './http/json-body';
+export { type BodyForm, formOfAnswer, isLinesType, LINES_TYPE } from './http/line-media';
 export { readBody } from './http/read-body';
+export { type BodyPiecesOptions, readPieces } from './http/body-pieces';
 export { type RequestContext } from './http/request-context';
+export { LinesAnswer } from './http/send-lines';
 export { sendBytes, sendJson } from './http/send-answer';
 export { sendError } from './http/send-error';
 export {
@@ -25,9 +29,11 @@ export {
   type ServiceServerOptions,
 } from './http/service-server';
 export { type Readiness, type ServiceRoute } from './http/service-routes';
+export { writeSlowly } from './http/write-slowly';
 export { runService, type ServiceStart } from './lifecycle/run-service';
 export { StartRefusal } from './lifecycle/start-refusal';
 export { createStopper, type Stopper } from './lifecycle/stopper';
 export { createLogger, type Logger } from './logging/logger';
 export { createEventCounter } from './metrics/event-counter';
 export { createMetrics, type Metrics } from './metrics/metrics';
+export { inOrder, type InOrderLimits } from './streams/in-order';

@@ -17,6 +17,7 @@ export const settings = {
   rpcTimeoutMs: limit(limits.rpcTimeoutMs),
   maxWorkers: limit(limits.maxWorkers),
   batchChunk: limit(limits.contextBatchChunk),
+  itemMaxBytes: limit(limits.itemMaxBytes),
   leaseMs: limit(limits.contextLeaseMs),
   maxWaiting: limit(limits.contextMaxWaiting),
   upkeepPeriodMs: limit(limits.contextUpkeepMs),

@@ -1,12 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { type Broker, createRequester, type Requester } from '@decision/broker';
+import { createStoredRules } from '@decision/execution';
 import { openAuthenticator, openBroker, openStores } from '@decision/infrastructure';
 import { createEventCounter, runService } from '@decision/service-kit';
 import { createContextsApi } from './app';
 import { settings } from './config';
 import { createContextDirectory } from './definitions/context-directory';
-import { createBrokerSettler } from './operations/settler';
+import { createLocalSettler } from './operations/local-settler';
+import { createSettler } from './operations/settler';
 import { startUpkeep } from './upkeep/upkeep';
+
+/** Rows of rules that are kept compiled here, for operations that no message can carry. */
+const COMPILED_ROWS = 100_000;
 
 runService({
   name: 'contexts-api',
@@ -17,9 +22,14 @@ runService({
     const requester = broker && openRequester(broker);
     if (requester === undefined) logger.warn('MQ_BROKERS names no broker: facts are merged, and no rule is run.');
     const directory = createContextDirectory(database);
+    const rules = createStoredRules(database, cache, {
+      maxRows: COMPILED_ROWS,
+      onStale: (error) =>
+        logger.warn({ err: error }, 'Values could not be read again; rules go on with those they have.'),
+    });
     const operate = {
       database,
-      settler: createBrokerSettler(requester),
+      settler: createSettler({ requester, local: createLocalSettler(rules) }),
       line: { mostWaiting: config.maxWaiting, ticketLeaseMs: config.leaseMs },
       leaseMs: config.leaseMs,
     };
@@ -36,6 +46,7 @@ runService({
       ...{ config, logger, metrics, database, directory, operate, newId: randomUUID },
       timeoutMs: config.rpcTimeoutMs,
       chunkSize: config.batchChunk,
+      lineMaxBytes: config.itemMaxBytes,
       authenticator: openAuthenticator({ database, logger, metrics }),
       health: {
         pingDatabase: () => database.ping(),

@@ -11,4 +11,6 @@ export interface InstancesContext {
   readonly timeoutMs: number;
   /** Instances that one transaction merges at most. */
   readonly chunkSize: number;
+  /** Largest line of a batch of lines, bytes. */
+  readonly lineMaxBytes: number;
 }

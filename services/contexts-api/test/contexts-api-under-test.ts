@@ -1,13 +1,16 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { type RequestEnvelope } from '@decision/broker';
 import { openCache } from '@decision/cache';
 import {
   decodeSettleAnswer,
   decodeSettleRequest,
   encodeSettleAnswer,
+  fixedLimits,
   type RuleField,
   type RuleRow,
+  ServiceError,
 } from '@decision/contracts';
-import { createContextModels, createRuleLibrary, createValueDirectory, settleOperations } from '@decision/execution';
+import { createContextModels, createStoredRules, settleOperations } from '@decision/execution';
 import { testStack } from '@decision/local-stack';
 import {
   createApiKey,
@@ -16,10 +19,7 @@ import {
   dropDatabase,
   ensureWorkspace,
   findApiKey,
-  findValueRevision,
   insertRule,
-  loadValues,
-  loadVersion,
   migrate,
   openDatabase,
   publishRule,
@@ -29,7 +29,8 @@ import {
 import { createAuthenticator, createLogger, createMetrics, generateApiKey } from '@decision/service-kit';
 import { createContextsApi } from '../src/app';
 import { createContextDirectory } from '../src/definitions/context-directory';
-import { createBrokerSettler } from '../src/operations/settler';
+import { createLocalSettler } from '../src/operations/local-settler';
+import { createSettler } from '../src/operations/settler';
 import { startUpkeep, type Upkeep } from '../src/upkeep/upkeep';
 
 export interface Answer {
@@ -77,6 +78,7 @@ export interface StartOptions {
   readonly timeoutMs?: number;
   readonly chunkSize?: number;
   readonly mostWaiting?: number;
+  readonly lineMaxBytes?: number;
   /** Another process on the database of this one. */
   readonly beside?: ContextsApiUnderTest;
 }
@@ -93,7 +95,13 @@ export const startContextsApi = async (options: StartOptions = {}): Promise<Cont
   const access: WorkspaceAccess = { workspaceId: await makeWorkspace('main'), userGroups: undefined, actor: 'tester' };
   const { settler, workers, close } = openWorkers(database);
   const directory = createContextDirectory(database);
-  const { leaseMs = 30_000, timeoutMs = 20_000, chunkSize = 500, mostWaiting = 100 } = options;
+  const {
+    leaseMs = 30_000,
+    timeoutMs = 20_000,
+    chunkSize = 500,
+    mostWaiting = 100,
+    lineMaxBytes = 20_000_000,
+  } = options;
   const operate = { database, settler, leaseMs, line: { mostWaiting, ticketLeaseMs: leaseMs } };
   const failures: unknown[] = [];
   const upkeep = startUpkeep(
@@ -117,7 +125,7 @@ export const startContextsApi = async (options: StartOptions = {}): Promise<Cont
     logger: createLogger({ service: 'contexts-api', level: 'silent' }),
     metrics: createMetrics('contexts-api'),
     authenticator: createAuthenticator({ findKey: (selector) => findApiKey(database, selector), now: Date.now }),
-    ...{ database, directory, operate, timeoutMs, chunkSize, newId: randomUUID },
+    ...{ database, directory, operate, timeoutMs, chunkSize, lineMaxBytes, newId: randomUUID },
     health: {
       pingDatabase: () => database.ping(),
       cacheStatus: () => ({ enabled: false, connected: false, channel: { enabled: false, ready: false, name: '' } }),
@@ -184,23 +192,12 @@ const EMPTY_RULE = {
 /** The settler of the service before workers in this process, which read and answer real messages. */
 const openWorkers = (database: Database) => {
   const cache = openCache({ url: undefined, keyPrefix: '' }, silent);
-  const whole = (workspaceId: string): WorkspaceAccess => ({ workspaceId, userGroups: undefined });
-  const values = createValueDirectory(
-    cache,
-    {
-      findRevision: (workspaceId) => database.inWorkspace(whole(workspaceId), findValueRevision),
-      load: (workspaceId, ids) =>
-        database.inWorkspace(whole(workspaceId), (transaction) => loadValues(transaction, ids)),
-    },
-    { onStale: () => undefined },
-  );
-  const loadTable = (workspaceId: string, versionId: string) =>
-    database.inWorkspace(whole(workspaceId), (transaction) => loadVersion(transaction, versionId));
-  const library = createRuleLibrary(cache, { values, loadTable }, { maxRows: 100_000 });
+  const library = createStoredRules(database, cache, { maxRows: 100_000, onStale: () => undefined });
   const models = createContextModels();
   const workers: WorkersUnderTest = { before: () => Promise.resolve(), ran: [], messages: [] };
-  const settler = createBrokerSettler({
-    request: async ({ workspaceId, deadline }, payload) => {
+  const requester = {
+    request: async ({ workspaceId, deadline }: RequestEnvelope, payload: Buffer) => {
+      requireFits(payload, 'payload_too_large');
       const request = decodeSettleRequest(payload);
       workers.messages.push(request.instances.length);
       await workers.before(payload);
@@ -209,11 +206,18 @@ const openWorkers = (database: Database) => {
         onRun: ({ asset }) => void workers.ran.push(asset.slug),
       });
       const bytes = encodeSettleAnswer(settled);
+      requireFits(bytes, 'result_too_large');
       decodeSettleAnswer(bytes);
       return bytes;
     },
-  });
+  };
+  const settler = createSettler({ requester, local: createLocalSettler(library) });
   return { settler, workers, close: () => cache.close() };
+};
+
+/** The bound that the broker sets to messages. */
+const requireFits = (bytes: Buffer, code: 'payload_too_large' | 'result_too_large'): void => {
+  if (bytes.length > fixedLimits.executionMessageBytes) throw new ServiceError(code, 'It does not fit a message.');
 };
 
 const call = async (url: string, method: string, body: unknown, key: string): Promise<Answer> => {

@@ -1,6 +1,5 @@
 import { type IncomingMessage } from 'node:http';
-import { readBody, type RequestContext } from '@decision/service-kit';
-import { readPieces } from './body-source';
+import { readBody, readPieces, type RequestContext } from '@decision/service-kit';
 import { itemTooLarge } from './bulk/bulk-faults';
 import { type RequestPlace } from './request-place';
 

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { createResponder } from '@decision/broker';
-import { createContextModels, createRuleLibrary, createValueDirectory } from '@decision/execution';
+import { createContextModels, createStoredRules } from '@decision/execution';
 import { openBroker, openStores } from '@decision/infrastructure';
-import { addUsage, findValueRevision, loadValues, loadVersion, type WorkspaceAccess } from '@decision/persistence';
+import { addUsage } from '@decision/persistence';
 import { createEventCounter, runService, StartRefusal } from '@decision/service-kit';
 import { createWorkerServer } from './app';
 import { settings } from './config';
@@ -19,28 +19,11 @@ runService({
     if (broker === undefined)
       throw new StartRefusal('MQ_BROKERS names no broker; a worker has nothing to do without one.');
     const { database, cache } = await openStores({ name: 'solve-worker', config, logger, metrics, stopper });
-    const everything = (workspaceId: string): WorkspaceAccess => ({ workspaceId, userGroups: undefined });
-    const values = createValueDirectory(
-      cache,
-      {
-        findRevision: (workspaceId) => database.inWorkspace(everything(workspaceId), findValueRevision),
-        load: (workspaceId, ids) =>
-          database.inWorkspace(everything(workspaceId), (transaction) => loadValues(transaction, ids)),
-      },
-      {
-        onStale: (error) =>
-          logger.warn({ err: error }, 'Values could not be read again; rules go on with those they have.'),
-      },
-    );
-    const library = createRuleLibrary(
-      cache,
-      {
-        values,
-        loadTable: (workspaceId, versionId) =>
-          database.inWorkspace(everything(workspaceId), (transaction) => loadVersion(transaction, versionId)),
-      },
-      { maxRows: config.maxCompiledRows },
-    );
+    const library = createStoredRules(database, cache, {
+      maxRows: config.maxCompiledRows,
+      onStale: (error) =>
+        logger.warn({ err: error }, 'Values could not be read again; rules go on with those they have.'),
+    });
 
     broker.watchTopics([
       { topic: 'solution' },
@@ -53,7 +36,7 @@ runService({
       : undefined;
     const usage = createUsageCounter({
       store: (workspaceId, batch) =>
-        database.inWorkspace(everything(workspaceId), (transaction) => addUsage(transaction, batch)),
+        database.inWorkspace({ workspaceId, userGroups: undefined }, (transaction) => addUsage(transaction, batch)),
       newId: randomUUID,
       now: Date.now,
       onFailure: (error) => logger.warn({ err: error }, 'Usage could not be stored; it is kept for the next attempt.'),

@@ -1,6 +1,6 @@
 import { base, derived, withPolicy } from '../../test/fixtures';
 import { rule } from '../../test/settling';
-import { faultsOfBinding } from './check-binding';
+import { bindingGroundOf, faultsOfBinding } from './check-binding';
 
 const parts = { base: base({ total: 'number', tier: 'string' }), derived: derived({ net: 'total * 2' }) };
 
@@ -21,8 +21,20 @@ describe('C57: binding', () => {
   });
 
   it('names the fact', () => {
-    expect(faultsOfBinding(withPolicy('ignore', parts), rule('r', ['total'], ['id']))).toEqual([
-      'It answers "id", the identity fact, which bound rules and flows cannot write.',
+    expect(faultsOfBinding(withPolicy('ignore', parts), rule('r', ['total'], ['tier', 'id.part']))).toEqual([
+      {
+        output: 'id.part',
+        message: 'It answers "id", the identity fact, which bound rules and flows cannot write.',
+      },
     ]);
+  });
+
+  it('needs no more than the definition and the names of relationships', () => {
+    const { definition } = withPolicy('ignore', parts);
+    const bound = (inputs: string[], outputs: string[]) =>
+      faultsOfBinding(bindingGroundOf(definition, ['orders']), rule('r', inputs, outputs)).length;
+    expect(bound(['total'], ['tier'])).toBe(0);
+    expect(bound(['$relations.orders'], ['tier'])).toBe(0);
+    expect(bound(['$relations.others'], ['net', 'id'])).toBe(3);
   });
 });

@@ -24,6 +24,12 @@ export interface GroupedRecords {
   readonly rejections: readonly Rejection[];
 }
 
+/** Stands in the place of a record that could not even be read. */
+export class UnreadableRecord {
+  /** `error` is the sentence with which it is rejected. */
+  constructor(readonly error: string) {}
+}
+
 /** Mismatches of one record that its rejection tells. */
 const TOLD_MISMATCHES = 5;
 
@@ -61,6 +67,7 @@ export const groupRecords = (
 type RecordReading = { readonly instanceId: string; readonly facts: Facts } | { readonly error: string };
 
 const readRecord = (model: ContextModel, record: unknown, collections: Collections): RecordReading => {
+  if (record instanceof UnreadableRecord) return record;
   if (!isRecord(record)) return { error: `The record must be an object of facts, not ${kindOfValue(record)}.` };
   const identity = readIdentity(model.identity, valueOf(record, model.identity.key));
   if (!identity.ok) return { error: `The record cannot be merged: ${identity.error}.` };

@@ -192,7 +192,8 @@ export const batchOperation = {
   id: 'submitBatch',
   method: 'post',
   summary: 'Submit records of many instances',
-  description: 'One call: records merge, bound rules run, and the answer has every touched instance.',
+  description:
+    'One call: records merge, bound rules run, and the answer has every touched instance. A body of the content type `application/x-ndjson` has one record a line and is merged as it arrives; with `accept: application/x-ndjson` its answer comes as lines too: results, rejections, and at last the totals.',
   entitlement: 'contexts.submit',
   query: BatchQuery,
   body: { schema: BatchBody, description: 'Records.', example: [{ order_id: 'o-1001', total: 120 }] },

@@ -7,6 +7,11 @@ import { type RequestContext } from './request-context';
 const identity: Identity = { keyId: 'k', workspaceId: 'w', role: 'r', entitlements: new Set(), userGroups: undefined };
 const context = {} as RequestContext; // handed through, never looked at
 
+async function* noPieces(): AsyncGenerator<Buffer> {
+  await Promise.resolve();
+  yield Buffer.from('{}\n');
+}
+
 const raw = (body: unknown) => ({
   identity,
   params: {},
@@ -15,6 +20,7 @@ const raw = (body: unknown) => ({
   header: () => undefined,
   hasBody: () => body !== undefined,
   readBody: () => Promise.resolve(Buffer.from(JSON.stringify(body))),
+  readPieces: () => noPieces(),
 });
 
 it.each(operations.map((operation) => [operation.id, operation] as const))(

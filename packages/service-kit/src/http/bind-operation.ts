@@ -2,6 +2,7 @@ import { type Operation, ServiceError } from '@decision/contracts';
 import { type Identity } from '../api-keys/authenticator';
 import { Answer } from './answer';
 import { createBodyReader } from './body-reader';
+import { isLinesType } from './line-media';
 import { createQueryReader } from './query-reader';
 import { type RequestContext } from './request-context';
 import { type Schema, type StaticOf } from './static-of';
@@ -37,8 +38,16 @@ export interface RawRequest {
   readonly context: RequestContext;
   header(name: string): string | undefined;
   readBody(): Promise<Buffer>;
+  /** The body in pieces, as it arrives, until the deadline (epoch ms). See `readPieces`. */
+  readPieces(deadline: number): AsyncIterable<Buffer>;
   /** Whether the request announces a body at all. */
   hasBody(): boolean;
+}
+
+/** A request whose body has one JSON value a line and is read by its handler. */
+export interface LinesRequest<O extends Operation> extends Omit<OperationRequest<O>, 'body'> {
+  /** The body in pieces, as it arrives, until the deadline (epoch ms). See `readPieces`. */
+  readonly readPieces: (deadline: number) => AsyncIterable<Buffer>;
 }
 
 /** An operation and what answers it. */
@@ -50,10 +59,12 @@ export interface BoundOperation {
 /**
  * Binds a handler to an operation: the query and the body are checked against its schemas before the handler sees them. The handler
  * answers the body of the operation's success, or an {@link Answer} where that is not enough, and throws `ServiceError` otherwise.
+ * `answerLines` is given requests of the content type `application/x-ndjson`, which are refused where it is absent.
  */
 export const bindOperation = <const O extends Operation>(
   operation: O,
   handler: (request: OperationRequest<O>) => Promise<AnswerOf<O> | Answer>,
+  answerLines?: (request: LinesRequest<O>) => Promise<AnswerOf<O> | Answer>,
 ): BoundOperation => {
   const readQuery = operation.query === undefined ? undefined : createQueryReader(operation.query);
   const readJson = operation.body === undefined ? undefined : createBodyReader(operation.body.schema);
@@ -62,15 +73,20 @@ export const bindOperation = <const O extends Operation>(
     answer: async (raw) => {
       const { params, context } = raw;
       const query = (readQuery?.(raw.query) ?? {}) as QueryOf<O>; // checked against the operation's own schema
-      const left = operation.body?.optional === true && !raw.hasBody();
-      const body = readJson?.(left ? NO_FIELDS : await raw.readBody()) as BodyOf<O>; // likewise
       const identity = identityFor(operation, raw.identity) as IdentityOf<O>; // there whenever the operation has an entitlement
       const header = (name: string): string | undefined => raw.header(name);
-      const result = await handler({ identity, params, query, body, header, context });
-      return result instanceof Answer ? result : new Answer<unknown>(result);
+      const asked = { identity, params, query, header, context };
+      if (answerLines !== undefined && isLinesType(raw.header('content-type'))) {
+        return toAnswer(await answerLines({ ...asked, readPieces: (deadline) => raw.readPieces(deadline) }));
+      }
+      const left = operation.body?.optional === true && !raw.hasBody();
+      const body = readJson?.(left ? NO_FIELDS : await raw.readBody()) as BodyOf<O>; // likewise
+      return toAnswer(await handler({ ...asked, body }));
     },
   };
 };
+
+const toAnswer = (result: unknown): Answer => (result instanceof Answer ? result : new Answer<unknown>(result));
 
 const NO_FIELDS = Buffer.from('{}');
 

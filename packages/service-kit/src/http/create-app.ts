@@ -6,11 +6,13 @@ import { type Authenticator, type Identity } from '../api-keys/authenticator';
 import { type Answer } from './answer';
 import { type BoundOperation } from './bind-operation';
 import { checkJsonContentType } from './content-type';
+import { readPieces } from './body-pieces';
 import { compareTemplates, parseTemplate } from './path-template';
 import { hasBody, readBody } from './read-body';
 import { type RequestContext } from './request-context';
 import { createAllowedMethods } from './route-table';
 import { sendBytes, sendJson } from './send-answer';
+import { LinesAnswer, sendLines } from './send-lines';
 import { sendError } from './send-error';
 import { type ServiceRoute } from './service-routes';
 
@@ -90,6 +92,8 @@ const answerOperation = async (
     context,
     header: (name) => [request.headers[name]].flat()[0],
     hasBody: () => hasBody(request),
+    readPieces: (deadline) =>
+      readPieces(request, { limitBytes: options.bodyLimitBytes, deadline, signal: context.signal }),
     readBody: () => {
       checkJsonContentType(request.headers['content-type']);
       return readBody(request, {
@@ -99,7 +103,8 @@ const answerOperation = async (
       });
     },
   });
-  send(response, answer, bound.operation.success.status);
+  if (answer instanceof LinesAnswer) await sendLines(response, answer, context);
+  else send(response, answer, bound.operation.success.status);
 };
 
 const queryText = (url: string): string => {

@@ -8,16 +8,13 @@ import {
 } from '@decision/contracts';
 import { type ContextInUse } from '../definitions/context-directory';
 import { withCommitted } from '../instances/instance-errors';
-import { operate } from '../operations/operate';
 import { loadContextCollections, toCollections } from '../operations/surroundings';
-import { type InstanceOutcome, type RequestOrigin } from '../operations/work';
+import { type RequestOrigin } from '../operations/work';
 import { tellReaders } from '../readers/tell-readers';
 import { type InstancesContext } from '../service-context';
-import { isMergeOnly, mergeOnly } from './merge-only';
 import { toBatchResult } from './batch-result';
-
-/** Chunks that are on their way at once: while one is settled by workers, the next is merged. */
-const CHUNKS_AT_ONCE = 3;
+import { BatchProgress, type BatchWork, carryOutChunk, CHUNKS_AT_ONCE } from './carry-out-chunk';
+import { CascadeSums } from './cascade-sums';
 
 /** Names of fields that `include` asks for. Throws `invalid_request` that lists the valid ones. */
 export const readBatchInclude = (text: string | undefined): ReadonlySet<BatchInclude> => {
@@ -45,7 +42,7 @@ export const submitBatch = async (
     loadContextCollections(transaction, definition),
   );
   const { instances, rejections } = groupRecords(definition.model, records, toCollections(collections));
-  const batch = new Batch(context, definition, origin);
+  const batch = new Batch({ context, definition, origin });
   await batch.run(instances);
   const ingestedAt = Date.now();
   const cascaded = await batch.tellReaders(instances);
@@ -68,93 +65,39 @@ export const submitBatch = async (
 };
 
 class Batch {
-  readonly outcomes = new Map<string, InstanceOutcome>();
-  private readonly committed = new Set<string>();
-  private failure: ServiceError | undefined;
+  private readonly progress = new BatchProgress();
 
-  constructor(
-    private readonly context: InstancesContext,
-    private readonly definition: ContextInUse,
-    private readonly origin: RequestOrigin,
-  ) {}
+  constructor(private readonly work: BatchWork) {}
+
+  get outcomes(): BatchProgress['outcomes'] {
+    return this.progress.outcomes;
+  }
 
   /** Works through chunks of instances, a few at once. Throws the first failure once what is on its way has come to its end. */
   async run(instances: readonly GivenInstance[]): Promise<void> {
-    const { chunkSize } = this.context;
+    const { progress, work } = this;
+    const { chunkSize } = work.context;
     let next = 0;
-    const work = async (): Promise<void> => {
-      while (next < instances.length && this.failure === undefined) {
+    const carryOut = async (): Promise<void> => {
+      while (next < instances.length && progress.failure === undefined) {
         const chunk = instances.slice(next, next + chunkSize);
         next += chunkSize;
-        await this.carryOut(chunk).catch((error: unknown) => this.fail(error));
+        await carryOutChunk(work, chunk, progress);
       }
     };
-    await Promise.all(Array.from({ length: CHUNKS_AT_ONCE }, work));
-    if (this.failure !== undefined) throw withCommitted(this.failure, this.committed);
+    await Promise.all(Array.from({ length: CHUNKS_AT_ONCE }, carryOut));
+    if (progress.failure !== undefined) throw withCommitted(progress.failure, progress.committed);
   }
 
   /** Tells the readers of everything that the batch touched, chunk by chunk. */
   async tellReaders(instances: readonly GivenInstance[]): Promise<readonly ContextCascadeSummary[]> {
-    const { chunkSize } = this.context;
-    const summaries: ContextCascadeSummary[] = [];
+    const { context, definition, origin } = this.work;
+    const { chunkSize } = context;
+    const sums = new CascadeSums();
     const outcomes = instances.flatMap(({ instanceId }) => this.outcomes.get(instanceId) ?? []);
     for (let from = 0; from < outcomes.length; from += chunkSize) {
-      summaries.push(
-        ...(await tellReaders(this.context, this.origin, this.definition, outcomes.slice(from, from + chunkSize))),
-      );
+      sums.add(await tellReaders(context, origin, definition, outcomes.slice(from, from + chunkSize)));
     }
-    return addUp(summaries);
-  }
-
-  private async carryOut(chunk: readonly GivenInstance[]): Promise<void> {
-    if (Date.now() >= this.origin.deadline) {
-      throw new ServiceError('deadline_exceeded', 'The deadline of the request passed before every record was merged.');
-    }
-    const merged = isMergeOnly(this.definition)
-      ? await mergeOnly(this.context, this.definition, this.origin, chunk)
-      : [];
-    for (const outcome of merged) this.take(outcome);
-    const open = chunk.filter(({ instanceId }) => !this.outcomes.has(instanceId));
-    if (open.length === 0) return;
-    const given = open.map(({ instanceId, facts }) => ({ instanceId, facts }));
-    const { outcomes, failures, committed } = await operate(this.context.operate, {
-      ...{ context: this.definition, origin: this.origin, given, mode: 'submit' },
-    });
-    for (const outcome of outcomes.values()) this.take(outcome);
-    for (const id of committed) this.committed.add(id);
-    for (const failure of failures.values()) this.failure ??= failure;
-  }
-
-  private take(outcome: InstanceOutcome): void {
-    this.outcomes.set(outcome.instanceId, outcome);
-    this.committed.add(outcome.instanceId);
-  }
-
-  private fail(error: unknown): void {
-    this.failure ??=
-      error instanceof ServiceError
-        ? error
-        : new ServiceError('internal_error', 'A chunk of the batch failed.', {}, { cause: error });
+    return sums.list();
   }
 }
-
-/** Summaries of several chunks, one for each context and relation. */
-const addUp = (summaries: readonly ContextCascadeSummary[]): ContextCascadeSummary[] => {
-  const sums = new Map<string, ContextCascadeSummary>();
-  for (const summary of summaries) {
-    const key = `${summary.context} ${summary.relation}`;
-    const sum = sums.get(key);
-    if (sum === undefined) {
-      sums.set(key, { ...summary });
-      continue;
-    }
-    for (const count of COUNTS) sum[count] += summary[count];
-    const failed = [...(sum.failed_instance_ids ?? []), ...(summary.failed_instance_ids ?? [])];
-    if (failed.length > 0) sum.failed_instance_ids = failed;
-    sum.error ??= summary.error;
-    sum.execution_degraded ??= summary.execution_degraded;
-  }
-  return [...sums.values()];
-};
-
-const COUNTS = ['instances', 'executed', 'skipped', 'evaluation_errors', 'infrastructure_errors'] as const;

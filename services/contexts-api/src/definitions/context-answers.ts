@@ -68,7 +68,7 @@ export const toContextDetail = (
     bound_rules: bound.map(({ rule, fields }) => {
       const { id, name, slug, published, selector } = rule;
       const asset = rule.versionId !== null && fields ? toAsset(slug, rule.versionId, fields) : undefined;
-      const problems = asset === undefined ? [] : [...faultsOfBinding(model, asset)];
+      const problems = asset === undefined ? [] : faultsOfBinding(model, asset).map(({ message }) => message);
       return { id, name, slug, published, context_version: selector, ...(problems.length > 0 ? { problems } : {}) };
     }),
     bound_flows: [],

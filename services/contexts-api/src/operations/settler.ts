@@ -6,6 +6,7 @@ import {
   ServiceError,
   type SettledInstance,
   type SettleInstance,
+  type SettleRequest,
 } from '@decision/contracts';
 import { reachableFrom } from '../definitions/to-definition';
 import { type HeldInstance } from './admit';
@@ -28,25 +29,58 @@ export type Settler = (operation: Operation) => Promise<readonly SettledInstance
 /** A message is filled up to so many bytes and instances: enough messages for every worker, and few enough to be cheap. */
 const INSTANCES_PER_MESSAGE = 100;
 
-/** Has workers settle instances over the message broker. */
-export const createBrokerSettler =
-  (requester: Pick<Requester, 'request'> | undefined): Settler =>
+/** Settles the instances of a request in this process. */
+export type LocalSettler = (
+  request: SettleRequest,
+  limits: { readonly workspaceId: string; readonly deadline: number },
+) => Promise<readonly SettledInstance[]>;
+
+/** Where operations are carried out. */
+export interface SettlerPorts {
+  /** Workers behind the message broker; undefined where it is disabled. */
+  readonly requester: Pick<Requester, 'request'> | undefined;
+  /** What takes over operations that no message can carry, there or back. */
+  readonly local: LocalSettler;
+}
+
+/**
+ * Has workers settle instances over the message broker. What is too large for a message is settled in this process: under the same fences and
+ * deadline, so nothing else is different.
+ */
+export const createSettler =
+  ({ requester, local }: SettlerPorts): Settler =>
   async (operation) => {
     if (requester === undefined) {
       throw new ServiceError('broker_unavailable', 'The message broker is disabled; rules cannot be run here.');
     }
-    const messages = splitOperation(operation);
+    const { origin } = operation.work;
+    const limits = { workspaceId: origin.access.workspaceId, deadline: origin.deadline };
     const answers = await Promise.all(
-      messages.map(async (instances) => {
-        const answer = decodeSettleAnswer(
-          await requester.request(envelopeOf(operation.work), encode(operation, instances)),
-        );
-        if (answer.length === instances.length) return answer;
-        throw new ServiceError('internal_error', 'A worker answered for another number of instances.');
+      splitOperation(operation).map(async (instances) => {
+        const request = requestOf(operation, instances);
+        try {
+          const answer = await requester.request(envelopeOf(operation.work), encodeSettleRequest(request));
+          return requireAll(decodeSettleAnswer(answer), instances);
+        } catch (error) {
+          if (!isTooLarge(error)) throw error;
+          return await local(request, limits);
+        }
       }),
     );
     return answers.flat();
   };
+
+/** The broker refuses the request, or what became of the instances fits no answer. */
+const isTooLarge = (error: unknown): boolean =>
+  error instanceof ServiceError && (error.code === 'payload_too_large' || error.code === 'result_too_large');
+
+const requireAll = (
+  settled: readonly SettledInstance[],
+  instances: readonly SettleInstance[],
+): readonly SettledInstance[] => {
+  if (settled.length === instances.length) return settled;
+  throw new ServiceError('internal_error', 'A worker answered for another number of instances.');
+};
 
 const splitOperation = ({ work, held }: Operation): readonly (readonly SettleInstance[])[] => {
   const messages: SettleInstance[][] = [];
@@ -83,10 +117,11 @@ const toSettleInstance = (
 const historyFacts = ({ context }: Work): readonly string[] =>
   [...context.model.derived.values()].flatMap(({ reads }) => reads.history.filter((fact) => fact !== undefined));
 
-const encode = ({ work, collections }: Operation, instances: readonly SettleInstance[]): Buffer => {
+const requestOf = ({ work, collections }: Operation, instances: readonly SettleInstance[]): SettleRequest => {
   const { context, origin } = work;
   const reachable = reachableFrom(context.id, context.world);
-  return encodeSettleRequest({
+  return {
+    v: 1,
     revision: context.revision,
     contextId: context.id,
     contexts: [...reachable.contexts.values()],
@@ -95,7 +130,7 @@ const encode = ({ work, collections }: Operation, instances: readonly SettleInst
     collections: Object.fromEntries([...collections].map(([name, members]) => [name, [...members]])),
     now: origin.now,
     instances: [...instances],
-  });
+  };
 };
 
 const envelopeOf = ({ context, origin }: Work) => ({

@@ -10,9 +10,19 @@ import {
   solveInstanceOperation,
   submitOperation,
 } from '@decision/contracts';
-import { Answer, bindOperation, type BoundOperation, type Identity, type RequestContext } from '@decision/service-kit';
+import {
+  Answer,
+  bindOperation,
+  type BoundOperation,
+  formOfAnswer,
+  type Identity,
+  LinesAnswer,
+  type RequestContext,
+} from '@decision/service-kit';
 import { accessOf } from '../access';
+import { answerLines, answerWhole } from '../batches/answer-batch';
 import { readBatchInclude, submitBatch } from '../batches/submit-batch';
+import { submitLines } from '../batches/submit-lines';
 import { deleteInstance } from '../instances/delete-instance';
 import { type NamedInstance } from '../instances/named-instance';
 import { getPending } from '../instances/pending';
@@ -37,11 +47,23 @@ export const instanceRoutes = (context: InstancesContext): readonly BoundOperati
     origin: originOf(asked.identity, asked.context, context.timeoutMs),
   });
   return [
-    bindOperation(batchOperation, async (asked) => {
-      const fields = readBatchInclude(asked.query.include);
-      const origin = originOf(asked.identity, asked.context, context.timeoutMs);
-      return submitBatch(context, await open(asked), origin, asked.body, fields);
-    }),
+    bindOperation(
+      batchOperation,
+      async (asked) => {
+        const fields = readBatchInclude(asked.query.include);
+        const origin = originOf(asked.identity, asked.context, context.timeoutMs);
+        return submitBatch(context, await open(asked), origin, asked.body, fields);
+      },
+      async (asked) => {
+        const fields = readBatchInclude(asked.query.include);
+        const origin = originOf(asked.identity, asked.context, context.timeoutMs);
+        const work = { context, definition: await open(asked), origin };
+        const { lineMaxBytes } = context;
+        const batch = submitLines(work, asked.readPieces(origin.deadline), { fields, lineMaxBytes });
+        const isStreamed = formOfAnswer(asked.header('accept'), 'list') === 'lines';
+        return isStreamed ? new LinesAnswer(answerLines(work, batch)) : answerWhole(work, batch);
+      },
+    ),
     bindOperation(listInstancesOperation, async (asked) => {
       const { prefix, status } = asked.query;
       const origin = originOf(asked.identity, asked.context, context.timeoutMs);

@@ -1,10 +1,9 @@
 import { type ServerResponse } from 'node:http';
 import { failedResult, resultSeparator, ServiceError } from '@decision/contracts';
+import { inOrder, writeSlowly } from '@decision/service-kit';
 import { type Evaluate } from '../solve';
 import { type Chunk } from './chunk';
 import { CHUNKS_AT_ONCE, ChunkSender } from './chunk-sender';
-import { inOrder } from './in-order';
-import { writeSlowly } from './response-writer';
 
 const KIND = 'solve-lines';
 const LINE_BREAK = resultSeparator(KIND);

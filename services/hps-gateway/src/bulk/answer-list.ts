@@ -1,11 +1,10 @@
 import { type ServerResponse } from 'node:http';
 import { fixedLimits, resultSeparator, ServiceError } from '@decision/contracts';
 import { sendBytes } from '@decision/service-kit';
+import { inOrder, writeSlowly } from '@decision/service-kit';
 import { type Evaluate } from '../solve';
 import { type Chunk } from './chunk';
 import { CHUNKS_AT_ONCE, ChunkSender } from './chunk-sender';
-import { inOrder } from './in-order';
-import { writeSlowly } from './response-writer';
 
 const KIND = 'solve-list';
 const SEPARATOR = Buffer.from(resultSeparator(KIND));

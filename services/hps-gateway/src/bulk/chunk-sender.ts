@@ -1,7 +1,7 @@
 import { type ChunkKind, fixedLimits, ServiceError } from '@decision/contracts';
+import { type InOrderLimits } from '@decision/service-kit';
 import { type Evaluate } from '../solve';
 import { type Chunk } from './chunk';
-import { type InOrderLimits } from './in-order';
 
 /** Chunks of one request that are at workers at once. */
 export const CHUNKS_AT_ONCE: InOrderLimits<Chunk> = {

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { fixedLimits, ServiceError } from '@decision/contracts';
 import { itemTooLarge } from '../bulk/bulk-faults';
-import { inOrder } from '../bulk/in-order';
+import { inOrder } from '@decision/service-kit';
 import { findMembers, type Member } from '../json/find-members';
 import { type OpenSolve, type SolveRequest } from '../solve';
 import { type ParallelEntry, readEntry } from './parallel-entry';

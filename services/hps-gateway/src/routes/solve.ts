@@ -6,14 +6,14 @@ import {
   solveRule,
   solveRuleVersion,
 } from '@decision/contracts';
-import { type HotRoute, sendBytes, sendError } from '@decision/service-kit';
+import { type BodyForm, formOfAnswer, type HotRoute, sendBytes, sendError } from '@decision/service-kit';
 import { answerLines } from '../bulk/answer-lines';
 import { answerList } from '../bulk/answer-list';
 import { LineSplitter } from '../bulk/line-splitter';
 import { ListSplitter } from '../bulk/list-splitter';
 import { splitBody } from '../bulk/split-body';
 import { type Splitter } from '../bulk/splitter';
-import { type BulkForm, formOfAnswer, formOfBody } from '../media-types';
+import { formOfBody } from '../media-types';
 import { type Evaluate } from '../solve';
 import { RequestPlace } from '../request-place';
 import { openPieces, readSolveBody } from '../solve-body';
@@ -75,7 +75,7 @@ const answerSolve = async (
 };
 
 interface BulkWork {
-  readonly form: BulkForm;
+  readonly form: BodyForm;
   readonly evaluate: Evaluate;
 }
 
@@ -89,7 +89,7 @@ const answerInputs = async (
   await answer(splitBody(pieces, createSplitter(form, limits)), evaluate, response, context.signal);
 };
 
-const createSplitter = (form: BulkForm, limits: SolveRouteLimits): Splitter => {
+const createSplitter = (form: BodyForm, limits: SolveRouteLimits): Splitter => {
   const shared = { ...limits, chunkBytes: fixedLimits.chunkBytes, chunkItems: fixedLimits.chunkItems };
   return form === 'lines' ? new LineSplitter(shared) : new ListSplitter({ ...shared, maxDepth: fixedLimits.listDepth });
 };

@@ -16,6 +16,7 @@ import {
 import { type AnnouncingContext, changeAndAnnounce } from '../announcing';
 import { ruleReleased } from '../releases/release-errors';
 import { bindValues } from './bind-values';
+import { type BindingProblem, problemsOfBinding } from './check-binding';
 import { withTestIds } from '../tests/read-tests';
 import { requireTested } from '../tests/test-draft';
 import { bindSources } from './field-sources';
@@ -48,6 +49,8 @@ export const importRule = (
     const before = await findExpected(transaction, imported.id, expectation);
     const given = await bindSources(transaction, withIds(draftChanges(imported), context));
     const changes = await bindDraft(transaction, before, given);
+    const draft = { ...(before ?? newDraft({})), ...changes };
+    requireNone(await problemsOfBinding(transaction, draft, imported._publish === true));
     const saved = before
       ? await change(transaction, before, { ...changes, ...slugChange(imported) })
       : await create(transaction, context, access, { imported, draft: { ...newDraft({}), ...changes } });
@@ -89,14 +92,14 @@ const bindDraft = async (
   return table === given ? { ...changes, valueIds } : { ...changes, ...table, valueIds };
 };
 
-const requireNone = (problems: readonly RuleProblem[]): void => {
+const requireNone = (problems: readonly (RuleProblem | BindingProblem)[]): void => {
   if (problems.length === 0) return;
   const [first] = problems;
   const more = problems.length === 1 ? '' : ` (and ${problems.length - 1} more, see problems)`;
   throw new ServiceError('rule_invalid', `The rule cannot be executed: ${describe(first)}${more}`, { problems });
 };
 
-const describe = (problem: RuleProblem | undefined): string => problem?.message ?? 'it has a fault';
+const describe = (problem: Pick<RuleProblem, 'message'> | undefined): string => problem?.message ?? 'it has a fault';
 
 const tableOf = ({ requestSchema, responseSchema, conditions, groups, settings }: RuleDraft) => ({
   requestSchema,

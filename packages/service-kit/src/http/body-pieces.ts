@@ -2,10 +2,12 @@ import { type IncomingMessage } from 'node:http';
 import { type Readable, type Transform } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
-import { limits, ServiceError } from '@decision/contracts';
+import { ServiceError } from '@decision/contracts';
+import { contentCodingOf, type ContentCoding } from './content-coding';
+import { bodyTooLarge, declaredBytes } from './read-body';
 import { PieceReader } from './piece-reader';
 
-export interface BodyOptions {
+export interface BodyPiecesOptions {
   /** Largest body in bytes, before and after decompression. */
   readonly limitBytes: number;
   /** Epoch ms by which the whole body must be there. */
@@ -16,12 +18,9 @@ export interface BodyOptions {
   readonly onSize?: (bytes: number) => void;
 }
 
-type Coding = 'gzip' | 'x-gzip' | 'deflate' | 'br';
-
 const PIECE_BYTES = 64 * 1024;
-const UNPACKERS: Readonly<Record<Coding, () => Transform>> = {
+const UNPACKERS: Readonly<Record<Exclude<ContentCoding, 'identity'>, () => Transform>> = {
   gzip: () => createGunzip({ chunkSize: PIECE_BYTES }),
-  'x-gzip': () => createGunzip({ chunkSize: PIECE_BYTES }),
   deflate: () => createInflate({ chunkSize: PIECE_BYTES }),
   br: () => createBrotliDecompress({ chunkSize: PIECE_BYTES }),
 };
@@ -33,11 +32,11 @@ const UNPACKERS: Readonly<Record<Coding, () => Transform>> = {
  */
 export async function* readPieces(
   request: IncomingMessage,
-  options: BodyOptions,
+  options: BodyPiecesOptions,
 ): AsyncGenerator<Buffer, void, undefined> {
   const { limitBytes, onSize } = options;
-  const coding = codingOf(request.headers['content-encoding']);
-  if (Number(request.headers['content-length'] ?? 0) > limitBytes) throw bodyTooLarge(limitBytes);
+  const coding = contentCodingOf(request.headers['content-encoding']);
+  if (declaredBytes(request) > limitBytes) throw bodyTooLarge(limitBytes);
   const stream = openStream(request, coding);
   const reader = new PieceReader(stream);
   const release = interrupt(reader, options);
@@ -62,19 +61,9 @@ export async function* readPieces(
   }
 }
 
-const codingOf = (header: string | undefined): Coding | undefined => {
-  const name = header?.trim().toLowerCase() ?? 'identity';
-  if (name === 'identity') return undefined;
-  if (Object.hasOwn(UNPACKERS, name)) return name as Coding; // a key of the table
-  throw new ServiceError(
-    'unsupported_media_type',
-    `The content encoding ${JSON.stringify(header?.slice(0, 100))} is not accepted; send gzip, deflate, br or none.`,
-  );
-};
-
 /** Damaged data must not end the request itself: the client is still to be answered on its connection. */
-const openStream = (request: IncomingMessage, coding: Coding | undefined): Readable => {
-  if (coding === undefined) return request;
+const openStream = (request: IncomingMessage, coding: ContentCoding): Readable => {
+  if (coding === 'identity') return request;
   const unpacker = UNPACKERS[coding]();
   request.once('close', () => {
     if (!request.complete) unpacker.destroy();
@@ -88,7 +77,7 @@ const closeUnpacker = (request: IncomingMessage, unpacker: Readable): void => {
 };
 
 /** Ends the reading at the deadline and when the client goes away; returns what undoes this. */
-const interrupt = (reader: PieceReader, { deadline, signal }: BodyOptions): (() => void) => {
+const interrupt = (reader: PieceReader, { deadline, signal }: BodyPiecesOptions): (() => void) => {
   const onAbort = (): void => reader.fail(reasonOf(signal));
   const timer = setTimeout(() => reader.fail(tooSlow()), Math.max(deadline - Date.now(), 0));
   if (signal.aborted) onAbort();
@@ -103,9 +92,9 @@ const reasonOf = (signal: AbortSignal): Error =>
   signal.reason instanceof Error ? signal.reason : new ServiceError('invalid_request', 'The request was cut off.');
 
 /** What the unpacker throws is a fault of the data, unless the client went away. */
-const readable = (error: unknown, coding: Coding | undefined, signal: AbortSignal): unknown => {
+const readable = (error: unknown, coding: ContentCoding, signal: AbortSignal): unknown => {
   if (signal.aborted) return reasonOf(signal);
-  if (error instanceof ServiceError || coding === undefined) return error;
+  if (error instanceof ServiceError || coding === 'identity') return error;
   return new ServiceError(
     'invalid_request',
     `The body is not valid ${coding} data, as its content encoding says.`,
@@ -113,13 +102,6 @@ const readable = (error: unknown, coding: Coding | undefined, signal: AbortSigna
     { cause: error },
   );
 };
-
-const bodyTooLarge = (limitBytes: number): ServiceError =>
-  new ServiceError(
-    'payload_too_large',
-    `The body is larger than ${limitBytes} bytes, the limit set by ${limits.httpBodyBytes.env}.`,
-    { limit_bytes: limitBytes, limit_name: limits.httpBodyBytes.env },
-  );
 
 const tooSlow = (): ServiceError =>
   new ServiceError('deadline_exceeded', 'The body had not arrived when the deadline of the request passed.');

@@ -1,0 +1,23 @@
+import { joinResults } from './answer-batch';
+
+const run = (slug: string) => ({ type: 'rule' as const, slug, status: 'success' as const });
+
+it('an instance that two chunks name is as the later left it, with what both did', () => {
+  const earlier = {
+    ...{ instance_id: 'a', positions: [0], is_new: true, status: 'pending' as const, state: { n: 1 } },
+    ...{ executed: [run('one')], triggered: true },
+  };
+  const later = {
+    ...{ instance_id: 'a', positions: [700], is_new: false, status: 'complete' as const, state: { n: 2 } },
+    ...{ executed: [run('two')], triggered: false, reason: 'inputs_unchanged' as const },
+  };
+  expect(joinResults(earlier, later)).toEqual({
+    ...{ instance_id: 'a', positions: [0, 700], is_new: true, status: 'complete', state: { n: 2 } },
+    ...{ executed: [run('one'), run('two')], triggered: true },
+  });
+  expect(joinResults({ instance_id: 'a', triggered: false, reason: 'not_ready' }, later)).toMatchObject({
+    triggered: false,
+    reason: 'inputs_unchanged',
+  });
+  expect(joinResults({ instance_id: 'a' }, { instance_id: 'a' })).toEqual({ instance_id: 'a' });
+});
