@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { type RuleImport } from '@decision/contracts';
-import { type Fleet, prepareServers, startFleet } from '@decision/launcher';
+import { type Fleet, type FleetOptions, prepareServers, startFleet } from '@decision/launcher';
 import { BenchmarkError } from './benchmark-error';
 
 /** The checkout. */
@@ -31,8 +31,11 @@ export interface ServiceUnderTest {
 /** Progress goes where results do not. */
 export const say = (line: string): void => void process.stderr.write(`${line}\n`);
 
-/** Starts all services on the servers given. They run until `fleet.stop()`. */
-export const startService = async (addresses: Addresses): Promise<ServiceUnderTest> => {
+/** Starts all services on the servers given, some with an environment beyond the common one. They run until `fleet.stop()`. */
+export const startService = async (
+  addresses: Addresses,
+  environment: FleetOptions['environment'] = {},
+): Promise<ServiceUnderTest> => {
   const names = { topicPrefix: TOPIC_PREFIX, cachePrefix: 'benchmark:' };
   const { apiKey } = await prepareServers({ addresses, names, knownApiKey: undefined, onProgress: say });
   const fleet = await startFleet({
@@ -40,6 +43,7 @@ export const startService = async (addresses: Addresses): Promise<ServiceUnderTe
     addresses,
     names,
     ingressPort: 0,
+    environment,
     onLine: () => undefined,
     onNotice: say,
   });

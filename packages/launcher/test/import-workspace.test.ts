@@ -28,21 +28,34 @@ const ANSWERS: Readonly<Record<string, (body: Record<string, unknown>) => unknow
   '/api/v1/values': ({ values }) => Object.keys(values as object),
   '/api/v1/admin/rules/import': ({ rule }) => rule,
 };
+/** Contexts that the API has, by name. */
+let contexts: Map<string, string>;
+
+/** What the API answers about contexts: their ids are their names, `id of Orders`. */
+const answerContexts = (method: string, path: string, body: Record<string, unknown>): unknown => {
+  const { pathname, searchParams } = new URL(path, baseUrl);
+  if (pathname.endsWith('/relationships')) return { outgoing: [] };
+  if (method === 'POST') contexts.set(String(body['name']), `id-of-${String(body['name'])}`);
+  const id = contexts.get(searchParams.get('name') ?? '');
+  return id === undefined ? [] : [{ id }];
+};
 
 beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), 'workspace-'));
   calls = [];
   refusals = new Map();
+  contexts = new Map();
   server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       const { method, url: path = '' } = request;
-      const body = JSON.parse(Buffer.concat(chunks).toString()) as Record<string, unknown>;
+      const text = Buffer.concat(chunks).toString();
+      const body = (text === '' ? {} : JSON.parse(text)) as Record<string, unknown>;
       calls.push({ method, path, key: request.headers['x-api-key'], body });
       const refusal = refusals.get(path);
       response.writeHead(refusal === undefined ? 200 : 422);
-      response.end(refusal ?? JSON.stringify(ANSWERS[path]?.(body)));
+      response.end(refusal ?? JSON.stringify(ANSWERS[path]?.(body) ?? answerContexts(method ?? '', path, body)));
     });
   });
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
@@ -106,6 +119,38 @@ describe('importWorkspace', () => {
     ]);
   });
 
+  it('makes contexts without formulas, then relates them, then completes them', async () => {
+    const schema = { base: [{ key: 'id', type: 'string' }], derived: [{ key: 'n', expression: 'count($orders)' }] };
+    const related = { name: 'orders', relation_type: 'has_many', foreign_key_fact: 'customer' };
+    file('contexts/a.json', { name: 'Customers', schema, relationships: [{ ...related, to: 'Orders' }] });
+    file('contexts/b.json', { name: 'Orders', schema: { base: schema.base } });
+    await run();
+    const path = '/api/v1/admin/contexts';
+    const bare = { base: schema.base, derived: [] };
+    const written = calls.filter(({ method }) => method !== 'GET');
+    expect(written.map((call) => [call.method, call.path, call.body])).toEqual([
+      ['POST', path, { name: 'Customers', schema: bare }],
+      ['POST', path, { name: 'Orders', schema: bare }],
+      ['POST', `${path}/id-of-Customers/relationships`, { ...related, to_context_id: 'id-of-Orders' }],
+      ['PUT', `${path}/id-of-Customers`, { name: 'Customers', schema }],
+      ['PUT', `${path}/id-of-Orders`, { name: 'Orders', schema: { base: schema.base } }],
+    ]);
+  });
+
+  it('finds contexts again by their names', async () => {
+    contexts.set('Orders', 'known');
+    file('contexts/a.json', { name: 'Orders', schema: { base: [] } });
+    await run();
+    expect(calls.filter(({ method }) => method !== 'GET')).toMatchObject([
+      { method: 'PUT', path: '/api/v1/admin/contexts/known' },
+    ]);
+  });
+
+  it('names the file whose relationship leads nowhere', async () => {
+    file('contexts/a.json', { name: 'A', schema: {}, relationships: [{ name: 'b', to: 'B' }] });
+    expect(await faultOf(run())).toBe('contexts/a.json was refused: There is no context named "B".');
+  });
+
   it('stops at the first refusal and says which file it was', async () => {
     file('values/v.json', { values: { x: null } });
     file('rules/a.json', rule('a'));
@@ -118,12 +163,18 @@ describe('importWorkspace', () => {
     file('objects/o.json', { content: {} });
     file('objects/p.json', { name: 'P' });
     file('values/v.json', { values: [] });
+    file('contexts/a.json', { name: 'A' });
+    file('contexts/b.json', { name: 'B', schema: {}, relationships: [{ to: 'A' }] });
+    file('contexts/c.json', { schema: {} });
     file('rules/a.json', {});
     file('rules/b.json', { rule: { slug: 'b' } });
     expect((await faultOf(run())).split('\n')).toEqual([
       'objects/o.json lacks the "name" of the object.',
       'objects/p.json lacks the "content" of the object.',
       'values/v.json lacks its "values".',
+      'contexts/a.json lacks the "schema" of the context.',
+      'contexts/b.json has relationships that lack their "name" or the name of the context "to" which they lead.',
+      'contexts/c.json lacks the "name" of the context, by which it is found again.',
       'rules/a.json lacks its "rule".',
       'rules/b.json lacks the "id" of the rule, by which it is found again.',
     ]);
@@ -135,7 +186,7 @@ describe('importWorkspace', () => {
     ['a list', 'rules/a.json', '[]', /^The file rules\/a.json holds no JSON object\.$/],
     ['a script that fails', 'rules/a.mjs', 'process.exit(3);', /^The script rules\/a.mjs printed no JSON: /],
     ['a script that prints no JSON', 'rules/a.mjs', 'console.log("x");', /^The file rules\/a.mjs holds no JSON: /],
-    ['a misspelt folder', 'rule/a.json', '{}', /has the folder rule; a workspace has objects, values, rules/],
+    ['a misspelt folder', 'rule/a.json', '{}', /has the folder rule; a workspace has objects, values, contexts, rules/],
     ['nothing in it', 'notes.txt', '', /holds nothing to import\.$/],
   ])('refuses a workspace with %s, and sends nothing', async (_what, path, content, message) => {
     file(path, content);
@@ -192,6 +243,9 @@ describe('the workspace that comes with the checkout', () => {
     const slugs = await seedExamples(resolve(__dirname, '../../..'), baseUrl, 'key');
     expect(slugs).toContain('ticket-routing');
     expect(calls.filter(({ path }) => path === '/api/v1/admin/rules/import')).toHaveLength(slugs.length);
-    expect(new Set(calls.map(({ path }) => path)).size).toBe(importers.length);
+    const kinds = ['/objects', '/values', '/admin/contexts', '/admin/rules/import'];
+    expect(kinds).toHaveLength(importers.length);
+    const written = new Set(calls.filter(({ method }) => method !== 'GET').map(({ path }) => path));
+    expect(kinds.filter((kind) => !written.has(`/api/v1${kind}`))).toEqual([]);
   });
 });

@@ -187,6 +187,8 @@ export {
 } from './contexts/relationships';
 export {
   type BoundRuleRecord,
+  type ContextInForce,
+  findContextInForce,
   findBoundRules,
   loadCollections,
   loadRuleInterface,

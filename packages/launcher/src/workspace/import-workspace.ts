@@ -26,15 +26,18 @@ export const importWorkspace = async ({
   const client = createWorkspaceClient(address);
   for (const { importer, files } of folders) {
     for (const { file, content } of files) {
-      const what = await importer.write(client, content).catch((cause: unknown) => {
-        throw cause instanceof LaunchError
-          ? new LaunchError(`${file} was refused: ${cause.message}`, { cause })
-          : cause;
-      });
-      onWritten(file, what);
+      onWritten(file, await importer.write(client, content).catch(refuse(file)));
     }
+    for (const { file, content } of files) await importer.complete?.(client, content).catch(refuse(file));
   }
 };
+
+/** Says which file the API refused. */
+const refuse =
+  (file: string) =>
+  (cause: unknown): never => {
+    throw cause instanceof LaunchError ? new LaunchError(`${file} was refused: ${cause.message}`, { cause }) : cause;
+  };
 
 const readChecked = (directory: string) => {
   requireKnownFolders(directory);

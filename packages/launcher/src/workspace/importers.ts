@@ -1,17 +1,5 @@
-import { type WorkspaceClient } from './workspace-client';
-import { type WorkspaceFile } from './workspace-files';
-
-/** How the files of one folder become assets of a workspace. */
-export interface Importer {
-  readonly folder: string;
-  /** What is wrong with a file before anything is sent; undefined where nothing is. */
-  readonly faultOf: (content: WorkspaceFile['content']) => string | undefined;
-  /** Writes the assets of one file, by the names and ids in it, so that doing so again makes no second one. Answers what was written, in words. */
-  readonly write: (client: WorkspaceClient, content: WorkspaceFile['content']) => Promise<string>;
-}
-
-const isObject = (value: unknown): value is WorkspaceFile['content'] =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+import { contexts } from './contexts-importer';
+import { type Importer, isObject } from './importer';
 
 /** The body of `PUT /objects`, whose `content` may be written as JSON rather than as text that holds JSON. */
 const objects: Importer = {
@@ -56,4 +44,4 @@ const rules: Importer = {
 };
 
 /** Every folder that a workspace can have, in the order in which its assets need each other. */
-export const importers: readonly Importer[] = [objects, values, rules];
+export const importers: readonly Importer[] = [objects, values, contexts, rules];

@@ -24,8 +24,8 @@ interface BoundRow {
   readonly version_id: string | null;
 }
 
-const FIND = /* sql */ `
-  select rules.id, rules.slug, rules.name, rules.published_version_id is not null as published, bound.selector,
+const COLUMNS = /* sql */ `
+  rules.id, rules.slug, rules.name, rules.published_version_id is not null as published, bound.selector,
     case
       when rules.published_version_id is null then null
       when bound.selector = 'latest' then rules.published_version_id
@@ -37,8 +37,13 @@ const FIND = /* sql */ `
         select releases.version_id from releases join environments on environments.id = releases.environment_id
         where releases.rule_id = rules.id and releases.state = 'live' and environments.slug = bound.selector
       )
-    end as version_id
-  from rules cross join lateral (select coalesce(rules.context ->> 'version', 'latest') as selector) bound
+    end as version_id`;
+
+const SELECTOR = /* sql */ `
+  lateral (select coalesce(rules.context ->> 'version', 'latest') as selector) bound`;
+
+const FIND = /* sql */ `
+  select ${COLUMNS} from rules cross join ${SELECTOR}
   where rules.context_slug = :slug
   order by rules.slug`;
 
@@ -48,7 +53,46 @@ export const findBoundRules = async (
   contextSlug: string,
 ): Promise<readonly BoundRuleRecord[]> => {
   const rows = await query<BoundRow>(transaction, FIND, { slug: contextSlug });
-  return rows.map(({ version_id, ...row }) => ({ ...row, versionId: version_id }));
+  return rows.map(toBoundRule);
+};
+
+const toBoundRule = ({ id, slug, name, published, selector, version_id }: BoundRow): BoundRuleRecord => ({
+  ...{ id, slug, name, published, selector },
+  versionId: version_id,
+});
+
+/** What names the definition of a context that is in force now: little, and always read in one statement. */
+export interface ContextInForce {
+  readonly id: string;
+  /** Counts the changes of the definitions of the workspace, as `findContextRevision` does. */
+  readonly revision: number;
+  /** By slug. */
+  readonly rules: readonly BoundRuleRecord[];
+}
+
+const FIND_IN_FORCE = /* sql */ `
+  select contexts.id as context_id, coalesce((select worlds.revision from context_worlds worlds), 0) as revision, rule.*
+  from contexts
+  left join lateral (
+    select ${COLUMNS} from rules cross join ${SELECTOR} where rules.context_slug = contexts.slug
+  ) rule on true
+  where case when cast(:id as uuid) is null then contexts.slug = :slug else contexts.id = cast(:id as uuid) end
+  order by rule.slug`;
+
+type InForceRow = { readonly context_id: string; readonly revision: string } & (BoundRow | { readonly id: null });
+
+/** The visible context of a slug or id, with the visible rules that are bound to it; undefined where there is none. */
+export const findContextInForce = async (
+  transaction: Transaction,
+  name: { readonly id: string } | { readonly slug: string },
+): Promise<ContextInForce | undefined> => {
+  if ('id' in name && !isUuid(name.id)) return undefined;
+  const bindings = 'id' in name ? { id: name.id, slug: null } : { id: null, slug: name.slug };
+  const rows = await query<InForceRow>(transaction, FIND_IN_FORCE, bindings);
+  const [first] = rows;
+  if (first === undefined) return undefined;
+  const rules = rows.flatMap((row) => (row.id === null ? [] : [toBoundRule(row)]));
+  return { id: first.context_id, revision: Number(first.revision), rules };
 };
 
 /** The fields of a published version. */

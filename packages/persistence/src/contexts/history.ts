@@ -1,4 +1,5 @@
 import { query, type Transaction } from '../connection/query';
+import { among } from './among';
 
 /** One committed value of a fact. */
 export interface StoredHistoryEntry {
@@ -24,7 +25,7 @@ const TRIM = /* sql */ `
   using (
     select distinct instance_id, fact from unnest(cast(:ids as text[]), cast(:facts as text[])) as a (instance_id, fact)
   ) touched
-  where h.context_id = cast(:context as uuid) and h.instance_id = touched.instance_id and h.fact = touched.fact
+  where h.context_id = cast(:context as uuid) and ${among('h')} and h.instance_id = touched.instance_id and h.fact = touched.fact
     and h.sequence <= (
       select oldest.sequence from context_history oldest
       where oldest.context_id = h.context_id and oldest.instance_id = h.instance_id and oldest.fact = h.fact

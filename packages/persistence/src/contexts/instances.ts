@@ -1,5 +1,6 @@
 import { ServiceError } from '@decision/contracts';
 import { query, type Transaction } from '../connection/query';
+import { among } from './among';
 import {
   alive,
   instanceColumns,
@@ -121,7 +122,7 @@ export const findHeldFacts = async (
 const SET_PASS = /* sql */ `
   update context_instances i set reader_pass = cast(p.pass as jsonb)
   from unnest(cast(:ids as text[]), cast(:passes as text[]), cast(:versions as bigint[])) as p (instance_id, pass, version)
-  where i.context_id = cast(:context as uuid) and i.instance_id = p.instance_id and i.version = p.version`;
+  where i.context_id = cast(:context as uuid) and ${among('i')} and i.instance_id = p.instance_id and i.version = p.version`;
 
 /** How far the readers of one version of an instance have been told. */
 export interface PassOfVersion {

@@ -1,4 +1,5 @@
 import { query, type Transaction } from '../connection/query';
+import { among } from './among';
 import { alive, type StoredFacts } from './instance-record';
 
 /** Which instance a foreign key names; null: none. */
@@ -11,7 +12,7 @@ export interface LinkWrite {
 const LEAVE = /* sql */ `
   update context_links l set former = true
   from unnest(cast(:ids as text[]), cast(:facts as text[]), cast(:targets as text[])) as w (instance_id, fact, target_id)
-  where l.context_id = cast(:context as uuid) and l.instance_id = w.instance_id and l.fact = w.fact
+  where l.context_id = cast(:context as uuid) and ${among('l')} and l.instance_id = w.instance_id and l.fact = w.fact
     and l.target_id is distinct from nullif(w.target_id, '') and not l.former`;
 
 const JOIN = /* sql */ `
@@ -97,7 +98,7 @@ const FORGET = /* sql */ `
   delete from context_links l
   using unnest(cast(:ids as text[]), cast(:versions as bigint[])) as told (instance_id, version),
     context_instances i
-  where l.context_id = cast(:context as uuid) and l.instance_id = told.instance_id and l.former
+  where l.context_id = cast(:context as uuid) and ${among('l')} and l.instance_id = told.instance_id and l.former
     and i.context_id = l.context_id and i.instance_id = l.instance_id and i.version = told.version`;
 
 /** Forgets what foreign keys of instances named before; an instance that was written since this version keeps all of it. */

@@ -61,8 +61,13 @@ export const lockInstances = async (
   { contextId, instanceIds, create, ticketId }: InstancesToLock,
 ): Promise<readonly LockedInstance[]> => {
   const bindings = { context: contextId, ids: instanceIds };
-  if (create) await query(transaction, CREATE, bindings);
-  const rows = await query<LockedRow>(transaction, LOCK, { ...bindings, ticket: ticketId ?? null });
+  const lock = () => query<LockedRow>(transaction, LOCK, { ...bindings, ticket: ticketId ?? null });
+  // One row alone cannot be taken out of order: mostly it is there already, and nothing has to be created.
+  let rows = instanceIds.length === 1 || !create ? await lock() : [];
+  if (create && rows.length === 0) {
+    await query(transaction, CREATE, bindings);
+    rows = await lock();
+  }
   const gone = rows.filter(({ busy, expired }) => expired && !busy).map(({ instance_id }) => instance_id);
   if (gone.length > 0) for (const sql of FORGET) await query(transaction, sql, { context: contextId, ids: gone });
   return rows.filter(({ version, busy, expired }) => create || busy || !(expired || version === '0')).map(toLocked);
@@ -70,7 +75,9 @@ export const lockInstances = async (
 
 const toLocked = (row: LockedRow): LockedInstance => {
   const { busy: isBusy, queued: isQueued, expired, version } = row;
+  const flags = { isBusy, isQueued };
   const record = toInstanceRecord(row);
-  if (!expired || isBusy) return { ...record, isNew: version === '0', isBusy, isQueued };
-  return { ...record, facts: {}, derived: {}, executions: {}, readerPass: undefined, isNew: true, isBusy, isQueued };
+  if (!expired || isBusy) return { ...record, ...flags, isNew: version === '0' };
+  const nothing = { facts: {}, derived: {}, executions: {}, readerPass: undefined };
+  return { ...record, ...flags, ...nothing, isNew: true };
 };

@@ -1,5 +1,6 @@
 import { type AssetType } from '@decision/contracts';
 import { query, type Transaction } from '../connection/query';
+import { among } from './among';
 
 /** An evaluation that waits for facts. */
 export interface Registration {
@@ -51,7 +52,7 @@ export const findRegistrations = async (
 const END = /* sql */ `
   delete from context_registrations r
   using unnest(cast(:ids as text[]), cast(:types as text[]), cast(:slugs as text[])) as e (instance_id, type, slug)
-  where r.context_id = cast(:context as uuid) and r.instance_id = e.instance_id and r.type = e.type and r.slug = e.slug`;
+  where r.context_id = cast(:context as uuid) and ${among('r')} and r.instance_id = e.instance_id and r.type = e.type and r.slug = e.slug`;
 
 /** Ends registered evaluations. */
 export const endRegistrations = async (

@@ -1,4 +1,5 @@
 import { query, type Transaction } from '../connection/query';
+import { among } from './among';
 import { type StoredExecutions, type StoredFacts } from './instance-record';
 import { refuseTooLarge } from './refuse-too-large';
 
@@ -62,7 +63,7 @@ const WRITE = (admission: string, condition: string): string => /* sql */ `
     cast(:ids as text[]), cast(:facts as text[]), cast(:derived as text[]), cast(:executions as text[]), cast(:is_new as text[]),
     cast(:fences as bigint[])
   ) as w (instance_id, facts, derived, executions, is_new, fence)
-  where i.context_id = cast(:context as uuid) and i.instance_id = w.instance_id and ${condition}
+  where i.context_id = cast(:context as uuid) and ${among('i')} and i.instance_id = w.instance_id and ${condition}
   returning i.instance_id, i.version, i.fence, i.expires_at`;
 
 const MERGE = WRITE(
@@ -141,13 +142,13 @@ const toWritten = ({ instance_id, version, fence, expires_at }: WrittenRow): Wri
 const RELEASE = /* sql */ `
   update context_instances i set operation_id = null, lease_until = null
   from unnest(cast(:ids as text[]), cast(:fences as bigint[])) as h (instance_id, fence)
-  where i.context_id = cast(:context as uuid) and i.instance_id = h.instance_id
+  where i.context_id = cast(:context as uuid) and ${among('i')} and i.instance_id = h.instance_id
     and i.operation_id = cast(:operation as uuid) and i.fence = h.fence`;
 
 const RENEW = /* sql */ `
   update context_instances i set lease_until = clock_timestamp() + make_interval(secs => cast(:lease as double precision))
   from unnest(cast(:ids as text[]), cast(:fences as bigint[])) as h (instance_id, fence)
-  where i.context_id = cast(:context as uuid) and i.instance_id = h.instance_id
+  where i.context_id = cast(:context as uuid) and ${among('i')} and i.instance_id = h.instance_id
     and i.operation_id = cast(:operation as uuid) and i.fence = h.fence`;
 
 const heldBindings = (contextId: string, { operationId, fences }: HeldInstances) => ({

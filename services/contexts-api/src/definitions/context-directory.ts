@@ -9,10 +9,12 @@ import {
 } from '@decision/contexts';
 import { type RuleField, ServiceError } from '@decision/contracts';
 import {
+  type BoundRuleRecord,
+  type ContextInForce,
   type Database,
   findBoundRules,
   findContext,
-  findContextRevision,
+  findContextInForce,
   loadContextWorld,
   loadRuleInterface,
   type RuleInterface,
@@ -64,8 +66,7 @@ export const createContextDirectory = (database: Database): ContextDirectory => 
   const worlds = new LRUCache<string, CompiledWorld>({ max: MAX_WORKSPACES });
   const interfaces = new LRUCache<string, RuleInterface>({ max: MAX_VERSIONS });
 
-  const loadWorld = async (transaction: Transaction, workspaceId: string): Promise<CompiledWorld> => {
-    const revision = await findContextRevision(transaction);
+  const loadWorld = async (transaction: Transaction, workspaceId: string, revision: number): Promise<CompiledWorld> => {
     const known = worlds.get(workspaceId);
     if (known?.revision === revision) return known;
     const world = toWorld(await loadContextWorld(transaction));
@@ -80,21 +81,25 @@ export const createContextDirectory = (database: Database): ContextDirectory => 
     return found;
   };
 
-  const assetsOf = async (transaction: Transaction, slug: string): Promise<BoundAsset[]> => {
+  const toAssets = async (transaction: Transaction, rules: readonly BoundRuleRecord[]): Promise<BoundAsset[]> => {
     const assets: BoundAsset[] = [];
-    for (const { slug: ruleSlug, versionId } of await findBoundRules(transaction, slug)) {
+    for (const { slug, versionId } of rules) {
       const fields = versionId === null ? undefined : await interfaceOf(transaction, versionId);
-      if (versionId !== null && fields !== undefined) assets.push(toAsset(ruleSlug, versionId, fields));
+      if (versionId !== null && fields !== undefined) assets.push(toAsset(slug, versionId, fields));
     }
     return assets;
   };
 
-  const openById: ContextDirectory['openById'] = async (transaction, workspaceId, id) => {
-    const { revision, world, modelOf } = await loadWorld(transaction, workspaceId);
+  const toContextInUse = async (
+    transaction: Transaction,
+    workspaceId: string,
+    { id, revision, rules }: ContextInForce,
+  ): Promise<ContextInUse | undefined> => {
+    const { world, modelOf } = await loadWorld(transaction, workspaceId, revision);
     const definition = world.contexts.get(id);
     if (definition === undefined) return undefined;
     const model = modelOf(id);
-    const assets = await assetsOf(transaction, definition.slug);
+    const assets = await toAssets(transaction, rules);
     const used = relationsInUse(model, assets);
     return {
       ...{ id, slug: definition.slug, model, assets, world, revision: String(revision), modelOf },
@@ -103,16 +108,21 @@ export const createContextDirectory = (database: Database): ContextDirectory => 
     };
   };
 
+  const openById: ContextDirectory['openById'] = async (transaction, workspaceId, id) => {
+    const found = await findContextInForce(transaction, { id });
+    return found && toContextInUse(transaction, workspaceId, found);
+  };
+
   const openBySlug = async (transaction: Transaction, workspaceId: string, slug: string): Promise<ContextInUse> => {
-    const found = await findContext(transaction, { slug });
-    const opened = found && (await openById(transaction, workspaceId, found.id));
+    const found = await findContextInForce(transaction, { slug });
+    const opened = found && (await toContextInUse(transaction, workspaceId, found));
     if (opened === undefined) throw contextNotFound(slug);
     return opened;
   };
 
   return {
     openById,
-    assetsOf,
+    assetsOf: async (transaction, slug) => toAssets(transaction, await findBoundRules(transaction, slug)),
     open: async (access, slug) => {
       const { workspaceId } = access;
       if (access.userGroups !== undefined) {

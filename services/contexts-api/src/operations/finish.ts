@@ -115,9 +115,9 @@ const writtenBefore = async (
   return new Map(own);
 };
 
-/** Registered evaluations that are settled: those that ran, whatever they found, and those that had nothing new to find. */
+/** Registered evaluations that are settled: those that ran, whatever they found, and those that had nothing new to find. While the instance is busy nobody registers another. */
 const endedRegistrations = ({ held, settled }: SettledHeld) =>
-  settled.runs
+  (held.planned.hasRegistered || held.planned.registers ? settled.runs : [])
     .filter(({ status }) => status === 'success' || status === 'evaluation_error' || status === 'skipped_already_run')
     .map(({ type, slug }) => ({ instanceId: idOf(held), type, slug }));
 

@@ -1,0 +1,243 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { cpus, loadavg, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startStack } from '@decision/local-stack';
+import { ensureWorkspace } from '@decision/persistence';
+import { range, timed } from './beside-sql';
+import {
+  discountRule,
+  makeContext,
+  makeOffers,
+  makeReadings,
+  reading,
+  type Send,
+  senderTo,
+  tierRule,
+} from './context-workload';
+import { summarise } from './measurement';
+import { openRawInstances, type RawInstances } from './raw-instances';
+import { ROOT, say, type ServiceUnderTest, startService } from './service-under-test';
+
+/*
+ * Contexts: batches beside the raw statement that they need, a submission beside a bare solve, and what grows with instances and with
+ * dependents.
+ */
+
+const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 3);
+const RECORDS = Number(process.env['BENCH_RECORDS'] ?? 100_000);
+const TRIGGERED = Number(process.env['BENCH_TRIGGERED'] ?? 10_000);
+/** Instances that a context grows to; a million takes minutes. */
+const INSTANCES = Number(process.env['BENCH_INSTANCES'] ?? 100_000);
+const DEPENDENTS = Number(process.env['BENCH_DEPENDENTS'] ?? 10_000);
+const SINGLES = Number(process.env['BENCH_SINGLES'] ?? 500);
+const BATCH = 10_000;
+/** A batch of 100,000 records is more than the default body, and may take longer than a request should. */
+const ROOMY = { HTTP_BODY_LIMIT_BYTES: String(64 * 1024 * 1024), RPC_TIMEOUT_MS: '120000' };
+
+interface Bench {
+  readonly service: ServiceUnderTest;
+  readonly contexts: Send;
+  readonly gateway: Send;
+  readonly raw: RawInstances;
+}
+
+const median = (times: readonly number[]): number => [...times].sort((a, b) => a - b)[times.length >> 1] ?? Number.NaN;
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
+
+/** Rows a second of a batch beside those of the raw statement. */
+const compareRows = async (
+  what: string,
+  rows: number,
+  { batch, raw }: { readonly batch: () => Promise<unknown>; readonly raw: () => Promise<unknown> },
+): Promise<void> => {
+  const times: { batch: number[]; raw: number[] } = { batch: [], raw: [] };
+  for (let round = 0; round < ROUNDS; round += 1) {
+    await timed(times.raw, raw);
+    await timed(times.batch, batch);
+    say(`${what}, round ${round + 1} of ${ROUNDS}`);
+  }
+  const perSecond = (ms: number): string => ((rows / ms) * 1_000).toFixed(0);
+  const [served, bare] = [median(times.batch), median(times.raw)];
+  print(`| ${what} | ${perSecond(served)} | ${perSecond(bare)} | ${(bare / served).toFixed(2)} |`);
+};
+
+const measureBatches = async ({ service, contexts, raw }: Bench): Promise<void> => {
+  const readings = await makeReadings(contexts);
+  const baseline = await makeContext(contexts, 'Baseline', []);
+  const records = range(RECORDS).map((index) => reading(index, RECORDS / 2));
+  const stored = records.map((facts) => ({ id: facts.id, facts }));
+  const include = '?include=is_new';
+  print('| batch | rows/s | raw upsert, rows/s | ratio |\n| --- | --- | --- | --- |');
+  await compareRows(`${RECORDS} records over ${RECORDS / 2} instances, nothing to run`, RECORDS, {
+    raw: () => raw.upsert(baseline.id, stored),
+    batch: () => contexts('POST', `/contexts/batch/${readings.slug}${include}`, records),
+  });
+  const offers = await makeOffers(contexts, 'Offers');
+  for (const rule of [discountRule, tierRule]) await service.publish(rule(offers.slug));
+  let round = 0;
+  const totals = () => range(TRIGGERED).map((index) => ({ id: `offer-${index}`, total: 101 + index + round / 10 }));
+  await compareRows(`${TRIGGERED} instances, two rules in two rounds`, TRIGGERED, {
+    raw: () =>
+      raw.upsert(
+        baseline.id,
+        totals().map((facts) => ({ id: facts.id, facts })),
+      ),
+    batch: () => contexts('POST', `/contexts/batch/${offers.slug}${include}`, ((round += 1), totals())),
+  });
+};
+
+/** Milliseconds of calls, one after the other or a few at once. */
+const latencies = async (count: number, atOnce: number, call: (index: number) => Promise<unknown>) => {
+  const times: number[] = [];
+  let next = 0;
+  const began = performance.now();
+  const work = async (): Promise<void> => {
+    while (next < count) await timed(times, () => call((next += 1)));
+  };
+  await Promise.all(range(atOnce).map(work));
+  return summarise(times, (performance.now() - began) / 1_000);
+};
+
+const measureSingles = async ({ service, contexts, gateway }: Bench): Promise<void> => {
+  const quotes = await makeOffers(contexts, 'Quotes');
+  const slug = `${quotes.slug}-discount`;
+  await service.publish(discountRule(quotes.slug));
+  let submitted = 0;
+  const submit = (): Promise<unknown> =>
+    contexts('POST', `/contexts/${quotes.slug}/q-${submitted % 100}`, { total: 200 + (submitted += 1) });
+  const solve = (): Promise<unknown> => gateway('POST', `/solve/${slug}`, { total: 200 });
+  await latencies(SINGLES, 4, submit);
+  await latencies(SINGLES, 4, solve);
+  print('\n| at once | submission p50, p99, ms | solve p50, p99, ms | ratio of p50 |\n| --- | --- | --- | --- |');
+  for (const atOnce of [1, 8]) {
+    const seen = { submit: [] as number[], solve: [] as number[], submit99: [] as number[], solve99: [] as number[] };
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const [one, other] = [await latencies(SINGLES, atOnce, submit), await latencies(SINGLES, atOnce, solve)];
+      seen.submit.push(one.p50);
+      seen.solve.push(other.p50);
+      seen.submit99.push(one.p99);
+      seen.solve99.push(other.p99);
+    }
+    const shown = (times: readonly number[]): string => median(times).toFixed(1);
+    const ratio = (median(seen.submit) / median(seen.solve)).toFixed(2);
+    print(
+      `| ${atOnce} | ${shown(seen.submit)}, ${shown(seen.submit99)} | ${shown(seen.solve)}, ${shown(seen.solve99)} | ${ratio} |`,
+    );
+  }
+};
+
+/** What a submission costs among few and many instances of its context. */
+const growInstances = async ({ service, contexts }: Bench): Promise<void> => {
+  const grown = await makeOffers(contexts, 'Grown');
+  print('\n| instances of the context | submission p50, p99, ms |\n| --- | --- |');
+  // The rule comes after the instances, so that filling is merging; a submission makes its own decide.
+  const slug = grown.slug;
+  let held = 1;
+  let submitted = 0;
+  const submit = (): Promise<unknown> =>
+    contexts('POST', `/contexts/${slug}/i-${(submitted * 7_919) % held}`, { total: 200 + (submitted += 1) });
+  await contexts('POST', `/contexts/${slug}/i-0`, { total: 1 });
+  await service.publish(discountRule(slug));
+  await latencies(SINGLES, 1, submit);
+  for (const instances of [1, INSTANCES / 100, INSTANCES / 10, INSTANCES]) {
+    for (; held < instances; held = Math.min(instances, held + BATCH)) {
+      const records = range(Math.min(BATCH, instances - held), held).map((index) => ({
+        id: `i-${index}`,
+        customer: 'c',
+      }));
+      await contexts('POST', `/contexts/batch/${slug}?include=is_new`, records);
+    }
+    const { p50, p99 } = await latencies(SINGLES, 1, submit);
+    print(`| ${instances.toLocaleString('en')} | ${p50.toFixed(1)}, ${p99.toFixed(1)} |`);
+  }
+};
+
+/** What a submission costs whose instance is read by few and by many others. */
+const growDependents = async ({ service, contexts }: Bench): Promise<void> => {
+  const tariffs = await makeContext(contexts, 'Tariffs', [{ key: 'rate', type: 'number' }]);
+  const parcels = await makeContext(contexts, 'Parcels', [{ key: 'tariff', type: 'string' }]);
+  await contexts('POST', `/admin/contexts/${parcels.id}/relationships`, {
+    ...{ to_context_id: tariffs.id, relation_type: 'belongs_to', foreign_key_fact: 'tariff', name: 'tariff' },
+  });
+  await contexts('PUT', `/admin/contexts/${parcels.id}`, {
+    schema: {
+      base: [
+        { key: 'id', type: 'string' },
+        { key: 'tariff', type: 'string' },
+      ],
+      derived: [{ key: 'price', expression: '$tariff.rate * 2' }],
+    },
+  });
+  const pid = String(service.fleet.services.get('contexts-api')?.pid());
+  print('\n| dependents | submission, ms | each, ms | contexts-api, MB |\n| --- | --- | --- | --- |');
+  for (const dependents of [1, DEPENDENTS / 100, DEPENDENTS / 10, DEPENDENTS]) {
+    const tariff = `t-${dependents}`;
+    await contexts('POST', `/contexts/${tariffs.slug}/${tariff}`, { rate: 1 });
+    for (let from = 0; from < dependents; from += BATCH) {
+      const records = range(Math.min(BATCH, dependents - from), from).map((index) => ({
+        id: `${tariff}-${index}`,
+        tariff,
+      }));
+      await contexts('POST', `/contexts/batch/${parcels.slug}?include=is_new`, records);
+    }
+    const times: number[] = [];
+    for (let round = 0; round < ROUNDS; round += 1) {
+      await timed(times, () => contexts('POST', `/contexts/${tariffs.slug}/${tariff}`, { rate: 2 + round }));
+    }
+    const memory = Number(execFileSync('ps', ['-o', 'rss=', '-p', pid], { encoding: 'utf8' })) / 1_024;
+    const ms = median(times);
+    print(
+      `| ${dependents.toLocaleString('en')} | ${ms.toFixed(1)} | ${(ms / dependents).toFixed(2)} | ${memory.toFixed(0)} |`,
+    );
+  }
+};
+
+const parts = {
+  batches: measureBatches,
+  singles: measureSingles,
+  instances: growInstances,
+  dependents: growDependents,
+};
+const wanted = process.argv.slice(2);
+
+const main = async (): Promise<void> => {
+  const directory = mkdtempSync(join(tmpdir(), 'decision-benchmark-'));
+  const stack = await startStack({
+    directory,
+    downloads: join(ROOT, '.local/downloads'),
+    onProgress: ({ message }) => say(message),
+  });
+  try {
+    const service = await startService(stack, { 'contexts-api': ROOMY });
+    const { id } = await ensureWorkspace(stack.databaseUrl, { slug: 'example', name: 'Example workspace' });
+    const raw = openRawInstances(stack.databaseUrl, id);
+    const bench = {
+      service,
+      raw,
+      contexts: senderTo(service, 'contexts-api'),
+      gateway: senderTo(service, 'hps-gateway'),
+    };
+    print(
+      `${cpus().length} cores, load ${loadavg()
+        .map((load) => load.toFixed(1))
+        .join(' ')}; medians of ${ROUNDS} rounds\n`,
+    );
+    try {
+      for (const [name, measure] of Object.entries(parts)) {
+        if (wanted.length === 0 || wanted.includes(name)) await measure(bench);
+      }
+    } finally {
+      await raw.close();
+      await service.fleet.stop();
+    }
+  } finally {
+    await stack.stop();
+    rmSync(directory, { recursive: true, force: true });
+  }
+};
+
+main().catch((error: unknown) => {
+  process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+  process.exit(1);
+});

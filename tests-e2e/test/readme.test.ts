@@ -1,0 +1,44 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type FleetUnderTest, repositoryRoot, startFleetUnderTest } from './fleet-under-test';
+
+let fleet: FleetUnderTest;
+
+beforeAll(async () => {
+  fleet = await startFleetUnderTest();
+}, 120_000);
+afterAll(() => fleet?.stop(), 30_000);
+
+interface Shown {
+  readonly path: string;
+  /** Undefined: the `curl` sends none, and is a GET. */
+  readonly body: unknown;
+  readonly answer: object;
+}
+
+/** Every `curl` of a page, with the answer that stands below it. */
+const readShown = (page: string): readonly Shown[] => {
+  const text = readFileSync(join(repositoryRoot, page), 'utf8');
+  return [...text.matchAll(/```sh\n((?:(?!```)[^])*?curl[^]*?)\n```\n\n```json\n([^]*?)\n```/g)].map(
+    ([, command = '', answer = '']) => {
+      const [, path = ''] = /http:\/\/127\.0\.0\.1:8080(\/\S+)/.exec(command) ?? [];
+      const [, body] = /-d '([^']*)'/.exec(command) ?? [];
+      return { path, body: body && (JSON.parse(body) as unknown), answer: JSON.parse(answer) as object };
+    },
+  );
+};
+
+it('every command of the README and of the examples is answered as they say, in their order', async () => {
+  const shown = ['README.md', 'examples/README.md'].flatMap(readShown);
+  expect(shown.map(({ path }) => path)).toEqual([
+    '/api/v1/solve/shipping-price',
+    ...['/api/v1/contexts/orders/o-1', '/api/v1/contexts/orders/o-1', '/api/v1/contexts/customers/c-1'],
+    ...['/api/v1/contexts/orders/o-2', '/api/v1/contexts/customers/c-1'],
+  ]);
+  for (const { path, body, answer } of shown) {
+    expect(await fleet.call(body === undefined ? 'GET' : 'POST', path, body)).toMatchObject({
+      status: 200,
+      body: answer,
+    });
+  }
+});
