@@ -27,17 +27,3 @@ it('I1, I2, I3: whatever is killed and paused, a serial order explains what clie
   expect(answered.length).toBeGreaterThan(6 * 3); // more than the last ones
   expect(report.faults).toMatchObject({ 'pause contexts-api': 1 });
 }, 90_000);
-
-it('I6: a build that writes back without asking for its fence is caught', async () => {
-  const broken = await fleet.startFurther({ NODE_OPTIONS: `--require ${require.resolve('./without-fence.cjs')}` });
-  await fleet.ready();
-  const unfenced = { ...fleet, contexts: [broken, fleet.contexts[0]] as const };
-  // Whether a process is paused just then is up to chance; three attempts are more than it takes.
-  for (let attempt = 1; attempt <= 3; attempt += 1) {
-    const report = await watch({
-      ...{ fleet: unfenced, faults: ['pause contexts-api'], instancePrefix: `broken-${attempt}`, durationMs: 4_000 },
-    });
-    if (!isSerial(report)) return;
-  }
-  throw new Error('The broken build went unnoticed.');
-}, 120_000);

@@ -108,6 +108,21 @@ it('C144: a line that is full answers 429, and its places are given back', async
   await narrow.stop();
 });
 
+it('C144: a request that waits, and whose place was taken away while its process was silent, takes another', async () => {
+  let free: () => void = () => undefined;
+  one.workers.before = () => new Promise((resolve) => (free = resolve));
+  const first = submit(one, 'x', 1);
+  while (one.workers.messages.length === 0) await pause(5);
+  const waiting = submit(two, 'x', 2);
+  while ((await leftovers())?.tickets !== '1') await pause(5);
+  await one.database.inWorkspace(one.access, (t) => t.raw('delete from context_tickets'));
+  while ((await leftovers())?.tickets !== '1') await pause(5);
+  one.workers.before = () => Promise.resolve();
+  free();
+  expect((await Promise.all([first, waiting])).map(({ status }) => status)).toEqual([200, 200]);
+  expect(await leftovers()).toEqual(NOTHING_LEFT);
+});
+
 it('C147, I6: an owner that falls silent is taken over, and what it finds later is not written', async () => {
   // A process that is paused renews nothing: the lease is made to run out.
   let free: () => void = () => undefined;

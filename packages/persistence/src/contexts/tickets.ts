@@ -35,12 +35,12 @@ export const takeTickets = async (
 
 const RENEW = /* sql */ `
   update context_tickets set lease_until = clock_timestamp() + make_interval(secs => cast(:lease as double precision))
-  where ticket_id = cast(:ticket as uuid)`;
+  where ticket_id = cast(:ticket as uuid)
+  returning instance_id`;
 
-/** Says that its holder still waits. */
-export const renewTickets = async (transaction: Transaction, { ticketId, leaseMs }: Ticket): Promise<void> => {
-  await query(transaction, RENEW, { ticket: ticketId, lease: leaseMs / 1_000 });
-};
+/** Says that its holder still waits; answers how many places it still has: those of a holder who was silent may be gone. */
+export const renewTickets = async (transaction: Transaction, { ticketId, leaseMs }: Ticket): Promise<number> =>
+  (await query<{ instance_id: string }>(transaction, RENEW, { ticket: ticketId, lease: leaseMs / 1_000 })).length;
 
 const RETURN = /* sql */ `
   delete from context_tickets

@@ -42,10 +42,10 @@ export class Line {
    * full, and `deadline_exceeded`.
    */
   async wait(instanceIds: readonly string[]): Promise<readonly string[]> {
-    if (!this.taken) await this.take(instanceIds);
     for (;;) {
+      if (!this.taken) await this.take(instanceIds);
       if (Date.now() >= this.origin.deadline) throw tooLate(instanceIds);
-      const turns = (await this.look()).filter((id) => instanceIds.includes(id));
+      const turns = (await this.look(instanceIds.length)).filter((id) => instanceIds.includes(id));
       if (turns.length > 0) {
         this.lookMs = FIRST_LOOK_MS;
         return turns;
@@ -74,13 +74,19 @@ export class Line {
     this.renewedAt = Date.now();
   }
 
-  private look(): Promise<readonly string[]> {
+  /** Where this process was silent for so long that places were taken from it, it goes to the end of the line. */
+  private look(places: number): Promise<readonly string[]> {
     const { ticketLeaseMs: leaseMs } = this.settings;
     const renews = Date.now() - this.renewedAt > leaseMs / 3;
     return this.database.inWorkspace(this.origin.access, async (transaction) => {
       if (renews) {
-        await renewTickets(transaction, { ticketId: this.ownId, leaseMs });
+        const kept = await renewTickets(transaction, { ticketId: this.ownId, leaseMs });
         this.renewedAt = Date.now();
+        if (kept < places) {
+          await returnTickets(transaction, this.ownId);
+          this.taken = false;
+          return [];
+        }
       }
       return findTurns(transaction, this.ownId);
     });
