@@ -8,7 +8,7 @@ export interface OpenLoop {
   /** Requests that begin each second, evenly, whether or not those before them have been answered. */
   readonly perSecond: number;
   readonly seconds: number;
-  /** Connections at most; a request that finds none free is not sent, and counted. */
+  /** Connections; a request that finds none free is not sent, and counted. */
   readonly connections: number;
 }
 
@@ -46,13 +46,13 @@ export const measureOpenLoop = async (options: OpenLoop): Promise<OpenLoopResult
     else counts.failed += 1;
     if (status !== undefined) free.push(connection);
   };
+  // Opened one after the other, and before anything is asked: a burst of them overflows the server's queue of new connections, which
+  // the system makes up for a second later.
+  while (all.length < connections) all.push(await openConnection(Number(port), hostname, onAnswer));
+  free.push(...all);
   const ask = (): void => {
     let connection = free.pop();
     while (connection?.isClosed === true) connection = free.pop();
-    if (connection === undefined && all.length < connections) {
-      connection = new Connection(connect(Number(port), hostname), onAnswer);
-      all.push(connection);
-    }
     if (connection === undefined) counts.unsent += 1;
     else connection.ask(bytes);
   };
@@ -73,6 +73,11 @@ export const measureOpenLoop = async (options: OpenLoop): Promise<OpenLoopResult
     unsent: counts.unsent / elapsed,
   };
 };
+
+const openConnection = (port: number, host: string, onAnswer: OnAnswer): Promise<Connection> =>
+  new Promise((resolve, reject) => {
+    const socket = connect(port, host, () => resolve(new Connection(socket, onAnswer))).once('error', reject);
+  });
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 

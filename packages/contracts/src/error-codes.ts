@@ -51,6 +51,7 @@ export const errorCodes = {
     false,
     'The rule has changed since the caller saw it; `updated_at` says when. Read it again before changing it.',
   ),
+  rule_bound: entry(409, false, 'The rule is published and bound to a context; `context` names it.'),
   rule_released: entry(409, false, 'Releases of the rule wait or are live; `releases` lists them.'),
   tests_failed: entry(
     409,

@@ -92,7 +92,7 @@ export const deleteRule = {
     schema: Message,
     example: { message: 'Rule "parcel-price" was deleted.' },
   },
-  errors: ['rule_not_found', 'rule_released'],
+  errors: ['rule_not_found', 'rule_released', 'rule_bound'],
 } as const satisfies Operation;
 
 const slug = { name: 'slug', description: "The rule's slug.", example: 'parcel-price' };

@@ -9,13 +9,18 @@ export type DeleteRuleOutcome =
   | { readonly status: 'deleted'; readonly slug: string; readonly name: string; readonly versionIds: readonly string[] }
   /** These releases of the rule wait or are live. */
   | { readonly status: 'released'; readonly slug: string; readonly releases: readonly ReleaseRecord[] }
+  /** It is published, and bound to the context of this slug. */
+  | { readonly status: 'bound'; readonly slug: string; readonly context: string }
   | { readonly status: 'not_found' };
 
 const VERSIONS = /* sql */ `select id from rule_versions where rule_id = cast(:id as uuid) order by number`;
+const BINDING = /* sql */ `
+  select contexts.slug from rules join contexts on contexts.workspace_id = rules.workspace_id and contexts.slug = rules.context_slug
+  where rules.id = cast(:id as uuid) and rules.published_version_id is not null`;
 const DELETE = /* sql */ `delete from rules where id = cast(:id as uuid)`;
 
 /**
- * Deletes a rule of which no release waits or is live, with all its versions and past releases, and answers what is gone. Only its id is
+ * Deletes a rule of which no release waits or is live, and that no context runs, with all its versions and past releases, and answers what is gone. Only its id is
  * remembered, with the last number it gave.
  */
 export const deleteRule = async (transaction: Transaction, id: string): Promise<DeleteRuleOutcome> => {
@@ -24,6 +29,8 @@ export const deleteRule = async (transaction: Transaction, id: string): Promise<
   const { slug, name } = locked;
   const releases = await findOpenReleases(transaction, id);
   if (releases.length > 0) return { status: 'released', slug, releases };
+  const [binding] = await query<{ slug: string }>(transaction, BINDING, { id });
+  if (binding !== undefined) return { status: 'bound', slug, context: binding.slug };
   const versions = await query<{ id: string }>(transaction, VERSIONS, { id });
   const before = await findRule(transaction, { id });
   await query(transaction, DELETE, { id });

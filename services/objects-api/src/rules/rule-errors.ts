@@ -22,3 +22,10 @@ export const ruleNotPublished = (slug: string): ServiceError =>
 
 export const versionNotFound = (slug: string, version: string): ServiceError =>
   new ServiceError('version_not_found', `The rule "${slug}" has no version ${version}.`, { slug, version });
+
+export const ruleBound = (slug: string, context: string): ServiceError =>
+  new ServiceError(
+    'rule_bound',
+    `The rule "${slug}" is published and bound to the context "${context}"; unpublish it, or import it with "context": null, first.`,
+    { context },
+  );

@@ -1,0 +1,43 @@
+import { randomUUID } from 'node:crypto';
+import { insertContext } from '@decision/persistence';
+import { type ObjectsApiUnderTest, startObjectsApi } from './objects-api-under-test';
+
+let api: ObjectsApiUnderTest;
+let admin: string;
+let workspaceId: string;
+beforeAll(async () => {
+  api = await startObjectsApi();
+  workspaceId = await api.makeWorkspace('ours');
+  admin = await api.makeKey(workspaceId, 'admin');
+});
+afterAll(() => api.stop());
+
+const slug = 'customer';
+
+it('of a rule that a context runs is refused until it is unpublished or unbound', async () => {
+  await api.database.inWorkspace({ workspaceId, userGroups: undefined }, (transaction) =>
+    insertContext(transaction, {
+      ...{ id: randomUUID(), slug, name: 'Customer', description: '', identityFact: 'id', folderId: null },
+      schema: { base: [{ key: 'id', type: 'string', required: true }], derived: [] },
+      ...{ autoExecuteDecisions: true, ttlSeconds: null, historyLimit: 100, onSchemaMismatch: 'ignore' },
+      ...{ sourceObjects: [], userGroups: [] },
+    }),
+  );
+  const bound = { name: 'Bound', _publish: true, context: { slug }, requestSchema: [{ key: 'id', type: 'string' }] };
+  const publish = async () =>
+    String((await api.call(admin, 'POST', '/admin/rules/import', { rule: bound })).body['id']);
+  const remove = (id: string) => api.call(admin, 'DELETE', '/admin/rules/delete', { id });
+  const [first, second] = [await publish(), await publish()];
+  for (const id of [first, second])
+    expect(await remove(id)).toMatchObject({ status: 409, body: { code: 'rule_bound', context: slug } });
+  await api.call(admin, 'POST', '/admin/rules/import', { rule: { id: first, _unpublish: true } });
+  expect((await remove(first)).status).toBe(200);
+  await api.call(admin, 'POST', '/admin/rules/import', { rule: { id: second, context: null, _publish: true } });
+  expect((await remove(second)).status).toBe(200);
+});
+
+it('of a rule whose context does not exist is nobody’s concern', async () => {
+  const rule = { name: 'Elsewhere', _publish: true, context: { slug: 'nowhere' } };
+  const { body } = await api.call(admin, 'POST', '/admin/rules/import', { rule });
+  expect((await api.call(admin, 'DELETE', '/admin/rules/delete', { id: body['id'] })).status).toBe(200);
+});
