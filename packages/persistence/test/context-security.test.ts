@@ -71,6 +71,7 @@ const ATTEMPTS: readonly Attempt[] = [
   ['updateContext', (t) => persistence.updateContext(t, id, CONTEXT), undefined],
   ['deleteContext', (t) => persistence.deleteContext(t, id), undefined],
   ['deleteRelationship', (t) => persistence.deleteRelationship(t, OTHER, RELATIONSHIP.id), undefined],
+  ['findContextInForce', (t) => persistence.findContextInForce(t, { id }), undefined],
   ['findBoundRules', (t) => persistence.findBoundRules(t, 'orders'), []],
   ['unbindRules', (t) => persistence.unbindRules(t, 'orders'), []],
   ['loadRuleInterface', (t) => persistence.loadRuleInterface(t, versionId), undefined],
@@ -218,7 +219,14 @@ describe('a key restricted to a group of the context', () => {
     await as(sales(), (t) => saveInstances(t, id, [write('theirs')]));
     expect(await as(sales(), (t) => persistence.mergeDirect(t, id, [{ instanceId: 'theirs', facts: {} }], null))).toHaveLength(1); // prettier-ignore
     await as(sales(), (t) => persistence.deleteInstance(t, id, 'theirs'));
-    expect(await as(sales(), (t) => persistence.findBoundRules(t, 'orders'))).toMatchObject([{ slug: 'bound' }]);
+    const bound = await as(sales(), (t) => persistence.findBoundRules(t, 'orders'));
+    expect(bound).toMatchObject([{ slug: 'bound' }]);
+    const revision = await as(sales(), persistence.findContextRevision);
+    const inForce = { id, revision, rules: bound };
+    expect(await as(sales(), (t) => persistence.findContextInForce(t, { slug: 'orders' }))).toEqual(inForce);
+    expect(await as(sales(), (t) => persistence.findContextInForce(t, { id }))).toEqual(inForce);
+    expect(await as(sales(), (t) => persistence.findContextInForce(t, { slug: 'none' }))).toBeUndefined();
+    expect(await as(sales(), (t) => persistence.findContextInForce(t, { id: 'none' }))).toBeUndefined();
   });
 
   it('makes contexts of its own groups only', async () => {

@@ -349,6 +349,7 @@ describe('row security', () => {
       'deleteRelationship',
       'insertRelationship',
       'findBoundRules',
+      'findContextInForce',
       'loadCollections',
     ],
     ...['loadRuleInterface', 'unbindRules', 'lockInstances', 'findAdmissions', 'releaseInstances', 'renewLeases'],
