@@ -48,34 +48,22 @@ interface WrittenRow {
   readonly expires_at: Date | null;
 }
 
-/**
- * An upsert that never inserts: `held` finds and holds each row by its key, and the conflict with it is certain. An UPDATE that joins the table with the
- * ids reads every row of the context where the table has no statistics, and is a hundred times slower then.
- */
-const WRITE = (admission: string, condition: (row: string, given: string) => string): string => /* sql */ `
-  insert into context_instances as i (context_id, instance_id, facts, derived, executions, fence, created_at)
-  select cast(:context as uuid), w.instance_id, cast(w.facts as jsonb), cast(w.derived as jsonb), cast(w.executions as jsonb), w.fence,
-    case when w.is_new = 'true' then clock_timestamp() else '-infinity' end
-  from unnest(
-    cast(:ids as text[]), cast(:facts as text[]), cast(:derived as text[]), cast(:executions as text[]), cast(:is_new as text[]),
-    cast(:fences as bigint[])
-  ) as w (instance_id, facts, derived, executions, is_new, fence)
-  cross join lateral (
-    select from context_instances o
-    where o.context_id = cast(:context as uuid) and o.instance_id = w.instance_id and ${condition('o', 'w')}
-    for update
-  ) held
-  on conflict (context_id, instance_id) do update set
-    facts = excluded.facts, derived = excluded.derived, executions = excluded.executions,
+const WRITE = (admission: string, condition: string): string => /* sql */ `
+  update context_instances i set
+    facts = cast(w.facts as jsonb), derived = cast(w.derived as jsonb), executions = cast(w.executions as jsonb),
     version = i.version + 1, updated_at = clock_timestamp(),
-    created_at = case when excluded.created_at = '-infinity' then i.created_at else excluded.created_at end,
-    reader_pass = case when excluded.created_at = '-infinity' then i.reader_pass end,
+    created_at = case when w.is_new = 'true' then clock_timestamp() else i.created_at end,
+    reader_pass = case when w.is_new = 'true' then null else i.reader_pass end,
     expires_at = case
       when :extends then clock_timestamp() + make_interval(secs => cast(:ttl as double precision))
       else i.expires_at
     end,
     ${admission}
-  where ${condition('i', 'excluded')}
+  from unnest(
+    cast(:ids as text[]), cast(:facts as text[]), cast(:derived as text[]), cast(:executions as text[]), cast(:is_new as text[]),
+    cast(:fences as bigint[])
+  ) as w (instance_id, facts, derived, executions, is_new, fence)
+  where i.context_id = cast(:context as uuid) and ${among('i')} and i.instance_id = w.instance_id and ${condition}
   returning i.instance_id, i.version, i.fence, i.expires_at`;
 
 const MERGE = WRITE(
@@ -83,13 +71,13 @@ const MERGE = WRITE(
    fence = i.fence + case when cast(:operation as uuid) is null then 0 else 1 end,
    lease_until = case when cast(:operation as uuid) is null then null
      else clock_timestamp() + make_interval(secs => cast(:lease as double precision)) end`,
-  (row) => `${row}.operation_id is null`,
+  'i.operation_id is null',
 );
 
 /** Whoever lost the fence writes nothing (C142). */
 const WRITE_BACK = WRITE(
   'operation_id = null, lease_until = null',
-  (row, given) => `${row}.operation_id = cast(:operation as uuid) and ${row}.fence = ${given}.fence`,
+  'i.operation_id = cast(:operation as uuid) and i.fence = w.fence',
 );
 
 const bindingsOf = (writes: readonly InstanceWrite[], { contextId, ttlSeconds }: WriteOptions) => ({
