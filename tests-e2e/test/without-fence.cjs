@@ -9,7 +9,8 @@ const Module = require('node:module');
 const { join } = require('node:path');
 
 const STORE = join('packages', 'persistence', 'dist', 'contexts', 'write-instances.js');
-const FENCE = 'i.operation_id = cast(:operation as uuid) and i.fence = w.fence';
+const FENCE =
+  'i.operation_id = cast(:operation as uuid) and i.fence = (cast(:fences as bigint[]))[array_position(cast(:ids as text[]), i.instance_id)]';
 const NO_FENCE = 'cast(:operation as uuid) is not null';
 
 const load = Module._extensions['.js'];

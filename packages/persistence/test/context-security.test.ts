@@ -121,7 +121,7 @@ const ATTEMPTS: readonly Attempt[] = [
     undefined,
   ],
   ['findTurns', (t) => persistence.findTurns(t, ticketId), []],
-  ['renewTickets', (t) => persistence.renewTickets(t, { ticketId, leaseMs: -1 }), undefined],
+  ['renewTickets', (t) => persistence.renewTickets(t, { ticketId, leaseMs: -1 }), 0],
   ['returnTickets', (t) => persistence.returnTickets(t, ticketId), undefined],
 ];
 

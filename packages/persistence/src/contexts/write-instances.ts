@@ -48,22 +48,27 @@ interface WrittenRow {
   readonly expires_at: Date | null;
 }
 
+/**
+ * Every list has one element an instance, found by the place of its id. A join with the lists would be plainer; but as long as the database has
+ * no statistics of the table, it takes the rows for one and compares each with each of the lists.
+ */
 const WRITE = (admission: string, condition: string): string => /* sql */ `
   update context_instances i set
-    facts = cast(w.facts as jsonb), derived = cast(w.derived as jsonb), executions = cast(w.executions as jsonb),
+    (facts, derived, executions, created_at, reader_pass) = (
+      select
+        cast((cast(:facts as text[]))[w.at] as jsonb), cast((cast(:derived as text[]))[w.at] as jsonb),
+        cast((cast(:executions as text[]))[w.at] as jsonb),
+        case when (cast(:is_new as text[]))[w.at] = 'true' then clock_timestamp() else i.created_at end,
+        case when (cast(:is_new as text[]))[w.at] = 'true' then null else i.reader_pass end
+      from (select array_position(cast(:ids as text[]), i.instance_id)) as w (at)
+    ),
     version = i.version + 1, updated_at = clock_timestamp(),
-    created_at = case when w.is_new = 'true' then clock_timestamp() else i.created_at end,
-    reader_pass = case when w.is_new = 'true' then null else i.reader_pass end,
     expires_at = case
       when :extends then clock_timestamp() + make_interval(secs => cast(:ttl as double precision))
       else i.expires_at
     end,
     ${admission}
-  from unnest(
-    cast(:ids as text[]), cast(:facts as text[]), cast(:derived as text[]), cast(:executions as text[]), cast(:is_new as text[]),
-    cast(:fences as bigint[])
-  ) as w (instance_id, facts, derived, executions, is_new, fence)
-  where i.context_id = cast(:context as uuid) and ${among('i')} and i.instance_id = w.instance_id and ${condition}
+  where i.context_id = cast(:context as uuid) and ${among('i')} and ${condition}
   returning i.instance_id, i.version, i.fence, i.expires_at`;
 
 const MERGE = WRITE(
@@ -74,11 +79,12 @@ const MERGE = WRITE(
   'i.operation_id is null',
 );
 
+/** Whether the operation still holds the row under the fence that it was admitted with. */
+const FENCED =
+  'i.operation_id = cast(:operation as uuid) and i.fence = (cast(:fences as bigint[]))[array_position(cast(:ids as text[]), i.instance_id)]';
+
 /** Whoever lost the fence writes nothing (C142). */
-const WRITE_BACK = WRITE(
-  'operation_id = null, lease_until = null',
-  'i.operation_id = cast(:operation as uuid) and i.fence = w.fence',
-);
+const WRITE_BACK = WRITE('operation_id = null, lease_until = null', FENCED);
 
 const bindingsOf = (writes: readonly InstanceWrite[], { contextId, ttlSeconds }: WriteOptions) => ({
   context: contextId,
@@ -104,7 +110,6 @@ export const writeInstances = async (
   const rows = await refuseTooLarge(() =>
     query<WrittenRow>(transaction, MERGE, {
       ...bindingsOf(writes, options),
-      fences: writes.map(() => '0'),
       operation: admission?.operationId ?? null,
       lease: (admission?.leaseMs ?? 0) / 1_000,
     }),
@@ -141,15 +146,11 @@ const toWritten = ({ instance_id, version, fence, expires_at }: WrittenRow): Wri
 
 const RELEASE = /* sql */ `
   update context_instances i set operation_id = null, lease_until = null
-  from unnest(cast(:ids as text[]), cast(:fences as bigint[])) as h (instance_id, fence)
-  where i.context_id = cast(:context as uuid) and ${among('i')} and i.instance_id = h.instance_id
-    and i.operation_id = cast(:operation as uuid) and i.fence = h.fence`;
+  where i.context_id = cast(:context as uuid) and ${among('i')} and ${FENCED}`;
 
 const RENEW = /* sql */ `
   update context_instances i set lease_until = clock_timestamp() + make_interval(secs => cast(:lease as double precision))
-  from unnest(cast(:ids as text[]), cast(:fences as bigint[])) as h (instance_id, fence)
-  where i.context_id = cast(:context as uuid) and ${among('i')} and i.instance_id = h.instance_id
-    and i.operation_id = cast(:operation as uuid) and i.fence = h.fence`;
+  where i.context_id = cast(:context as uuid) and ${among('i')} and ${FENCED}`;
 
 const heldBindings = (contextId: string, { operationId, fences }: HeldInstances) => ({
   context: contextId,
