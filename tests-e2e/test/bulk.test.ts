@@ -131,7 +131,12 @@ it('logs every decision', async () => {
     const text = await (await fetch(`${worker?.url}/metrics`)).text();
     return Number(new RegExp(`decision_logs_total\\{outcome="${outcome}"[^}]*\\} (\\d+)`).exec(text)?.[1] ?? 0);
   };
-  const before = await logged('stored');
+  // Decisions of the tests before this one may still be gathered, or on their way.
+  let before = -1;
+  for (let stored = await logged('stored'); stored !== before; stored = await logged('stored')) {
+    before = stored;
+    await new Promise((resolve) => setTimeout(resolve, 500));
+  }
   const droppedBefore = await logged('dropped');
   await service.call('POST', path, weights(500));
   await service.call('POST', '/api/v1/solve/shipping-price', { weight: 1 });
