@@ -1,4 +1,5 @@
 export { type AuthenticatorOptions, openAuthenticator } from './open-authenticator';
 export { type BrokerConfig, openBroker } from './open-broker';
+export { openRequester, type RequesterConfig } from './open-requester';
 export { openStores, type StoreConfig, type Stores } from './open-stores';
 export { type Opening } from './opening';

@@ -13,7 +13,7 @@ import {
   readConfig,
   StartRefusal,
 } from '@decision/service-kit';
-import { openAuthenticator, openBroker, openStores } from '../src';
+import { openAuthenticator, openBroker, openRequester, openStores } from '../src';
 
 const settings = { ...httpSettings(0), ...databaseSettings, ...cacheSettings, ...brokerSettings };
 const logger = createLogger({ service: 'infrastructure', level: 'silent' });
@@ -93,4 +93,14 @@ describe('the broker', () => {
     expect(() => openBroker(given)).toThrow(StartRefusal);
     expect(() => openBroker(given)).toThrow(/MQ_SASL_USERNAME/);
   });
+});
+
+it('watches the topics of a requester and stops it with the service, before its broker', async () => {
+  const given = opening({ MQ_BROKERS: 'localhost:1' });
+  const broker = openBroker(given);
+  if (broker === undefined) throw new TypeError('A broker is named.');
+  const requester = openRequester(broker, 'gatewayReplies', { ...given, config: { maxWorkers: 3 } });
+  expect(requester.status()).toMatchObject({ ready: false, expectedPartitions: 3 });
+  await given.stopper.stop();
+  expect(requester.status().reason).toBe('The service is stopping.');
 });

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { type Broker, createRequester, type Requester } from '@decision/broker';
 import { createStoredRules } from '@decision/execution';
-import { openAuthenticator, openBroker, openStores } from '@decision/infrastructure';
+import { openAuthenticator, openBroker, openRequester, openStores } from '@decision/infrastructure';
 import { createEventCounter, runService } from '@decision/service-kit';
 import { createContextsApi } from './app';
 import { settings } from './config';
@@ -19,7 +18,7 @@ runService({
   start: async ({ config, logger, metrics, stopper }) => {
     const { database, cache } = await openStores({ name: 'contexts-api', config, logger, metrics, stopper });
     const broker = openBroker({ name: 'contexts-api', config, logger, stopper });
-    const requester = broker && openRequester(broker);
+    const requester = broker && openRequester(broker, 'contextReplies', { config, metrics, stopper });
     if (requester === undefined) logger.warn('MQ_BROKERS names no broker: facts are merged, and no rule is run.');
     const directory = createContextDirectory(database);
     const rules = createStoredRules(database, cache, {
@@ -59,16 +58,5 @@ runService({
     // Joining comes after listening: whoever listens here is the only one, and takes over from who died here.
     await requester?.start();
     logger.info({ url }, 'Listening.');
-
-    function openRequester(opened: Broker): Requester {
-      opened.watchTopics([{ topic: 'solution' }, { topic: 'solutionResponse', partitions: config.maxWorkers }]);
-      const made = createRequester(opened, {
-        group: 'contextReplies',
-        expectedPartitions: config.maxWorkers,
-        onEvent: createEventCounter(metrics, 'requester'),
-      });
-      stopper.add('requester', (drainMs) => made.stop({ drainMs }));
-      return made;
-    }
   },
 });

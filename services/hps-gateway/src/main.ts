@@ -1,7 +1,6 @@
-import { type Broker, createRequester, type Requester } from '@decision/broker';
-import { openAuthenticator, openBroker, openStores } from '@decision/infrastructure';
+import { openAuthenticator, openBroker, openRequester, openStores } from '@decision/infrastructure';
 import { findApiKey, findNumberedVersion, findRulePointer } from '@decision/persistence';
-import { createEventCounter, runService } from '@decision/service-kit';
+import { runService } from '@decision/service-kit';
 import { openAdmission } from './open-admission';
 import { createGateway } from './app';
 import { settings } from './config';
@@ -25,7 +24,7 @@ runService({
     const keys = createKeyDirectory(cache, (selector) => findApiKey(database, selector));
 
     const broker = openBroker({ name: 'hps-gateway', config, logger, stopper });
-    const requester = broker && openRequester(broker);
+    const requester = broker && openRequester(broker, 'gatewayReplies', { config, metrics, stopper });
     if (requester === undefined) logger.warn('MQ_BROKERS names no broker: every solve is answered 503.');
     const server = createGateway({
       config,
@@ -42,16 +41,5 @@ runService({
     // Joining comes after listening: whoever listens here is the only one, and takes over from who died here.
     await requester?.start();
     logger.info({ url }, 'Listening.');
-
-    function openRequester(broker: Broker): Requester {
-      broker.watchTopics([{ topic: 'solution' }, { topic: 'solutionResponse', partitions: config.maxWorkers }]);
-      const opened = createRequester(broker, {
-        group: 'gatewayReplies',
-        expectedPartitions: config.maxWorkers,
-        onEvent: createEventCounter(metrics, 'requester'),
-      });
-      stopper.add('requester', (drainMs) => opened.stop({ drainMs }));
-      return opened;
-    }
   },
 });

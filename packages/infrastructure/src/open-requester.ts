@@ -1,0 +1,28 @@
+import { type Broker, createRequester, type Requester } from '@decision/broker';
+import { type ConsumerGroupKey } from '@decision/contracts';
+import { createEventCounter } from '@decision/service-kit';
+import { type Opening } from './opening';
+
+export interface RequesterConfig {
+  /** Partitions that the topic of answers must have. */
+  readonly maxWorkers: number;
+}
+
+/**
+ * Makes what asks workers and awaits their answers, as a member of a group; its topics are watched. It is not started: whoever listens on an
+ * address of its own joins after that.
+ */
+export const openRequester = (
+  broker: Broker,
+  group: ConsumerGroupKey,
+  { config, metrics, stopper }: Pick<Opening<RequesterConfig>, 'config' | 'metrics' | 'stopper'>,
+): Requester => {
+  broker.watchTopics([{ topic: 'solution' }, { topic: 'solutionResponse', partitions: config.maxWorkers }]);
+  const requester = createRequester(broker, {
+    group,
+    expectedPartitions: config.maxWorkers,
+    onEvent: createEventCounter(metrics, 'requester'),
+  });
+  stopper.add('requester', (drainMs) => requester.stop({ drainMs }));
+  return requester;
+};
