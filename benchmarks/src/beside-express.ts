@@ -1,14 +1,12 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { cpus, tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { startStack } from '@decision/local-stack';
+import { cpus } from 'node:os';
 import { startKafkaEcho } from './baselines/kafka-echo';
 import { BenchmarkError } from './benchmark-error';
 import { startChild } from './child';
 import { measureHttp } from './http-load';
 import { type Measurement, medianOf } from './measurement';
 import { makeRequests, makeRows, toRuleTable } from './price-table';
-import { ROOT, say, type ServiceUnderTest, startService, TOPIC_PREFIX } from './service-under-test';
+import { runBenchmark } from './run-benchmark';
+import { say, type ServiceUnderTest, TOPIC_PREFIX } from './service-under-test';
 
 const ROWS = [8, 1_000];
 const CONNECTIONS = [50, 200];
@@ -149,17 +147,9 @@ const report = (results: readonly Result[]): string => {
   ].join('\n');
 };
 
-const main = async (): Promise<void> => {
-  const directory = mkdtempSync(join(tmpdir(), 'decision-benchmark-'));
-  const stack = await startStack({
-    directory,
-    downloads: join(ROOT, '.local/downloads'),
-    onProgress: ({ message }) => say(message),
-  });
+runBenchmark(async (service, { mqBrokers }) => {
   const rivals = new Map<number, Rival>();
-  let service: ServiceUnderTest | undefined;
   try {
-    service = await startService(stack);
     for (const rows of ROWS) {
       const name = `Price of ${rows}`;
       await service.publish({ ...toRuleTable(makeRows(rows)), name, slug: slugOf(rows) });
@@ -172,16 +162,8 @@ const main = async (): Promise<void> => {
     }
     const results = await contend(contests);
     const [{ ours } = { ours: { perSecond: 0 } }] = results;
-    process.stdout.write(`${report(results)}\n\n${await halfLoad(service, stack.mqBrokers, ours.perSecond)}\n`);
+    process.stdout.write(`${report(results)}\n\n${await halfLoad(service, mqBrokers, ours.perSecond)}\n`);
   } finally {
     await Promise.all([...rivals.values()].map((rival) => rival.stop()));
-    await service?.fleet.stop();
-    await stack.stop();
-    rmSync(directory, { recursive: true, force: true });
   }
-};
-
-main().catch((error: unknown) => {
-  process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
-  process.exit(1);
 });

@@ -1,9 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { startStack } from '@decision/local-stack';
 import { BenchmarkError } from './benchmark-error';
-import { ROOT, say, startService } from './service-under-test';
+import { runBenchmark } from './run-benchmark';
 
 const CALL_DEADLINE_MS = 120_000;
 
@@ -54,33 +50,11 @@ const report = (rows: readonly Row[]): void => {
   process.stdout.write(`\n${JSON.stringify(rows)}\n`);
 };
 
-const run = async (
+/** Measures on servers and services of its own, and prints a table and JSON. */
+export const runBesideSql = (
   measure: (send: Send, databaseUrl: string) => Promise<Readonly<Record<string, Row>>>,
-): Promise<void> => {
-  const directory = mkdtempSync(join(tmpdir(), 'decision-benchmark-'));
-  const stack = await startStack({
-    directory,
-    downloads: join(ROOT, '.local/downloads'),
-    onProgress: ({ message }) => say(message),
+): void =>
+  runBenchmark(async ({ fleet, apiKey }, { databaseUrl }) => {
+    const send = senderTo(fleet.services.get('objects-api')?.url ?? '', apiKey);
+    report(Object.values(await measure(send, databaseUrl)));
   });
-  try {
-    const { fleet, apiKey } = await startService(stack);
-    try {
-      const send = senderTo(fleet.services.get('objects-api')?.url ?? '', apiKey);
-      report(Object.values(await measure(send, stack.databaseUrl)));
-    } finally {
-      await fleet.stop();
-    }
-  } finally {
-    await stack.stop();
-    rmSync(directory, { recursive: true, force: true });
-  }
-};
-
-/** Measures on servers and services of its own, prints a table and JSON, and leaves nothing behind. */
-export const runBesideSql = (measure: Parameters<typeof run>[0]): void => {
-  run(measure).catch((error: unknown) => {
-    process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
-    process.exit(1);
-  });
-};

@@ -1,8 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { cpus, loadavg, tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { startStack } from '@decision/local-stack';
+import { cpus, loadavg } from 'node:os';
 import { ensureWorkspace } from '@decision/persistence';
 import { range, timed } from './beside-sql';
 import {
@@ -17,7 +14,8 @@ import {
 } from './context-workload';
 import { summarise } from './measurement';
 import { openRawInstances, type RawInstances } from './raw-instances';
-import { ROOT, say, type ServiceUnderTest, startService } from './service-under-test';
+import { runBenchmark } from './run-benchmark';
+import { say, type ServiceUnderTest } from './service-under-test';
 
 /*
  * Contexts: batches beside the raw statement that they need, a submission beside a bare solve, and what grows with instances and with
@@ -201,17 +199,10 @@ const parts = {
 };
 const wanted = process.argv.slice(2);
 
-const main = async (): Promise<void> => {
-  const directory = mkdtempSync(join(tmpdir(), 'decision-benchmark-'));
-  const stack = await startStack({
-    directory,
-    downloads: join(ROOT, '.local/downloads'),
-    onProgress: ({ message }) => say(message),
-  });
-  try {
-    const service = await startService(stack, { 'contexts-api': ROOMY });
-    const { id } = await ensureWorkspace(stack.databaseUrl, { slug: 'example', name: 'Example workspace' });
-    const raw = openRawInstances(stack.databaseUrl, id);
+runBenchmark(
+  async (service, { databaseUrl }) => {
+    const { id } = await ensureWorkspace(databaseUrl, { slug: 'example', name: 'Example workspace' });
+    const raw = openRawInstances(databaseUrl, id);
     const bench = {
       service,
       raw,
@@ -229,15 +220,7 @@ const main = async (): Promise<void> => {
       }
     } finally {
       await raw.close();
-      await service.fleet.stop();
     }
-  } finally {
-    await stack.stop();
-    rmSync(directory, { recursive: true, force: true });
-  }
-};
-
-main().catch((error: unknown) => {
-  process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
-  process.exit(1);
-});
+  },
+  { 'contexts-api': ROOMY },
+);

@@ -1,15 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { cpus, tmpdir } from 'node:os';
+import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { type ServiceProcess, startServiceProcess } from '@decision/launcher';
-import { startStack } from '@decision/local-stack';
 import { BenchmarkError } from './benchmark-error';
 import { measureHttp } from './http-load';
 import { medianOf } from './measurement';
 import { makeRequests, makeRows, toRuleTable } from './price-table';
-import { ROOT, say, type ServiceUnderTest, startService } from './service-under-test';
+import { runBenchmark } from './run-benchmark';
+import { ROOT, say, type ServiceUnderTest } from './service-under-test';
 
 /*
  * What grows with what: the time and memory of one bulk request with its items, throughput with workers, and the time of a request and the
@@ -179,26 +178,7 @@ const growRules = async (service: ServiceUnderTest): Promise<string> => {
   return table([...cells, ...grown]);
 };
 
-const main = async (): Promise<void> => {
-  const directory = mkdtempSync(join(tmpdir(), 'decision-benchmark-'));
-  const stack = await startStack({
-    directory,
-    downloads: join(ROOT, '.local/downloads'),
-    onProgress: ({ message }) => say(message),
-  });
-  let service: ServiceUnderTest | undefined;
-  try {
-    service = await startService(stack);
-    const reports = [await growItems(service), await growWorkers(service), await growRules(service)];
-    process.stdout.write(`${cpus().length} cores shared by all\n\n${reports.join('\n\n')}\n`);
-  } finally {
-    await service?.fleet.stop();
-    await stack.stop();
-    rmSync(directory, { recursive: true, force: true });
-  }
-};
-
-main().catch((error: unknown) => {
-  process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
-  process.exit(1);
+runBenchmark(async (service) => {
+  const reports = [await growItems(service), await growWorkers(service), await growRules(service)];
+  process.stdout.write(`${cpus().length} cores shared by all\n\n${reports.join('\n\n')}\n`);
 });

@@ -1,12 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { cpus, tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { startStack } from '@decision/local-stack';
+import { cpus } from 'node:os';
 import { measureHttp } from './http-load';
 import { type Measurement, medianOf } from './measurement';
 import { measureOpenLoop } from './open-loop';
 import { makeRequests, makeRows, toRuleTable } from './price-table';
-import { ROOT, say, type ServiceUnderTest, startService } from './service-under-test';
+import { runBenchmark } from './run-benchmark';
+import { say, type ServiceUnderTest } from './service-under-test';
 
 /* What becomes of those who are admitted when three times as many requests come as can be answered. */
 
@@ -55,42 +53,23 @@ const contest = async (service: ServiceUnderTest, name: string, slug: string, bo
   return `| ${cells.join(' | ')} |`;
 };
 
-const main = async (): Promise<void> => {
-  const directory = mkdtempSync(join(tmpdir(), 'decision-benchmark-'));
-  const stack = await startStack({
-    directory,
-    downloads: join(ROOT, '.local/downloads'),
-    onProgress: ({ message }) => say(message),
-  });
-  let service: ServiceUnderTest | undefined;
-  try {
-    service = await startService(stack);
-    const rows = makeRows(8);
-    await service.publish({ ...toRuleTable(rows), name: 'Light', slug: 'light' });
-    await service.publish({ ...heavyTable, name: 'Heavy', slug: 'heavy' } as never); // a document, as a client sends it
-    const steps = JSON.stringify({ steps: STEPS });
-    const lines = [
-      await contest(service, 'a light rule', 'light', JSON.stringify(makeRequests(rows, 1)[0])),
-      await contest(service, 'a heavy rule', 'heavy', steps),
-    ];
-    process.stdout.write(
-      [
-        `${cpus().length} cores shared by all; medians of ${ROUNDS} rounds of ${SECONDS} s`,
-        '',
-        `| | most, /s | at ${TIMES_TOO_MANY} times as many | refused, /s | goodput | p99 at most, ms | p99 of the admitted | ratio |`,
-        '| --- | --- | --- | --- | --- | --- | --- | --- |',
-        ...lines,
-        '',
-      ].join('\n'),
-    );
-  } finally {
-    await service?.fleet.stop();
-    await stack.stop();
-    rmSync(directory, { recursive: true, force: true });
-  }
-};
-
-main().catch((error: unknown) => {
-  process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
-  process.exit(1);
+runBenchmark(async (service) => {
+  const rows = makeRows(8);
+  await service.publish({ ...toRuleTable(rows), name: 'Light', slug: 'light' });
+  await service.publish({ ...heavyTable, name: 'Heavy', slug: 'heavy' } as never); // a document, as a client sends it
+  const steps = JSON.stringify({ steps: STEPS });
+  const lines = [
+    await contest(service, 'a light rule', 'light', JSON.stringify(makeRequests(rows, 1)[0])),
+    await contest(service, 'a heavy rule', 'heavy', steps),
+  ];
+  process.stdout.write(
+    [
+      `${cpus().length} cores shared by all; medians of ${ROUNDS} rounds of ${SECONDS} s`,
+      '',
+      `| | most, /s | at ${TIMES_TOO_MANY} times as many | refused, /s | goodput | p99 at most, ms | p99 of the admitted | ratio |`,
+      '| --- | --- | --- | --- | --- | --- | --- | --- |',
+      ...lines,
+      '',
+    ].join('\n'),
+  );
 });

@@ -1,13 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { cpus, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { cpus } from 'node:os';
 import { readExamples, seedExamples } from '@decision/launcher';
-import { startStack } from '@decision/local-stack';
 import { startKafkaEcho } from './baselines/kafka-echo';
 import { startChild } from './child';
 import { measureHttp } from './http-load';
 import { type Measurement, medianOf } from './measurement';
-import { ROOT, say, startService, TOPIC_PREFIX } from './service-under-test';
+import { runBenchmark } from './run-benchmark';
+import { ROOT, say, TOPIC_PREFIX } from './service-under-test';
 
 const CONNECTIONS = [1, 10, 50, 200];
 const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 4);
@@ -58,42 +56,25 @@ const report = (results: ReadonlyMap<string, Measurement>): void => {
   process.stdout.write(`\n${JSON.stringify(Object.fromEntries(results))}\n`);
 };
 
-const main = async (): Promise<void> => {
-  const directory = mkdtempSync(join(tmpdir(), 'decision-benchmark-'));
-  const stack = await startStack({
-    directory,
-    downloads: join(ROOT, '.local/downloads'),
-    onProgress: ({ message }) => say(message),
+runBenchmark(async ({ fleet, apiKey, gateway }, { mqBrokers }) => {
+  await seedExamples(ROOT, fleet.baseUrl, apiKey);
+  const echo = await startKafkaEcho(mqBrokers, TOPIC_PREFIX);
+  const express = await startChild('src/baselines/express-echo.ts', []);
+  const example = readExamples(ROOT).find(({ rule }) => rule.slug === EXAMPLE);
+  const body = JSON.stringify(example?.rule.sampleRequest);
+  const results = await compare({
+    solve: (connections) =>
+      measureHttp({
+        url: `${gateway}/api/v1/solve/${EXAMPLE}`,
+        body,
+        headers: { 'x-api-key': apiKey },
+        connections,
+        seconds: SECONDS,
+      }),
+    kafka: (connections) => echo.measure(connections, SECONDS, Buffer.from(body)),
+    express: (connections) =>
+      measureHttp({ url: `http://127.0.0.1:${express.firstLine}/echo`, body, connections, seconds: SECONDS }),
   });
-  try {
-    const { fleet, apiKey, gateway } = await startService(stack);
-    await seedExamples(ROOT, fleet.baseUrl, apiKey);
-    const echo = await startKafkaEcho(stack.mqBrokers, TOPIC_PREFIX);
-    const express = await startChild('src/baselines/express-echo.ts', []);
-    const example = readExamples(ROOT).find(({ rule }) => rule.slug === EXAMPLE);
-    const body = JSON.stringify(example?.rule.sampleRequest);
-    const results = await compare({
-      solve: (connections) =>
-        measureHttp({
-          url: `${gateway}/api/v1/solve/${EXAMPLE}`,
-          body,
-          headers: { 'x-api-key': apiKey },
-          connections,
-          seconds: SECONDS,
-        }),
-      kafka: (connections) => echo.measure(connections, SECONDS, Buffer.from(body)),
-      express: (connections) =>
-        measureHttp({ url: `http://127.0.0.1:${express.firstLine}/echo`, body, connections, seconds: SECONDS }),
-    });
-    report(results);
-    await Promise.all([fleet.stop(), echo.stop(), express.stop()]);
-  } finally {
-    await stack.stop();
-    rmSync(directory, { recursive: true, force: true });
-  }
-};
-
-main().catch((error: unknown) => {
-  process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
-  process.exit(1);
+  report(results);
+  await Promise.all([echo.stop(), express.stop()]);
 });

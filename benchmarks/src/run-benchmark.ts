@@ -1,0 +1,39 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startStack } from '@decision/local-stack';
+import { type Addresses, ROOT, say, type ServiceUnderTest, startService } from './service-under-test';
+
+/** What is measured, on services and servers that stop when it has ended. */
+export type Benchmark = (service: ServiceUnderTest, servers: Addresses) => Promise<void>;
+
+const run = async (benchmark: Benchmark, environment: Parameters<typeof startService>[1]): Promise<void> => {
+  const directory = mkdtempSync(join(tmpdir(), 'decision-benchmark-'));
+  const stack = await startStack({
+    directory,
+    downloads: join(ROOT, '.local/downloads'),
+    onProgress: ({ message }) => say(message),
+  });
+  try {
+    const service = await startService(stack, environment);
+    try {
+      await benchmark(service, stack);
+    } finally {
+      await service.fleet.stop();
+    }
+  } finally {
+    await stack.stop();
+    rmSync(directory, { recursive: true, force: true });
+  }
+};
+
+/**
+ * Runs a benchmark as this process, on servers and services of its own, and leaves nothing behind; `environment` is what services are given
+ * beyond their defaults. Ends with 1 where it fails.
+ */
+export const runBenchmark = (benchmark: Benchmark, environment?: Parameters<typeof startService>[1]): void => {
+  run(benchmark, environment).catch((error: unknown) => {
+    process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+    process.exit(1);
+  });
+};
