@@ -140,10 +140,20 @@ export const startResponder = async (
   };
 };
 
-/** Creates the two topics of requests and answers, with few partitions, and waits until they can be written to. */
-export const createTestTopics = async (
+/**
+ * Creates the two topics of requests and answers, with few partitions, and waits until they can be written to. A broker that is
+ * too slow for one attempt is asked again.
+ */
+export const createTestTopics = (
   broker: Broker,
   topics: readonly TopicKey[] = ['solution', 'solutionResponse'],
-): Promise<void> => {
-  await broker.ensureTopics('local', { topics });
-};
+): Promise<void> =>
+  waitUntil('the topics are there', () =>
+    broker.ensureTopics('local', { topics }).then(
+      () => true,
+      (error: unknown) => {
+        if (error instanceof ServiceError && error.code === 'broker_unavailable') return false;
+        throw error;
+      },
+    ),
+  );

@@ -74,8 +74,10 @@ it('with fewer partitions than expected keep a requester from being ready, until
   expect(refusal).toMatchObject({ code: 'broker_unavailable', message: expect.stringContaining(sentence) as unknown });
   await administer((admin) => admin.createPartitions({ topicPartitions: [{ topic: name, count: 20 }] }));
   // Metadata is refreshed every 30 seconds.
-  await waitUntil('it has found the new partitions', () => requester.status().partitions === 20);
-  expect(requester.status().ready).toBe(true);
+  await waitUntil(
+    'it has found the new partitions',
+    () => requester.status().partitions === 20 && requester.status().ready,
+  );
   expect((await requester.request(envelope(), Buffer.from('now'))).toString()).toBe('now');
 });
 
