@@ -5,7 +5,7 @@ import { snappyCodec } from '../src/codec/snappy-codec';
 import { createTestTopics, errorCodeOf, PATIENCE_MS, serviceErrorOf, testBroker, waitUntil } from './harness';
 import { plainClient, storedMessages } from './stored-messages';
 
-jest.setTimeout(120_000);
+jest.setTimeout(360_000);
 
 const message = (text: string, parts: Partial<OutgoingMessage> = {}): OutgoingMessage => ({
   topic: 'solution',

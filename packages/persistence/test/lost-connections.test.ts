@@ -79,7 +79,7 @@ describe('lost connections', () => {
     let database: Database;
     beforeEach(async () => {
       proxy = await openTcpProxy(workspace.url);
-      database = workspace.open({ url: proxy.url, poolMax: 2, statementTimeoutMs: 300, connectTimeoutMs: 1_000 });
+      database = workspace.open({ url: proxy.url, poolMax: 2, statementTimeoutMs: 1_000, connectTimeoutMs: 3_000 });
     });
     afterEach(async () => {
       await database.close();

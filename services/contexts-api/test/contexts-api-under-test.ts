@@ -119,7 +119,7 @@ export const startContextsApi = async (options: StartOptions = {}): Promise<Cont
   );
   const server = createContextsApi({
     config: {
-      ...{ host: '127.0.0.1', port: 0, bodyLimitBytes: 200_000_000, requestTimeoutMs: 30_000, keepAliveMs: 5_000 },
+      ...{ host: '127.0.0.1', port: 0, bodyLimitBytes: 200_000_000, requestTimeoutMs: 30_000, keepAliveMs: 75_000 },
       ...{ logRequests: false, trustedProxies: 0 },
     },
     logger: createLogger({ service: 'contexts-api', level: 'silent' }),

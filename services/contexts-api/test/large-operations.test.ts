@@ -35,7 +35,7 @@ it('C98: an instance that no message can carry is settled here, beside those tha
   expect([...api.workers.messages]).toEqual([2]);
   const again = await api.call('POST', `/contexts/${slug}/large`, {});
   expect(again.body['cascaded']).toMatchObject([{ status: 'skipped_already_run' }, { status: 'skipped_already_run' }]);
-}, 60_000);
+}, 180_000);
 
 it('C98: what became of an instance need not fit a message either', async () => {
   api.workers.before = () => Promise.reject(new ServiceError('result_too_large', 'It does not fit a message.'));

@@ -18,7 +18,7 @@ import { testStack } from '@decision/local-stack';
 import { announceOwed, changeAndAnnounce, startAnnouncementRelay } from '../src/announcing';
 import { importRule } from '../src/rules/import-rule';
 
-jest.setTimeout(60_000);
+jest.setTimeout(180_000);
 
 const stack = testStack();
 const name = stack.uniqueName('announcing');

@@ -32,7 +32,7 @@ beforeAll(async () => {
   stopper = createStopper();
   metrics = createMetrics('test');
   writer = openDecisionLog({ broker, workerId: 'w-1', bufferBytes: 256 * MIB, logger, metrics, stopper });
-}, 60_000);
+}, 180_000);
 
 afterAll(async () => {
   await stopper.stop(5_000);
@@ -112,4 +112,4 @@ it('stores every decision in the topic, also a record of tens of MiB, and drops 
   }
   expect(byId.get('gateway-1:many')?.items).toHaveLength(1_000);
   expect(JSON.stringify(byId.get('gateway-1:large')?.items[0]?.request)).toHaveLength(large.length);
-}, 60_000);
+}, 180_000);
