@@ -17,7 +17,7 @@ import {
 } from '../src';
 
 /** How long a test waits for something that comes in milliseconds on an idle machine. */
-export const PATIENCE_MS = 60_000;
+export const PATIENCE_MS = 100_000;
 
 export const silentLog: BrokerLog = {
   debug: () => undefined,

@@ -3,15 +3,16 @@ import { createBroker, createResponder } from '../src';
 /**
  * A worker in a process of its own. It prints `ready` when it owns partitions and `handling` when it has a request. Arguments:
  * address, topic prefix, and when it dies. The test kills it `before` it has answered, or `in its place`: named, and missed only
- * after minutes. It kills itself `after` its answer is stored, which is before it commits, or `of poison`.
+ * after minutes. It kills itself `after` its answer of so many bytes is stored, which is before it commits, or `of poison`.
  */
+const ANSWER_BYTES = 10_000;
+
 const main = async ([address = '', topicPrefix = '', when = '']: readonly string[]): Promise<void> => {
   const say = (word: string): void => void process.stdout.write(`${word}\n`);
   const ignore = (): void => undefined;
   const log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
   const patient = when === 'in its place';
   const place = patient ? { place: 'rack-1' } : {};
-  let handled = false;
   const broker = createBroker({ brokers: [address], clientId: 'mortal', topicPrefix, ...place }, log);
   const responder = createResponder(broker, {
     group: 'workers',
@@ -20,12 +21,13 @@ const main = async ([address = '', topicPrefix = '', when = '']: readonly string
     heartbeatIntervalMs: patient ? 120_000 : 500,
     handle: (_envelope, payload) => {
       say('handling');
-      handled = true;
       if (when === 'of poison' && payload.toString() === 'poison') process.kill(process.pid, 'SIGKILL');
       return when === 'before' ? new Promise(ignore) : payload;
     },
-    onEvent: ({ type }) => {
-      if (when === 'after' && handled && type === 'sent') process.kill(process.pid, 'SIGKILL');
+    onEvent: (event) => {
+      // It also sends signals to rejoin, which are small.
+      const isStored = event.type === 'sent' && event.bytes >= ANSWER_BYTES;
+      if (when === 'after' && isStored) process.kill(process.pid, 'SIGKILL');
     },
   });
   await responder.start();

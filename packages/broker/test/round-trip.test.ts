@@ -164,7 +164,8 @@ describe('requests and answers', () => {
   });
 
   describe('messages that are not as they should be', () => {
-    const head = { requester: 'somebody', 'reply-partition': '0', deadline: String(Date.now() + 60_000) };
+    /** Of a request that somebody waits for from now on. */
+    const head = () => ({ requester: 'somebody', 'reply-partition': '0', deadline: String(Date.now() + 60_000) });
     const send = async (topic: 'solution' | 'solutionResponse', headers: Record<string, string>): Promise<void> => {
       const producer = broker.createProducer();
       await producer.connect();
@@ -187,7 +188,7 @@ describe('requests and answers', () => {
 
     it('are answered with an error where it can', async () => {
       const before = responder.events.length;
-      await send('solution', { ...head, 'correlation-id': 'broken-1', kind: 'dance' });
+      await send('solution', { ...head(), 'correlation-id': 'broken-1', kind: 'dance' });
       const malformed = (): object[] =>
         responder.events.slice(before).filter(({ type }) => type === 'request_malformed');
       await waitUntil('it is counted', () => malformed().length > 0);
@@ -195,7 +196,7 @@ describe('requests and answers', () => {
     });
 
     it('do not stop the worker when the partition for the answer does not exist', async () => {
-      await send('solution', { ...head, 'correlation-id': 'broken-2', kind: 'dance', 'reply-partition': '4000' });
+      await send('solution', { ...head(), 'correlation-id': 'broken-2', kind: 'dance', 'reply-partition': '4000' });
       const lost = (): boolean =>
         responder.events.some((event) => event.type === 'reply_lost' && event.code === 'broker_unavailable');
       await waitUntil('the answer is given up', lost);

@@ -88,6 +88,8 @@ it('are watched from the start: what does not fit is said in the log, each fault
   const names = { solution: topicName(broker.settings.topicPrefix, 'solution') };
   await administer((admin) =>
     admin.createTopics({
+      // The library's own waiting fails where the new topic is not known at once.
+      waitForLeaders: false,
       topics: [
         {
           topic: names.solution,
@@ -99,6 +101,12 @@ it('are watched from the start: what does not fit is said in the log, each fault
         },
       ],
     }),
+  );
+  await waitUntil('the topic is known', () =>
+    broker.checkTopics([{ topic: 'solution' }]).then(
+      (problems) => problems.every(({ kind }) => kind !== 'missing'),
+      () => false,
+    ),
   );
   const watch = broker.watchTopics([
     { topic: 'solution', partitions: 4 },
