@@ -16,7 +16,7 @@ describe('lost connections', () => {
 
   describe('a database that cannot be reached', () => {
     const attempt = async (url: string): Promise<unknown> => {
-      const database = openDatabase({ url, applicationName: 'lost', connectTimeoutMs: 300 });
+      const database = openDatabase({ url, applicationName: 'lost', connectTimeoutMs: 3_000 });
       try {
         return await database.ping().catch((error: unknown) => error);
       } finally {
