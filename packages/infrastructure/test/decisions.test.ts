@@ -48,7 +48,7 @@ beforeAll(async () => {
   database = openDatabase({ url, applicationName: 'test' });
   const config = { decisionLogs: true, decisionLogBufferBytes: 256 * MIB };
   writer = openDecisions(broker, database, { config, logger, metrics, stopper });
-}, 60_000);
+}, 180_000);
 
 afterAll(async () => {
   await stopper.stop(5_000);
@@ -130,4 +130,4 @@ it('stores every decision in the topic, also a record of tens of MiB, and drops 
   }
   expect(byId.get('gateway-1:many')?.items).toHaveLength(1_000);
   expect(JSON.stringify(byId.get('gateway-1:large')?.items[0]?.request)).toHaveLength(large.length);
-}, 60_000);
+}, 180_000);

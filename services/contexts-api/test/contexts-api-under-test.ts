@@ -95,7 +95,9 @@ export const startContextsApi = async (options: StartOptions = {}): Promise<Cont
   const name = stack.uniqueName('contexts');
   const databaseUrl = options.beside?.databaseUrl ?? (await createDatabase(stack.databaseUrl, name));
   await migrate({ url: databaseUrl });
-  const database = openDatabase({ url: databaseUrl, applicationName: 'contexts-api-test', poolMax: 20 });
+  // Patient: how soon a busy machine answers is no matter of these tests.
+  const patience = { statementTimeoutMs: 100_000, acquireTimeoutMs: 60_000, connectTimeoutMs: 30_000 };
+  const database = openDatabase({ url: databaseUrl, applicationName: 'contexts-api-test', poolMax: 20, ...patience });
   const makeWorkspace = async (slug: string) => (await ensureWorkspace(databaseUrl, { slug, name: slug })).id;
   const access: WorkspaceAccess = { workspaceId: await makeWorkspace('main'), userGroups: undefined, actor: 'tester' };
   const { settler, workers, close } = openWorkers(database);
@@ -124,7 +126,7 @@ export const startContextsApi = async (options: StartOptions = {}): Promise<Cont
   );
   const server = createContextsApi({
     config: {
-      ...{ host: '127.0.0.1', port: 0, bodyLimitBytes: 200_000_000, requestTimeoutMs: 30_000, keepAliveMs: 5_000 },
+      ...{ host: '127.0.0.1', port: 0, bodyLimitBytes: 200_000_000, requestTimeoutMs: 30_000, keepAliveMs: 75_000 },
       ...{ logRequests: false, trustedProxies: 0 },
     },
     logger: createLogger({ service: 'contexts-api', level: 'silent' }),

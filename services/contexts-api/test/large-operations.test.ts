@@ -38,7 +38,7 @@ it('C98: an instance that no message can carry is settled here, beside those tha
   expect(new Set(api.workers.toldHere.map(({ id }) => id)).size).toBe(2);
   const again = await api.call('POST', `/contexts/${slug}/large`, {});
   expect(again.body['cascaded']).toMatchObject([{ status: 'skipped_already_run' }, { status: 'skipped_already_run' }]);
-}, 60_000);
+}, 180_000);
 
 it('C99: operations of an instance come with one key, in batches and alone, and instances share few', async () => {
   const ids = Array.from({ length: 200 }, (_, index) => `k-${index}`);
