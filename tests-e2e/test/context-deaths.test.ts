@@ -120,7 +120,9 @@ it('C142, C150, I6: a process that wakes after a take-over writes nothing, and s
 }, 60_000);
 
 it('the checker catches a build that writes back without asking whether it still holds the instance', async () => {
-  const broken = await fleet.startFurther({ NODE_OPTIONS: `--require ${require.resolve('./without-fence.cjs')}` });
+  const broken = await fleet.startFurther('contexts-api', {
+    NODE_OPTIONS: `--require ${require.resolve('./without-fence.cjs')}`,
+  });
   await fleet.ready();
   const { answer, verdict } = await wakeAfterTakeOver('unfenced', broken);
   expect(answer).toMatchObject({ status: 200 });
