@@ -204,8 +204,6 @@ export {
 export { type InstancesToLock, type LockedInstance, lockInstances } from './contexts/lock-instances';
 export {
   type Admission,
-  type AdmissionState,
-  findAdmissions,
   type HeldInstances,
   type InstanceWrite,
   releaseInstances,
@@ -215,6 +213,7 @@ export {
   type WriteOptions,
   type WrittenInstance,
 } from './contexts/write-instances';
+export { type CommitOutcome, findCommitOutcome, type WrittenRow } from './contexts/commit-outcome';
 export { type DirectlyMerged, type DirectMerge, mergeDirect } from './contexts/merge-direct';
 export {
   deleteInstance,

@@ -1,5 +1,6 @@
 import { query, type Transaction } from '../connection/query';
 import { among } from './among';
+import { type WrittenRow } from './commit-outcome';
 import { type StoredExecutions, type StoredFacts } from './instance-record';
 import { refuseTooLarge } from './refuse-too-large';
 
@@ -20,9 +21,7 @@ export interface WriteOptions {
 }
 
 /** An instance that was written. Times are ISO 8601 UTC with milliseconds. */
-export interface WrittenInstance {
-  readonly instanceId: string;
-  readonly version: number;
+export interface WrittenInstance extends WrittenRow {
   readonly fence: number;
   readonly expiresAt: string | null;
 }
@@ -41,11 +40,13 @@ export interface HeldInstances {
   readonly fences: ReadonlyMap<string, number>;
 }
 
-interface WrittenRow {
+interface ReturnedRow {
   readonly instance_id: string;
   readonly version: string;
   readonly fence: string;
   readonly expires_at: Date | null;
+  readonly updated_at: Date;
+  readonly transaction_id: string;
 }
 
 /**
@@ -69,7 +70,7 @@ const WRITE = (admission: string, condition: string): string => /* sql */ `
     end,
     ${admission}
   where i.context_id = cast(:context as uuid) and ${among('i')} and ${condition}
-  returning i.instance_id, i.version, i.fence, i.expires_at`;
+  returning i.instance_id, i.version, i.fence, i.expires_at, i.updated_at, cast(pg_current_xact_id() as text) as transaction_id`;
 
 const MERGE = WRITE(
   `operation_id = cast(:operation as uuid),
@@ -108,7 +109,7 @@ export const writeInstances = async (
 ): Promise<readonly WrittenInstance[]> => {
   const { admission } = options;
   const rows = await refuseTooLarge(() =>
-    query<WrittenRow>(transaction, MERGE, {
+    query<ReturnedRow>(transaction, MERGE, {
       ...bindingsOf(writes, options),
       operation: admission?.operationId ?? null,
       lease: (admission?.leaseMs ?? 0) / 1_000,
@@ -128,7 +129,7 @@ export const writeBackInstances = async (
 ): Promise<readonly WrittenInstance[]> => {
   const { operationId, fences } = options.held;
   const rows = await refuseTooLarge(() =>
-    query<WrittenRow>(transaction, WRITE_BACK, {
+    query<ReturnedRow>(transaction, WRITE_BACK, {
       ...bindingsOf(writes, options),
       fences: writes.map(({ instanceId }) => String(fences.get(instanceId) ?? -1)),
       operation: operationId,
@@ -137,11 +138,13 @@ export const writeBackInstances = async (
   return rows.map(toWritten);
 };
 
-const toWritten = ({ instance_id, version, fence, expires_at }: WrittenRow): WrittenInstance => ({
-  instanceId: instance_id,
-  version: Number(version),
-  fence: Number(fence),
-  expiresAt: expires_at?.toISOString() ?? null,
+const toWritten = (row: ReturnedRow): WrittenInstance => ({
+  instanceId: row.instance_id,
+  version: Number(row.version),
+  fence: Number(row.fence),
+  expiresAt: row.expires_at?.toISOString() ?? null,
+  writtenAt: row.updated_at.toISOString(),
+  transactionId: row.transaction_id,
 });
 
 const RELEASE = /* sql */ `
@@ -176,27 +179,4 @@ export const renewLeases = async (
   leaseMs: number,
 ): Promise<void> => {
   await query(transaction, RENEW, { ...heldBindings(contextId, held), lease: leaseMs / 1_000 });
-};
-
-const ADMISSIONS = /* sql */ `
-  select i.instance_id, i.operation_id, i.fence, i.version, i.expires_at from context_instances i
-  where i.context_id = cast(:context as uuid) and i.instance_id = any (cast(:ids as text[]))`;
-
-/** What rows say of operations on them. */
-export interface AdmissionState extends WrittenInstance {
-  /** The operation that holds it; null where it is free. */
-  readonly operationId: string | null;
-}
-
-/** What the rows of instances say of operations at the moment: how an outcome that got lost is found out (C149). */
-export const findAdmissions = async (
-  transaction: Transaction,
-  contextId: string,
-  instanceIds: readonly string[],
-): Promise<readonly AdmissionState[]> => {
-  const rows = await query<WrittenRow & { operation_id: string | null }>(transaction, ADMISSIONS, {
-    context: contextId,
-    ids: instanceIds,
-  });
-  return rows.map((row) => ({ ...toWritten(row), operationId: row.operation_id }));
 };
