@@ -204,16 +204,15 @@ export {
 export { type InstancesToLock, type LockedInstance, lockInstances } from './contexts/lock-instances';
 export {
   type Admission,
-  type HeldInstances,
   type InstanceWrite,
-  releaseInstances,
-  renewLeases,
   writeBackInstances,
   writeInstances,
   type WriteOptions,
   type WrittenInstance,
 } from './contexts/write-instances';
+export { type HeldInstances } from './contexts/fence';
 export { type CommitOutcome, findCommitOutcome, type WrittenRow } from './contexts/commit-outcome';
+export { releaseInstances, renewLease } from './contexts/held-instances';
 export { type DirectlyMerged, type DirectMerge, mergeDirect } from './contexts/merge-direct';
 export {
   deleteInstance,

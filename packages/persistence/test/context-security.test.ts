@@ -25,7 +25,7 @@ const [operationId, ticketId, versionId] = [randomUUID(), randomUUID(), randomUU
 const WRITTEN = { instanceId: 'free', version: 1, writtenAt: new Date(0).toISOString() };
 /** No database has come so far. */
 const NOT_YET = '9000000000000000000';
-const held = { operationId, fences: new Map([['busy', 1]]) };
+const held = { operationId, takeovers: 0, fences: new Map([['busy', 1]]) };
 const id = CONTEXT.id;
 
 let workspace: TestWorkspace;
@@ -88,7 +88,7 @@ const ATTEMPTS: readonly Attempt[] = [
     [],
   ],
   ['releaseInstances', (t) => persistence.releaseInstances(t, id, held), undefined],
-  ['renewLeases', (t) => persistence.renewLeases(t, id, held, 1), undefined],
+  ['renewLease', (t) => persistence.renewLease(t, held, -1), undefined],
   [
     'findCommitOutcome',
     (t) => persistence.findCommitOutcome(t, id, [{ ...WRITTEN, transactionId: NOT_YET }]),
@@ -156,7 +156,7 @@ const OTHERWISE: Readonly<Record<string, string>> = {
 
 const TABLES = [
   ...['contexts', 'context_relationships', 'context_instances', 'context_history', 'context_links'],
-  ...['context_registrations', 'context_tickets', 'rules'],
+  ...['context_registrations', 'context_tickets', 'context_operations', 'rules'],
 ];
 const state = async (): Promise<unknown> => {
   const rows = await Promise.all(
