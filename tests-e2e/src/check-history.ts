@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { startStack, stackLocations } from '@decision/local-stack';
 import { describeReport, isSerial } from './histories/describe-report';
-import { SERVICE_FAULTS } from './histories/faults';
+import { SERVER_FAULTS, SERVICE_FAULTS } from './histories/faults';
 import { startWatchedFleet } from './histories/watched-fleet';
 import { watchHistories } from './histories/watch-histories';
 
@@ -31,14 +31,10 @@ const main = async (): Promise<boolean> => {
   try {
     const fleet = await startWatchedFleet({ addresses: stack, name: 'history' });
     try {
-      const faults = [...SERVICE_FAULTS, 'pause broker' as const];
-      const report = await watchHistories({
-        fleet,
-        ...SETTINGS,
-        instancePrefix: 'i',
-        faults,
-        broker: stack.controls.broker,
-      });
+      const faults = [...SERVICE_FAULTS, ...SERVER_FAULTS];
+      const { database, broker } = stack.controls;
+      const servers = { ...(database && { database }), ...(broker && { broker }) };
+      const report = await watchHistories({ fleet, ...SETTINGS, instancePrefix: 'i', faults, servers });
       say(describeReport(report));
       return isSerial(report);
     } finally {

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { type ServiceProcess } from '@decision/launcher';
 import { testStack } from '@decision/local-stack';
 import { submitTo } from '../src/histories/client';
@@ -7,14 +6,18 @@ import { type Facts, type Outcome } from '../src/histories/history';
 import { Recorder } from '../src/histories/recorder';
 import { callJson } from '../src/histories/service-call';
 import { CONTEXT_SLUG, decidePair } from '../src/histories/watched-context';
+import { startStatementProxy, type StatementProxy } from '../src/histories/statement-proxy';
 import { startWatchedFleet, type WatchedFleet } from '../src/histories/watched-fleet';
+import { becomes } from './becomes';
+import { decisionsOf } from './decisions-of';
+import { defineShopsAndStalls, FEE_DECIDED_ONCE } from './shops-and-stalls';
+import { MERGE, NOTE_OF_PAGE, WRITE_BACK } from './statements';
 
 /* Processes that die or fall silent at a chosen moment: a frozen worker or service holds an operation where it is. */
 
 const BEFORE: Facts = { a: 1_001, b: 1_002 };
 const CUT: Facts = { a: 1_003 };
 const AFTER = { ...BEFORE, ...CUT };
-const WAIT_MS = 60_000;
 
 let fleet: WatchedFleet;
 
@@ -23,24 +26,13 @@ beforeAll(async () => {
   fleet = await startWatchedFleet({ addresses: stack, name: stack.uniqueName('deaths') });
 }, 360_000);
 afterAll(() => fleet.stop(), 90_000);
-beforeEach(() => fleet.ready(), 60_000);
-
-const becomes = async (what: string, condition: () => Promise<boolean>): Promise<void> => {
-  for (const end = Date.now() + WAIT_MS; !(await condition()); await pause(20))
-    if (Date.now() > end) throw new Error(`Waited in vain: ${what}`);
-};
+beforeEach(() => fleet.ready(), 180_000);
 
 /** The last process serves throughout. */
 const ask = (method: 'GET' | 'POST', instanceId: string, body?: unknown) =>
   callJson(`${fleet.contexts[1].url}/api/v1/contexts/${CONTEXT_SLUG}/${instanceId}`, {
     ...{ method, apiKey: fleet.apiKey, body },
   });
-
-/** Decisions that the worker has made since it was started. */
-const decisions = async (): Promise<number> => {
-  const text = await (await fetch(`${fleet.worker.url}/metrics`, { signal: AbortSignal.timeout(WAIT_MS) })).text();
-  return [...text.matchAll(/^decision_logs_total\{.*\} (\d+)$/gm)].reduce((sum, [, count]) => sum + Number(count), 0);
-};
 
 /** An instance whose second submission, to `first`, is merged and has been sent to a worker that is frozen. */
 const holdOperation = async (name: string, first = fleet.contexts[0]) => {
@@ -49,7 +41,7 @@ const holdOperation = async (name: string, first = fleet.contexts[0]) => {
   const { context } = recorder;
   const [instanceId] = context.instanceIds;
   await submitTo(context, fleet.contexts[1].url, { instanceId, name: 'before', writes: BEFORE });
-  const decided = await decisions();
+  const decided = await decisionsOf(fleet.worker);
   signal(fleet.worker, 'SIGSTOP');
   const cut = submitTo(context, first.url, { instanceId, name: 'cut', writes: CUT });
   await becomes('the facts are merged', async () => {
@@ -84,7 +76,7 @@ it('C150, I1, I2, I3: contexts-api is killed between execution and write-back, a
   const held = await holdOperation('executed');
   signal(fleet.contexts[0], 'SIGSTOP');
   signal(fleet.worker, 'SIGCONT');
-  await becomes('the worker has decided', async () => (await decisions()) > held.decided);
+  await becomes('the worker has decided', async () => (await decisionsOf(fleet.worker)) > held.decided);
   signal(fleet.contexts[0], 'SIGKILL');
   await held.cut;
   expect((await converges(held))[1]).toEqual({ type: 'unknown' });
@@ -105,7 +97,7 @@ const wakeAfterTakeOver = async (name: string, first: ServiceProcess) => {
   const { recorder, instanceId, cut, decided } = await holdOperation(name, first);
   signal(first, 'SIGSTOP');
   signal(fleet.worker, 'SIGCONT');
-  await becomes('the worker has decided', async () => (await decisions()) > decided);
+  await becomes('the worker has decided', async () => (await decisionsOf(fleet.worker)) > decided);
   const next = { instanceId, name: 'next', writes: { b: 1_004 } };
   expect(await submitTo(recorder.context, fleet.contexts[1].url, next)).toMatchObject({ status: 200 });
   signal(first, 'SIGCONT');
@@ -120,9 +112,104 @@ it('C142, C150, I6: a process that wakes after a take-over writes nothing, and s
 }, 180_000);
 
 it('the checker catches a build that writes back without asking whether it still holds the instance', async () => {
-  const broken = await fleet.startFurther({ NODE_OPTIONS: `--require ${require.resolve('./without-fence.cjs')}` });
+  const broken = await fleet.startFurther('contexts-api', {
+    NODE_OPTIONS: `--require ${require.resolve('./without-fence.cjs')}`,
+  });
   await fleet.ready();
   const { answer, verdict } = await wakeAfterTakeOver('unfenced', broken);
   expect(answer).toMatchObject({ status: 200 });
   expect(verdict).toMatchObject({ type: 'not_serial' });
 }, 180_000);
+
+/** A process that speaks to the database by way of a proxy, which says where it is. */
+describe('contexts-api is killed at a statement', () => {
+  let proxy: StatementProxy;
+  let doomed: ServiceProcess;
+
+  beforeAll(async () => {
+    await defineShopsAndStalls(fleet.baseUrl, fleet.apiKey);
+    proxy = await startStatementProxy(fleet.databaseUrl);
+    doomed = await fleet.startFurther('contexts-api', { DATABASE_URL: proxy.url, CONTEXT_BATCH_DB_CHUNK: '2' });
+  }, 180_000);
+  afterAll(() => proxy.close());
+  afterEach(() => proxy.admit());
+
+  const call = (service: ServiceProcess, method: 'GET' | 'POST' | 'DELETE', path: string, body?: unknown) =>
+    callJson(`${service.url}/api/v1/contexts/${path}`, { method, apiKey: fleet.apiKey, body });
+  const healthy = (method: 'GET' | 'POST' | 'DELETE', path: string, body?: unknown) =>
+    call(fleet.contexts[1], method, path, body);
+
+  /** Has the process do this, and kills it where it stands then. */
+  const killDuring = async (there: Promise<unknown>, act: () => ReturnType<typeof call>): Promise<void> => {
+    const cut = act();
+    await there;
+    signal(doomed, 'SIGKILL');
+    expect(await cut).toBeUndefined();
+  };
+
+  const DECIDED = { state: { ...BEFORE, pair: decidePair(BEFORE) } };
+  const RUN_ONCE = { executions: { 'rule:watched-pair': { status: 'success', run_count: 1 } } };
+
+  it('C150, I1, I2: before a merge commits, and the retry is a first attempt', async () => {
+    const there = proxy.hold({ statement: MERGE, at: 'commit' });
+    await killDuring(there, () => call(doomed, 'POST', 'watched/unmerged', BEFORE));
+    expect(await healthy('GET', 'watched/unmerged')).toMatchObject({ status: 404 });
+    const body = { is_new: true, triggered: true, ...DECIDED };
+    expect(await healthy('POST', 'watched/unmerged', BEFORE)).toMatchObject({ status: 200, body });
+    expect((await healthy('GET', 'watched/unmerged'))?.body).toMatchObject(RUN_ONCE);
+  }, 180_000);
+
+  it('C69, C150, I1, I2: after a write-back has committed, and the retry finds nothing to do', async () => {
+    const there = proxy.loseAnswer({ statement: WRITE_BACK, at: 'commit' }).then(() => proxy.refuse());
+    await killDuring(there, () => call(doomed, 'POST', 'watched/written', BEFORE));
+    const body = { is_new: false, triggered: false, reason: 'inputs_unchanged', ...DECIDED };
+    expect(await healthy('POST', 'watched/written', BEFORE)).toMatchObject({ status: 200, body });
+    expect((await healthy('GET', 'watched/written'))?.body).toMatchObject(RUN_ONCE);
+  }, 180_000);
+
+  const STALLS = [1, 2, 3, 4, 5] as const;
+  const stall = async (shop: string, count: number) => (await healthy('GET', `stalls/${shop}-${count}`))?.body;
+  const rent = (shop: string) => healthy('POST', `shops/${shop}`, { rate: 10 });
+
+  /** Five stalls of a shop that is not there yet. */
+  const openStalls = async (shop: string): Promise<void> => {
+    const stalls = STALLS.map((count) => ({ stall_id: `${shop}-${count}`, shop_id: shop }));
+    expect(await healthy('POST', 'batch/stalls', stalls)).toMatchObject({ status: 200 });
+  };
+
+  it('C115, C150: inside the second page of readers, and a retry resumes behind the first', async () => {
+    await openStalls('inside');
+    const there = proxy.hold({ statement: WRITE_BACK, nth: 2 });
+    await killDuring(there, () => call(doomed, 'POST', 'shops/inside', { rate: 10 }));
+    for (const count of [3, 4])
+      await becomes('the open page is taken over', async () =>
+        Object.hasOwn((await stall('inside', count))?.['state'] ?? {}, 'fee'),
+      );
+    expect(await stall('inside', 5)).toMatchObject({ executions: {} });
+    const body = { cascaded: [{ relation: 'shop', instances: 3, executed: 1, skipped: 2 }] };
+    expect(await rent('inside')).toMatchObject({ status: 200, body });
+    for (const count of STALLS) expect(await stall('inside', count)).toMatchObject(FEE_DECIDED_ONCE);
+    expect(await rent('inside')).toMatchObject({ status: 200, body: { cascaded: [] } });
+  }, 180_000);
+
+  it('C115, C150: before the first page of readers is noted, which is looked at again and not run', async () => {
+    await openStalls('unnoted');
+    const there = proxy.hold({ statement: NOTE_OF_PAGE });
+    await killDuring(there, () => call(doomed, 'POST', 'shops/unnoted', { rate: 10 }));
+    const body = { cascaded: [{ relation: 'shop', instances: 5, executed: 3, skipped: 2 }] };
+    expect(await rent('unnoted')).toMatchObject({ status: 200, body });
+    for (const count of STALLS) expect(await stall('unnoted', count)).toMatchObject(FEE_DECIDED_ONCE);
+  }, 180_000);
+
+  it('C118, C150: between a delete and its readers, and submitting them cures it', async () => {
+    await openStalls('gone');
+    await rent('gone');
+    const there = proxy.hold({ statement: MERGE });
+    await killDuring(there, () => call(doomed, 'DELETE', 'shops/gone'));
+    expect(await healthy('GET', 'shops/gone')).toMatchObject({ status: 404 });
+    expect(await stall('gone', 5)).toMatchObject({ state: { rate: 10 } });
+    const stalls = STALLS.map((count) => ({ stall_id: `gone-${count}` }));
+    expect(await healthy('POST', 'batch/stalls', stalls)).toMatchObject({ status: 200 });
+    for (const count of STALLS) expect((await stall('gone', count))?.['state']).not.toHaveProperty('rate');
+  }, 180_000);
+});

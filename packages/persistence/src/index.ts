@@ -211,7 +211,8 @@ export {
   type WrittenInstance,
 } from './contexts/write-instances';
 export { type HeldInstances } from './contexts/fence';
-export { type AdmissionState, findAdmissions, releaseInstances, renewLease } from './contexts/held-instances';
+export { type CommitOutcome, findCommitOutcome, type WrittenRow } from './contexts/commit-outcome';
+export { releaseInstances, renewLease } from './contexts/held-instances';
 export { type DirectlyMerged, type DirectMerge, mergeDirect } from './contexts/merge-direct';
 export {
   deleteInstance,

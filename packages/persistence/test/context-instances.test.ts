@@ -3,7 +3,6 @@ import {
   addHistory,
   deleteInstance,
   findHeldFacts,
-  findAdmissions,
   findHistory,
   findInstances,
   findLinkHolders,
@@ -122,14 +121,8 @@ describe('operations', () => {
     const held = await admit(randomUUID(), 'a', 'b');
     expect([...held.fences]).toEqual([['a', 1], ['b', 1]]); // prettier-ignore
     expect(await lock(['a', 'b'])).toMatchObject([{ isBusy: true, facts: { n: 1 } }, { isBusy: true }]);
-    expect(await inside((t) => findAdmissions(t, contextId, ['a', 'c']))).toEqual([
-      { instanceId: 'a', operationId: held.operationId, fence: 1, version: 1, expiresAt: null },
-    ]);
     expect(await writeBack(held, 'a', 'b')).toMatchObject([{ version: 2 }, { version: 2 }]);
     expect(await lock(['a', 'b'])).toMatchObject([{ isBusy: false, facts: { n: 2 } }, { isBusy: false }]);
-    expect(await inside((t) => findAdmissions(t, contextId, ['a']))).toMatchObject([
-      { operationId: null, fence: 1, version: 2 },
-    ]);
   });
 
   it('C142: write nothing once their fence is lost, nor a second time', async () => {
@@ -205,7 +198,7 @@ describe('merging in one statement', () => {
   it('makes, merges by fact, and tells which are new', async () => {
     const merge = (facts: Record<string, unknown>, id = 'a') =>
       inside((t) => mergeDirect(t, contextId, [{ instanceId: id, facts }], null));
-    expect(await merge({ id: 'a', n: 1, o: { x: 1 } })).toEqual([
+    expect(await merge({ id: 'a', n: 1, o: { x: 1 } })).toMatchObject([
       { instanceId: 'a', isNew: true, facts: { id: 'a', n: 1, o: { x: 1 } }, expiresAt: null },
     ]);
     expect(await merge({ n: null, o: { y: 2 } })).toMatchObject([

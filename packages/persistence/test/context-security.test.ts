@@ -22,6 +22,9 @@ const RELATIONSHIP = {
   description: null,
 } as const;
 const [operationId, ticketId, versionId] = [randomUUID(), randomUUID(), randomUUID()];
+const WRITTEN = { instanceId: 'free', version: 1, writtenAt: new Date(0).toISOString() };
+/** No database has come so far. */
+const NOT_YET = '9000000000000000000';
 const held = { operationId, takeovers: 0, fences: new Map([['busy', 1]]) };
 const id = CONTEXT.id;
 
@@ -86,7 +89,11 @@ const ATTEMPTS: readonly Attempt[] = [
   ],
   ['releaseInstances', (t) => persistence.releaseInstances(t, id, held), undefined],
   ['renewLease', (t) => persistence.renewLease(t, held, -1), undefined],
-  ['findAdmissions', (t) => persistence.findAdmissions(t, id, ['busy']), []],
+  [
+    'findCommitOutcome',
+    (t) => persistence.findCommitOutcome(t, id, [{ ...WRITTEN, transactionId: NOT_YET }]),
+    'rolled_back',
+  ],
   ['deleteInstance', (t) => persistence.deleteInstance(t, id, 'free'), undefined],
   ['findHeldFacts', (t) => persistence.findHeldFacts(t, id, ['k']), { hasInstances: false, held: new Set() }],
   [

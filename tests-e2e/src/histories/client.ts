@@ -49,11 +49,17 @@ const submit = async ({ context, random, name }: Turn): Promise<ServiceAnswer | 
   return submitTo(context, random.pick(context.urls), { instanceId, name, writes: drawFacts(context, random) });
 };
 
+/** Facts for one instance. */
+export interface Submission {
+  readonly instanceId: string;
+  readonly writes: Facts;
+}
+
 /** Submits facts to one instance, and records what came of it. */
 export const submitTo = async (
   context: ClientContext,
   url: string,
-  { instanceId, name, writes }: { readonly instanceId: string; readonly name: string; readonly writes: Facts },
+  { instanceId, name, writes }: Submission & { readonly name: string },
 ): Promise<ServiceAnswer | undefined> => {
   const begunAt = context.now();
   const answer = await callJson(`${url}/api/v1/contexts/${CONTEXT_SLUG}/${instanceId}`, {
@@ -82,18 +88,29 @@ export const readFrom = async (
   return answer;
 };
 
-/** Several records, some of them for the same instance: they are one operation on it, of which later facts stand. */
-const submitBatch = async ({ context, random, name }: Turn): Promise<ServiceAnswer | undefined> => {
+const submitBatch = ({ context, random, name }: Turn): Promise<ServiceAnswer | undefined> => {
   const instanceIds = Array.from({ length: 1 + random.below(MOST_RECORDS) }, () => random.pick(context.instanceIds));
-  const records = instanceIds.map((id) => ({ id, facts: drawFacts(context, random) }));
+  const records = instanceIds.map((instanceId) => ({ instanceId, writes: drawFacts(context, random) }));
+  return submitBatchTo(context, random.pick(context.urls), { name, records });
+};
+
+/**
+ * Submits several records, and records what came of it. Some may be for the same instance: they are one operation on it, of which later facts
+ * stand.
+ */
+export const submitBatchTo = async (
+  context: ClientContext,
+  url: string,
+  { name, records }: { readonly name: string; readonly records: readonly Submission[] },
+): Promise<ServiceAnswer | undefined> => {
   const begunAt = context.now();
-  const answer = await callJson(`${random.pick(context.urls)}/api/v1/contexts/batch/${CONTEXT_SLUG}`, {
+  const answer = await callJson(`${url}/api/v1/contexts/batch/${CONTEXT_SLUG}`, {
     ...{ method: 'POST', apiKey: context.apiKey },
-    body: records.map(({ id, facts }) => ({ id, ...facts })),
+    body: records.map(({ instanceId, writes }) => ({ id: instanceId, ...writes })),
   });
   const endedAt = context.now();
-  for (const instanceId of new Set(instanceIds)) {
-    const own = records.filter(({ id }) => id === instanceId).map(({ facts }) => facts);
+  for (const instanceId of new Set(records.map((record) => record.instanceId))) {
+    const own = records.filter((record) => record.instanceId === instanceId).map(({ writes }) => writes);
     const writes: Facts = Object.assign({}, ...own) as Facts; // facts are all that is assigned
     const outcome = outcomeInBatch(answer, instanceId);
     context.record(instanceId, { name: `batch ${name}`, begunAt, endedAt, writes, outcome });

@@ -1,14 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type ServiceProcess } from '@decision/launcher';
+import { type ServerControl } from '@decision/local-stack';
 import { LEASE_MS, type WatchedFleet } from './watched-fleet';
 
-/** Freezes a server and wakes it again. */
-export interface PausableServer {
-  pause(): void;
-  resume(): void;
-}
+/** Servers that faults may be done to. Those that are absent are left alone. */
+export type FaultyServers = Readonly<Partial<Record<'database' | 'broker', ServerControl>>>;
 
-export type Fault = 'kill contexts-api' | 'kill worker' | 'pause contexts-api' | 'pause worker' | 'pause broker';
+export type Fault =
+  | ('kill contexts-api' | 'kill worker' | 'pause contexts-api' | 'pause worker')
+  | ('kill database' | 'kill broker' | 'pause broker');
 
 export const SERVICE_FAULTS: readonly [Fault, ...Fault[]] = [
   'pause contexts-api',
@@ -17,9 +17,11 @@ export const SERVICE_FAULTS: readonly [Fault, ...Fault[]] = [
   'pause worker',
 ];
 
+export const SERVER_FAULTS: readonly Fault[] = ['kill database', 'pause broker', 'kill broker'];
+
 export interface FaultOptions {
   readonly fleet: Pick<WatchedFleet, 'contexts' | 'worker'>;
-  readonly broker: PausableServer | undefined;
+  readonly servers: FaultyServers;
   /** Which process of contexts-api is meant. */
   readonly victim: ServiceProcess;
 }
@@ -27,8 +29,8 @@ export interface FaultOptions {
 /** Long enough that others take over what a process had admitted. */
 const PAUSE_MS = 2.5 * LEASE_MS;
 
-/** Does one fault; resolves once it is over. A process that was killed is started again by its launcher. */
-export const inflict = async (fault: Fault, { fleet, broker, victim }: FaultOptions): Promise<void> => {
+/** Does one fault; resolves once it is over. A process that was killed is started again by its launcher, a server before this resolves. */
+export const inflict = async (fault: Fault, { fleet, servers, victim }: FaultOptions): Promise<void> => {
   switch (fault) {
     case 'kill contexts-api':
       return signal(victim, 'SIGKILL');
@@ -38,11 +40,21 @@ export const inflict = async (fault: Fault, { fleet, broker, victim }: FaultOpti
       return freeze(victim);
     case 'pause worker':
       return freeze(fleet.worker);
+    case 'kill database':
+      return restart(servers.database);
+    case 'kill broker':
+      return restart(servers.broker);
     case 'pause broker':
-      broker?.pause();
+      servers.broker?.pause();
       await pause(PAUSE_MS);
-      broker?.resume();
+      servers.broker?.resume();
   }
+};
+
+/** Ends a server as if its machine had gone, and starts it again with the same data. */
+export const restart = async (server: ServerControl | undefined): Promise<void> => {
+  await server?.kill('SIGKILL');
+  await server?.start();
 };
 
 const freeze = async (service: ServiceProcess): Promise<void> => {

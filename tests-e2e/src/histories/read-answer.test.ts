@@ -22,9 +22,14 @@ it.each([
   ['an error that names this one', { status: 504, body: { committed_instance_ids: ['w', 'x'] } }, 'committed'],
   ['an error that names others only', { status: 504, body: { committed_instance_ids: ['w'] } }, 'refused'],
   [
-    'an error of a database that does not tell',
-    { status: 503, body: { code: 'database_unavailable', committed_instance_ids: [] } },
+    'an error that does not know of this one',
+    { status: 503, body: { committed_instance_ids: [], unknown_instance_ids: ['w', 'x'] } },
     'unknown',
+  ],
+  [
+    'an error that knows of this one',
+    { status: 503, body: { committed_instance_ids: [], unknown_instance_ids: ['w'] } },
+    'refused',
   ],
 ])('%s', (_, answer, type) => {
   expect(outcomeOfSubmission(answer, 'x')).toEqual({ type });

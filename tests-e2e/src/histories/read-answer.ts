@@ -46,13 +46,13 @@ export const ordersIn = (
   );
 };
 
-/** An error names all that it committed, unless the database did not tell. */
+/** An error names all that it committed, and all of which the database did not tell. */
 const outcomeOfFailure = (answer: ServiceAnswer | undefined, instanceId: string): Outcome => {
   if (answer?.status === 0) return { type: 'refused' };
-  const ids = answer?.body['committed_instance_ids'];
-  if (!Array.isArray(ids)) return { type: 'unknown' };
-  if (ids.includes(instanceId)) return { type: 'committed' };
-  return answer?.body['code'] === 'database_unavailable' ? { type: 'unknown' } : { type: 'refused' };
+  const { committed_instance_ids: committed, unknown_instance_ids: unknown } = answer?.body ?? {};
+  if (!Array.isArray(committed)) return { type: 'unknown' };
+  if (committed.includes(instanceId)) return { type: 'committed' };
+  return { type: Array.isArray(unknown) && unknown.includes(instanceId) ? 'unknown' : 'refused' };
 };
 
 const isSettled = (answer: Json, runs: unknown): boolean =>

@@ -6,7 +6,7 @@ export interface ServiceAnswer {
 }
 
 /** Longer than any deadline of the service and any pause of its processes. */
-const LONGEST_MS = 30_000;
+const LONGEST_MS = 70_000;
 
 export const callJson = async (
   url: string,

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { runClient } from './client';
-import { type Fault, inflict, type PausableServer } from './faults';
+import { type Fault, inflict, type FaultyServers } from './faults';
 import { Recorder, type WatchedHistory } from './recorder';
 import { seededRandom, type SeededRandom } from './seeded-random';
 import { LEASE_MS, type WatchedFleet } from './watched-fleet';
@@ -16,8 +16,8 @@ export interface WatchOptions {
   readonly durationMs: number;
   /** One is done at a time, in turns, with a short rest between; the processes of contexts-api take turns too, the first one first. Empty: none. */
   readonly faults: readonly Fault[];
-  /** For the fault of the broker. */
-  readonly broker?: PausableServer | undefined;
+  /** For faults of servers; they must not serve anybody else. */
+  readonly servers?: FaultyServers;
 }
 
 export interface WatchReport {
@@ -51,7 +51,7 @@ export const watchHistories = async (options: WatchOptions): Promise<WatchReport
 };
 
 const inflictAll = async (
-  { fleet, broker, faults }: WatchOptions,
+  { fleet, servers = {}, faults }: WatchOptions,
   random: SeededRandom,
   isOver: () => boolean,
 ): Promise<WatchReport['faults']> => {
@@ -61,7 +61,7 @@ const inflictAll = async (
     const fault = faults[turn % faults.length];
     if (isOver() || fault === undefined) break;
     const victim = fleet.contexts[Math.floor(turn / faults.length) % 2 === 0 ? 0 : 1];
-    await inflict(fault, { fleet, broker, victim });
+    await inflict(fault, { fleet, servers, victim });
     done[fault] = (done[fault] ?? 0) + 1;
   }
   return done;

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
+import { type ServiceName } from '@decision/contracts';
 import { type Fleet, prepareServers, type ServiceProcess, startFleet, startServiceProcess } from '@decision/launcher';
 import { createDatabase, dropDatabase } from '@decision/persistence';
 import { HistoryError } from './history-error';
@@ -25,45 +26,57 @@ export interface WatchedFleetOptions {
   readonly addresses: { readonly databaseUrl: string; readonly cacheUrl: string; readonly mqBrokers: string };
   /** Names the database, the topics and the cache keys. */
   readonly name: string;
+  /** What workers are told beside the usual. */
+  readonly workerEnvironment?: Environment;
 }
+
+type Environment = Readonly<Record<string, string>>;
 
 /** A fleet with two processes of contexts-api, a context and a rule that is bound to it. */
 export interface WatchedFleet {
   readonly apiKey: string;
+  /** Of the ingress. */
+  readonly baseUrl: string;
+  /** Of the database that its processes use. */
+  readonly databaseUrl: string;
   readonly contexts: readonly [ServiceProcess, ServiceProcess];
   readonly worker: ServiceProcess;
   /** Waits until all of them are ready. Throws {@link HistoryError} after three minutes. */
   ready(): Promise<void>;
-  /** Starts another process of contexts-api, told this beside the usual. */
-  startFurther(environment: Readonly<Record<string, string>>): Promise<ServiceProcess>;
+  /** Starts another process of a service, told this beside the usual. */
+  startFurther(name: WatchedService, environment: Environment): Promise<ServiceProcess>;
   stop(): Promise<void>;
 }
 
-export const startWatchedFleet = async ({ addresses, name }: WatchedFleetOptions): Promise<WatchedFleet> => {
+type WatchedService = Extract<ServiceName, 'contexts-api' | 'solve-worker'>;
+
+export const startWatchedFleet = async (options: WatchedFleetOptions): Promise<WatchedFleet> => {
+  const { addresses, name, workerEnvironment = {} } = options;
   const lines: string[] = [];
   const databaseUrl = await createDatabase(addresses.databaseUrl, name);
   const servers = { ...addresses, databaseUrl };
   const names = { topicPrefix: `${name}.`, cachePrefix: `${name}:` };
   const keep = (line: string): void => void lines.push(line);
   const { apiKey } = await prepareServers({ addresses: servers, names, knownApiKey: undefined, onProgress: keep });
+  const usual = { 'contexts-api': CONTEXTS_ENVIRONMENT, 'solve-worker': workerEnvironment };
   const fleet = await startFleet({
     ...{ root: ROOT, addresses: servers, names, ingressPort: 0 },
-    environment: { 'contexts-api': CONTEXTS_ENVIRONMENT },
+    environment: usual,
     onLine: (service, line) => keep(`[${service}] ${line}`),
     onNotice: keep,
   });
   const further: ServiceProcess[] = [];
-  const startFurther = async (environment: Readonly<Record<string, string>>): Promise<ServiceProcess> => {
-    const service = startServiceProcess({
-      name: 'contexts-api',
-      script: join(ROOT, 'services/contexts-api/dist/main.js'),
+  const startFurther: WatchedFleet['startFurther'] = async (service, environment) => {
+    const started = startServiceProcess({
+      name: service,
+      script: join(ROOT, 'services', service, 'dist/main.js'),
       port: await freePort(),
-      environment: { ...fleet.environment, ...CONTEXTS_ENVIRONMENT, ...environment },
-      onLine: (_, line) => keep(`[further contexts-api] ${line}`),
+      environment: { ...fleet.environment, ...usual[service], ...environment },
+      onLine: (_, line) => keep(`[further ${service}] ${line}`),
       onNotice: keep,
     });
-    further.push(service);
-    return service;
+    further.push(started);
+    return started;
   };
   const [first, worker] = [fleet.services.get('contexts-api'), fleet.services.get('solve-worker')];
   const stop = async (): Promise<void> => {
@@ -73,12 +86,13 @@ export const startWatchedFleet = async ({ addresses, name }: WatchedFleetOptions
   };
   try {
     if (first === undefined || worker === undefined) throw new HistoryError('The fleet lacks a service.');
-    const second = await startFurther({});
+    const second = await startFurther('contexts-api', {});
     const ready = () => becomeReady([first, worker, ...further], lines);
     await fleet.ready(READY_MS);
     await ready();
     await define(fleet, apiKey);
-    return { apiKey, contexts: [first, second], worker, ready, startFurther, stop };
+    const { baseUrl } = fleet;
+    return { apiKey, baseUrl, databaseUrl, contexts: [first, second], worker, ready, startFurther, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -1,4 +1,5 @@
 import { query, type Transaction } from '../connection/query';
+import { type WrittenRow } from './commit-outcome';
 import { alive, type StoredFacts } from './instance-record';
 import { refuseTooLarge } from './refuse-too-large';
 
@@ -9,8 +10,7 @@ export interface DirectMerge {
 }
 
 /** An instance that was merged. */
-export interface DirectlyMerged {
-  readonly instanceId: string;
+export interface DirectlyMerged extends WrittenRow {
   readonly isNew: boolean;
   readonly facts: StoredFacts;
   /** ISO 8601 UTC with milliseconds; null: never. */
@@ -22,6 +22,9 @@ interface MergedRow {
   readonly is_new: boolean;
   readonly facts: StoredFacts;
   readonly expires_at: Date | null;
+  readonly version: string;
+  readonly updated_at: Date;
+  readonly transaction_id: string;
 }
 
 /** Free rows whose line is empty and that have not expired; others are left to the line. */
@@ -37,7 +40,8 @@ const MERGE = /* sql */ `
     select from context_tickets t
     where t.context_id = i.context_id and t.instance_id = i.instance_id and t.lease_until > clock_timestamp()
   )
-  returning i.instance_id, i.version = 1 as is_new, i.facts, i.expires_at`;
+  returning i.instance_id, i.version = 1 as is_new, i.facts, i.expires_at, i.version, i.updated_at,
+    cast(pg_current_xact_id() as text) as transaction_id`;
 
 /**
  * Merges records into instances in one statement (C140), for contexts of which nothing has to be computed: no formula, history, link or asset. Ids are
@@ -57,10 +61,13 @@ export const mergeDirect = async (
       ttl: ttlSeconds,
     }),
   );
-  return rows.map(({ instance_id, is_new, facts, expires_at }) => ({
-    instanceId: instance_id,
-    isNew: is_new,
-    facts,
-    expiresAt: expires_at?.toISOString() ?? null,
+  return rows.map((row) => ({
+    instanceId: row.instance_id,
+    isNew: row.is_new,
+    facts: row.facts,
+    expiresAt: row.expires_at?.toISOString() ?? null,
+    version: Number(row.version),
+    writtenAt: row.updated_at.toISOString(),
+    transactionId: row.transaction_id,
   }));
 };

@@ -1,5 +1,6 @@
 import { type Bindings, query, type Transaction } from '../connection/query';
 import { among } from './among';
+import { type WrittenRow } from './commit-outcome';
 import { END_OPERATION, FENCED, heldBindings, type HeldInstances } from './fence';
 import { type StoredExecutions, type StoredFacts } from './instance-record';
 import { refuseTooLarge } from './refuse-too-large';
@@ -21,9 +22,7 @@ export interface WriteOptions {
 }
 
 /** An instance that was written. Times are ISO 8601 UTC with milliseconds. */
-export interface WrittenInstance {
-  readonly instanceId: string;
-  readonly version: number;
+export interface WrittenInstance extends WrittenRow {
   readonly fence: number;
   readonly expiresAt: string | null;
 }
@@ -35,11 +34,13 @@ export interface Admission {
   readonly leaseMs: number;
 }
 
-interface WrittenRow {
+interface ReturnedRow {
   readonly instance_id: string;
   readonly version: string;
   readonly fence: string;
   readonly expires_at: Date | null;
+  readonly updated_at: Date;
+  readonly transaction_id: string;
 }
 
 /**
@@ -62,7 +63,7 @@ const WRITE = (admission: string, condition: string): string => /* sql */ `
     end,
     ${admission}
   where i.context_id = cast(:context as uuid) and ${among('i')} and ${condition}
-  returning i.instance_id, i.version, i.fence, i.expires_at`;
+  returning i.instance_id, i.version, i.fence, i.expires_at, i.updated_at, cast(pg_current_xact_id() as text) as transaction_id`;
 
 const MERGE = WRITE('operation_id = null', 'i.operation_id is null');
 
@@ -122,7 +123,7 @@ const run = async (
   const written: WrittenInstance[] = [];
   for (const group of groupWrites(writes)) {
     const own = { ids: group.ids, writes: `{${group.writes.join(',')}}` };
-    const rows = await refuseTooLarge(() => query<WrittenRow>(transaction, sql, { ...bindings, ...own }));
+    const rows = await refuseTooLarge(() => query<ReturnedRow>(transaction, sql, { ...bindings, ...own }));
     written.push(...rows.map(toWritten));
   }
   return written;
@@ -160,9 +161,11 @@ export const writeBackInstances = (
 ): Promise<readonly WrittenInstance[]> =>
   run(transaction, WRITE_BACK, writes, { ...bindingsOf(options), ...heldBindings(options.held) });
 
-const toWritten = ({ instance_id, version, fence, expires_at }: WrittenRow): WrittenInstance => ({
-  instanceId: instance_id,
-  version: Number(version),
-  fence: Number(fence),
-  expiresAt: expires_at?.toISOString() ?? null,
+const toWritten = (row: ReturnedRow): WrittenInstance => ({
+  instanceId: row.instance_id,
+  version: Number(row.version),
+  fence: Number(row.fence),
+  expiresAt: row.expires_at?.toISOString() ?? null,
+  writtenAt: row.updated_at.toISOString(),
+  transactionId: row.transaction_id,
 });

@@ -1,6 +1,7 @@
 import { type GivenInstance } from '@decision/contexts';
 import { ServiceError } from '@decision/contracts';
 import { type ContextInUse } from '../definitions/context-directory';
+import { UnknownCommit } from '../operations/commit-writes';
 import { operate } from '../operations/operate';
 import { type InstanceOutcome, type RequestOrigin } from '../operations/work';
 import { type InstancesContext } from '../service-context';
@@ -16,6 +17,16 @@ export interface BatchWork {
   readonly origin: RequestOrigin;
 }
 
+/** Ids of instances that a batch, or several parts of it, have to tell of where it fails. */
+export interface Fates {
+  /** Their merge is committed. */
+  readonly committed: Set<string>;
+  /** The database did not tell whether it is. */
+  readonly unknown: Set<string>;
+}
+
+export const newFates = (): Fates => ({ committed: new Set(), unknown: new Set() });
+
 /** How far a batch, or a part of one, has come. */
 export class BatchProgress {
   /** By instance id. */
@@ -23,15 +34,15 @@ export class BatchProgress {
   /** The first failure. */
   failure: ServiceError | undefined;
 
-  /** `committed` holds the ids of instances whose merge is committed; several parts may share it. */
-  constructor(readonly committed = new Set<string>()) {}
+  constructor(readonly fates: Fates = newFates()) {}
 
   take(outcome: InstanceOutcome): void {
     this.outcomes.set(outcome.instanceId, outcome);
-    this.committed.add(outcome.instanceId);
+    this.fates.committed.add(outcome.instanceId);
   }
 
   fail(error: unknown): void {
+    if (error instanceof UnknownCommit) for (const id of error.instanceIds) this.fates.unknown.add(id);
     this.failure ??=
       error instanceof ServiceError
         ? error
@@ -69,6 +80,6 @@ const mergeAndRun = async (
     ...{ context: definition, origin, given, mode: 'submit' },
   });
   for (const outcome of outcomes.values()) progress.take(outcome);
-  for (const id of committed) progress.committed.add(id);
+  for (const id of committed) progress.fates.committed.add(id);
   for (const failure of failures.values()) progress.fail(failure);
 };

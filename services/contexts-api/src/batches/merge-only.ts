@@ -1,6 +1,7 @@
 import { type Facts, identityValueOf, outcomeOf, resolveInstance, type Settled } from '@decision/contexts';
 import { type DirectlyMerged, mergeDirect } from '@decision/persistence';
 import { type ContextInUse } from '../definitions/context-directory';
+import { commitWrites } from '../operations/commit-writes';
 import { type GivenFacts, type InstanceOutcome, type RequestOrigin } from '../operations/work';
 import { type InstancesContext } from '../service-context';
 
@@ -28,10 +29,10 @@ export const mergeOnly = async (
     instanceId,
     facts: { ...facts, [identity.key]: identityValueOf(identity, instanceId) ?? instanceId } satisfies Facts,
   }));
-  const merged = await database.inWorkspace(origin.access, (transaction) =>
-    mergeDirect(transaction, context.id, merges, definition.ttlSeconds),
-  );
-  return merged.map((instance) => toOutcome(context, origin, instance));
+  const { written } = await commitWrites(database, context.id, origin, async (transaction) => ({
+    written: await mergeDirect(transaction, context.id, merges, definition.ttlSeconds),
+  }));
+  return written.map((instance) => toOutcome(context, origin, instance));
 };
 
 const toOutcome = (

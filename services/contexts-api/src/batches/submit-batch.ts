@@ -7,7 +7,7 @@ import {
   ServiceError,
 } from '@decision/contracts';
 import { type ContextInUse } from '../definitions/context-directory';
-import { withCommitted } from '../instances/instance-errors';
+import { withFates } from '../instances/instance-errors';
 import { loadContextCollections, toCollections } from '../operations/surroundings';
 import { type RequestOrigin } from '../operations/work';
 import { tellReaders } from '../readers/tell-readers';
@@ -86,7 +86,7 @@ class Batch {
       }
     };
     await Promise.all(Array.from({ length: CHUNKS_AT_ONCE }, carryOut));
-    if (progress.failure !== undefined) throw withCommitted(progress.failure, progress.committed);
+    if (progress.failure !== undefined) throw withFates(progress.failure, progress.fates);
   }
 
   /** Tells the readers of everything that the batch touched, chunk by chunk. */

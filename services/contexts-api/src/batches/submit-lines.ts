@@ -7,11 +7,11 @@ import {
   ServiceError,
 } from '@decision/contracts';
 import { inOrder } from '@decision/service-kit';
-import { withCommitted } from '../instances/instance-errors';
+import { withFates } from '../instances/instance-errors';
 import { loadContextCollections, toCollections } from '../operations/surroundings';
 import { tellReaders } from '../readers/tell-readers';
 import { toBatchResult } from './batch-result';
-import { BatchProgress, type BatchWork, carryOutChunk, CHUNKS_AT_ONCE } from './carry-out-chunk';
+import { BatchProgress, type BatchWork, carryOutChunk, CHUNKS_AT_ONCE, type Fates, newFates } from './carry-out-chunk';
 import { chunkLines, type LineChunk, readLine } from './record-lines';
 
 /** What became of some records of a batch. */
@@ -44,11 +44,11 @@ export interface LinesOptions {
 
 /** Merges records as they arrive, one a line, and runs what is due: chunk by chunk, in memory that the chunks bound (C95). */
 export const submitLines = (work: BatchWork, pieces: AsyncIterable<Buffer>, options: LinesOptions): LinesBatch => {
-  const committed = new Set<string>();
+  const fates = newFates();
   return {
-    answers: answerChunks(work, pieces, options, committed),
+    answers: answerChunks(work, pieces, options, fates),
     told: (results) => {
-      for (const { instance_id: id } of results) committed.delete(id);
+      for (const { instance_id: id } of results) fates.committed.delete(id);
     },
   };
 };
@@ -57,7 +57,7 @@ async function* answerChunks(
   work: BatchWork,
   pieces: AsyncIterable<Buffer>,
   { fields, lineMaxBytes }: LinesOptions,
-  committed: Set<string>,
+  fates: Fates,
 ): AsyncGenerator<ChunkAnswer, void, undefined> {
   const { context, definition, origin } = work;
   const collections = await context.database.inWorkspace(origin.access, (transaction) =>
@@ -68,7 +68,7 @@ async function* answerChunks(
     chunkBytes: fixedLimits.chunkBytes,
     lineMaxBytes,
   });
-  const worker = new ChunkWorker(work, fields, toCollections(collections), committed);
+  const worker = new ChunkWorker(work, fields, toCollections(collections), fates);
   try {
     yield* inOrder(chunks, (chunk) => worker.work(chunk), {
       maxItems: CHUNKS_AT_ONCE,
@@ -78,7 +78,7 @@ async function* answerChunks(
   } catch (error) {
     worker.stop();
     await worker.ended();
-    throw error instanceof ServiceError ? withCommitted(error, committed) : error;
+    throw error instanceof ServiceError ? withFates(error, fates) : error;
   }
 }
 
@@ -99,7 +99,7 @@ class ChunkWorker {
     private readonly batch: BatchWork,
     private readonly fields: ReadonlySet<BatchInclude>,
     private readonly collections: ReturnType<typeof toCollections>,
-    private readonly committed: Set<string>,
+    private readonly fates: Fates,
   ) {}
 
   /** Chunks must be given in their order: each waits for those before it that share an instance with it. */
@@ -130,7 +130,7 @@ class ChunkWorker {
     records: number,
   ): Promise<ChunkAnswer> {
     const { context, definition, origin } = this.batch;
-    const progress = new BatchProgress(this.committed);
+    const progress = new BatchProgress(this.fates);
     if (!this.isStopped && instances.length > 0) await carryOutChunk(this.batch, instances, progress);
     if (progress.failure !== undefined) {
       this.stop();

@@ -13,11 +13,18 @@ export const factsInvalid = (mismatches: readonly Pick<Mismatch, 'fact' | 'error
     facts: mismatches.map(({ fact, error }) => ({ fact: shown(fact), error })),
   });
 
-/** An error that says what of the request is committed (batch rule 10). */
-export const withCommitted = (error: ServiceError, committed: ReadonlySet<string>): ServiceError =>
+/** An error that says what of the request is committed (batch rule 10), and of what that is not known. */
+export const withFates = (
+  error: ServiceError,
+  { committed, unknown }: { readonly committed: ReadonlySet<string>; readonly unknown?: ReadonlySet<string> },
+): ServiceError =>
   new ServiceError(
     error.code,
     error.message,
-    { ...error.details, committed_count: committed.size, committed_instance_ids: [...committed] },
+    {
+      ...error.details,
+      ...{ committed_count: committed.size, committed_instance_ids: [...committed] },
+      ...(unknown === undefined || unknown.size === 0 ? {} : { unknown_instance_ids: [...unknown] }),
+    },
     { cause: error.cause },
   );

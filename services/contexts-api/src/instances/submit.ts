@@ -14,7 +14,7 @@ import { type InstancesContext } from '../service-context';
 import { type NamedInstance } from './named-instance';
 import { waitsFor } from './pending';
 import { nameOfInstance, toCascadeResult, toSubmitAnswer } from './instance-answers';
-import { factsInvalid, instanceNotFound, withCommitted } from './instance-errors';
+import { factsInvalid, instanceNotFound, withFates } from './instance-errors';
 
 /**
  * Merges facts into an instance, runs what is due and tells its readers. Throws `facts_invalid`, `overloaded`, `deadline_exceeded`,
@@ -111,7 +111,7 @@ const carryOut = async (
 ): Promise<Carried> => {
   const { outcomes, failures, committed } = await operate(context.operate, { context: definition, origin, ...work });
   const failure = failures.get(instanceId);
-  if (failure !== undefined) throw withCommitted(failure, committed);
+  if (failure !== undefined) throw withFates(failure, { committed });
   const outcome = outcomes.get(instanceId);
   if (outcome === undefined) throw instanceNotFound(definition.slug, instanceId);
   return { outcome, readers: await tellReaders(context, origin, definition, [outcome]) };

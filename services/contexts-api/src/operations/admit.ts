@@ -34,6 +34,8 @@ export interface Admitted {
   /** Ids of instances that are busy, or for which others wait who came first. Nothing was done with them. */
   readonly busy: readonly string[];
   readonly collections: ReadonlyMap<string, readonly unknown[]>;
+  /** The rows that were written. */
+  readonly written: readonly WrittenInstance[];
 }
 
 export interface AdmitOptions {
@@ -78,7 +80,7 @@ export const admit = async (
         const row = written.get(instance.locked.instanceId);
         return { planned: instance, fence: row?.fence ?? -1, version: row?.version ?? -1 };
       }),
-    ...{ busy, collections },
+    ...{ busy, collections, written: [...written.values()] },
   };
 };
 

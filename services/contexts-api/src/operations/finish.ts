@@ -1,16 +1,15 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { resolveInstance, type Settled, outcomeOf } from '@decision/contexts';
 import { ServiceError, type SettledInstance } from '@decision/contracts';
 import {
   type Database,
   endRegistrations,
-  findAdmissions,
   type HeldInstances,
   type Transaction,
   type WrittenInstance,
   writeBackInstances,
 } from '@decision/persistence';
 import { type HeldInstance } from './admit';
+import { commitWrites, isLost, UnknownCommit, waitsUntil } from './commit-writes';
 import { sourcesOf } from './plan-instances';
 import { type InstanceOutcome, type Work } from './work';
 import { followLinks, writeHistory } from './write-changes';
@@ -34,38 +33,36 @@ export interface SettledHeld {
 }
 
 /**
- * Writes back what an operation made of its instances (C142), and says what became of each. Where the outcome of the write gets lost, the rows are
- * read until they tell, or the deadline has passed (C149).
+ * Writes back what an operation made of its instances (C142), and says what became of each. Where the database is lost it is sent again under the
+ * same fence, until the deadline has passed (C149).
  */
 export const finish = async (
   { database, operationId }: FinishOptions,
   work: Work,
   settledHeld: readonly SettledHeld[],
 ): Promise<Finished> => {
-  const { access, deadline } = work.origin;
-  for (let wait = 20; ; wait = Math.min(wait * 2, 500)) {
+  const { context, origin } = work;
+  const wait = waitsUntil(origin.deadline);
+  do {
     try {
-      const written = await database.inWorkspace(access, (transaction) =>
+      const { written } = await commitWrites(database, context.id, origin, (transaction) =>
         writeBack(transaction, work, operationId, settledHeld),
       );
       return settleAccounts(settledHeld, written);
     } catch (error) {
-      const isLost = error instanceof ServiceError && error.code === 'database_unavailable';
-      if (!isLost) throw error;
-      if (Date.now() + wait >= deadline) return { outcomes: [], failures: unknownOutcomes(settledHeld) };
-      await pause(wait);
+      if (error instanceof UnknownCommit) break;
+      if (!isLost(error)) throw error;
     }
-  }
+  } while (await wait());
+  return { outcomes: [], failures: unknownOutcomes(settledHeld) };
 };
-
-type Written = ReadonlyMap<string, { readonly expiresAt: string | null }>;
 
 const writeBack = async (
   transaction: Transaction,
   work: Work,
   operationId: string,
   settledHeld: readonly SettledHeld[],
-): Promise<Written> => {
+): Promise<{ readonly written: readonly WrittenInstance[] }> => {
   const { context, origin, mode } = work;
   const fences = new Map(settledHeld.map(({ held }) => [idOf(held), held.fence]));
   const held: HeldInstances = { operationId, takeovers: 0, fences };
@@ -77,9 +74,9 @@ const writeBack = async (
     executions: settled.executions,
     isNew: false,
   }));
-  const rows = await writeBackInstances(transaction, writes, { contextId: context.id, ttlSeconds, held });
-  const written = new Map<string, Pick<WrittenInstance, 'expiresAt'>>(rows.map((row) => [row.instanceId, row]));
-  const mine = settledHeld.filter(({ held: one }) => written.has(idOf(one)));
+  const written = await writeBackInstances(transaction, writes, { contextId: context.id, ttlSeconds, held });
+  const ids = new Set(written.map(({ instanceId }) => instanceId));
+  const mine = settledHeld.filter(({ held: one }) => ids.has(idOf(one)));
   const changes = mine.map(({ held: one, settled }) => ({
     instanceId: idOf(one),
     before: one.planned.facts,
@@ -88,32 +85,10 @@ const writeBack = async (
   await writeHistory(transaction, context, changes, origin.now);
   await followLinks(transaction, context, changes);
   await endRegistrations(transaction, context.id, mine.flatMap(endedRegistrations));
-  if (mine.length === settledHeld.length) return written;
-  return new Map([...written, ...(await writtenBefore(transaction, work, settledHeld))]);
+  return { written };
 };
 
 const idOf = ({ planned }: HeldInstance): string => planned.locked.instanceId;
-
-/** Rows that an attempt of this operation wrote whose answer was lost: the fence is still its own, and there was one write since the merge. */
-const writtenBefore = async (
-  transaction: Transaction,
-  { context }: Work,
-  settledHeld: readonly SettledHeld[],
-): Promise<Written> => {
-  const rows = await findAdmissions(
-    transaction,
-    context.id,
-    settledHeld.map(({ held }) => idOf(held)),
-  );
-  const byId = new Map(rows.map((row) => [row.instanceId, row]));
-  const own = settledHeld.flatMap(({ held }): [string, { expiresAt: string | null }][] => {
-    const row = byId.get(idOf(held));
-    const isOwn =
-      row !== undefined && row.operationId === null && row.fence === held.fence && row.version === held.version + 1;
-    return isOwn ? [[idOf(held), { expiresAt: row.expiresAt }]] : [];
-  });
-  return new Map(own);
-};
 
 /** Registered evaluations that are settled: those that ran, whatever they found, and those that had nothing new to find. While the instance is busy nobody registers another. */
 const endedRegistrations = ({ held, settled }: SettledHeld) =>
@@ -121,10 +96,11 @@ const endedRegistrations = ({ held, settled }: SettledHeld) =>
     .filter(({ status }) => status === 'success' || status === 'evaluation_error' || status === 'skipped_already_run')
     .map(({ type, slug }) => ({ instanceId: idOf(held), type, slug }));
 
-const settleAccounts = (settledHeld: readonly SettledHeld[], written: Written): Finished => {
+const settleAccounts = (settledHeld: readonly SettledHeld[], written: readonly WrittenInstance[]): Finished => {
+  const rows = new Map(written.map((row) => [row.instanceId, row]));
   const failures = new Map<string, ServiceError>();
   const outcomes = settledHeld.flatMap(({ held, outcome }) => {
-    const row = written.get(idOf(held));
+    const row = rows.get(idOf(held));
     if (row !== undefined) return [{ ...outcome, expiresAt: row.expiresAt }];
     failures.set(idOf(held), takenOver());
     return [];

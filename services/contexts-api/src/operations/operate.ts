@@ -3,6 +3,7 @@ import { settle } from '@decision/contexts';
 import { ServiceError, type SettledInstance } from '@decision/contracts';
 import { inputHash } from '@decision/execution';
 import { type Database, type HeldInstances, releaseInstances, renewLease } from '@decision/persistence';
+import { commitWrites } from './commit-writes';
 import { admit, type Admitted, type HeldInstance } from './admit';
 import { finish, type Finished, outcomeOfHeld } from './finish';
 import { Line, type LineSettings } from './line';
@@ -84,7 +85,7 @@ class Operating {
     const options = { admission: { operationId, leaseMs }, ticketId: this.line.ticketId };
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await database.inWorkspace(this.work.origin.access, (transaction) =>
+        return await commitWrites(database, this.work.context.id, this.work.origin, (transaction) =>
           admit(transaction, this.work, given, options),
         );
       } catch (error) {

@@ -1,0 +1,150 @@
+import { createServer, type AddressInfo, type Server, type Socket, connect } from 'node:net';
+import { MessageReader, textOf } from './database-messages';
+
+/** Where a trap is set: the nth statement of that kind from now on, of any connection, or the commit of its transaction. */
+export interface Place {
+  readonly statement: RegExp;
+  /** 1 or more; default 1. */
+  readonly nth?: number;
+  readonly at?: 'statement' | 'commit';
+}
+
+/** Between one process and its database: it knows which statement passes, and can stop there. */
+export interface StatementProxy {
+  /** The address of the database, by way of here. */
+  readonly url: string;
+  /** Keeps what stands at the place from the database, until it is let go or its sender is gone. Resolves when it is there. */
+  hold(place: Place): Promise<{ letGo(): void }>;
+  /** Has the database carry out what stands at the place, keeps the answer, and cuts the connection. Resolves when it is carried out. */
+  loseAnswer(place: Place): Promise<void>;
+  /** Cuts all connections and lets nobody in. */
+  refuse(): void;
+  /** Lets connections in again. */
+  admit(): void;
+  /** Idempotent. */
+  close(): Promise<void>;
+}
+
+interface Trap extends Place {
+  left: number;
+  readonly keepsAnswer: boolean;
+  readonly sprung: (connection: Connection) => void;
+}
+
+export const startStatementProxy = async (databaseUrl: string): Promise<StatementProxy> => {
+  const url = new URL(databaseUrl);
+  const target = { host: url.hostname, port: Number(url.port) };
+  const connections = new Set<Connection>();
+  const traps = new Set<Trap>();
+  let refuses = false;
+  const server = createServer((client) => {
+    if (refuses) return void client.destroy();
+    const connection = new Connection(client, connect(target), traps);
+    connections.add(connection);
+    client.once('close', () => connections.delete(connection));
+  });
+  url.port = String(await listen(server));
+  const cutAll = (): void => connections.forEach((connection) => connection.cut());
+  const set = (place: Place, keepsAnswer: boolean): Promise<Connection> =>
+    new Promise((sprung) => traps.add({ ...place, left: place.nth ?? 1, keepsAnswer, sprung }));
+  return {
+    url: url.href,
+    hold: async (place) => {
+      const connection = await set(place, false);
+      return { letGo: () => connection.letGo() };
+    },
+    loseAnswer: async (place) => {
+      await set(place, true);
+    },
+    refuse: () => {
+      refuses = true;
+      cutAll();
+    },
+    admit: () => {
+      refuses = false;
+    },
+    close: () =>
+      new Promise((done) => {
+        server.close(() => done());
+        cutAll();
+      }),
+  };
+};
+
+const listen = (server: Server): Promise<number> =>
+  new Promise((done, fail) => {
+    server.once('error', fail);
+    server.listen(0, '127.0.0.1', () => done((server.address() as AddressInfo).port)); // of TCP
+  });
+
+/** One connection, on its way through. */
+class Connection {
+  private readonly asked = new MessageReader({ greets: true });
+  private readonly answered = new MessageReader({ greets: false });
+  /** Traps whose statement ran in the transaction that is open. */
+  private readonly armed = new Set<Trap>();
+  private held: Buffer[] | undefined;
+  private losing: Trap | undefined;
+
+  constructor(
+    private readonly client: Socket,
+    private readonly server: Socket,
+    private readonly traps: Set<Trap>,
+  ) {
+    client.on('data', (data) => this.asked.read(data).forEach((message) => this.ask(message)));
+    server.on('data', (data) => this.answered.read(data).forEach((message) => this.answer(message)));
+    for (const socket of [client, server]) {
+      socket.setNoDelay(true);
+      socket.on('error', () => undefined); // the close that follows says it
+      socket.once('close', () => this.cut());
+    }
+  }
+
+  letGo(): void {
+    const held = this.held ?? [];
+    this.held = undefined;
+    for (const message of held) this.server.write(message);
+  }
+
+  cut(): void {
+    this.client.destroy();
+    this.server.destroy();
+  }
+
+  private ask(message: Buffer): void {
+    const trap = this.trapFor(textOf(message));
+    if (trap?.keepsAnswer === true) this.losing = trap;
+    if (trap?.keepsAnswer === false) {
+      this.held = [];
+      trap.sprung(this);
+    }
+    if (this.held === undefined) this.server.write(message);
+    else this.held.push(message);
+  }
+
+  /** The trap that this statement springs. */
+  private trapFor(text: string | undefined): Trap | undefined {
+    if (text === undefined) return undefined;
+    const isCommit = /^commit\b/i.test(text);
+    const [armed] = this.armed;
+    if (isCommit || /^rollback\b/i.test(text)) this.armed.clear();
+    if (isCommit && armed !== undefined) return armed;
+    for (const trap of this.traps) {
+      if (!trap.statement.test(text) || (trap.left -= 1) > 0) continue;
+      this.traps.delete(trap);
+      if (trap.at !== 'commit') return trap;
+      this.armed.add(trap);
+    }
+    return undefined;
+  }
+
+  private answer(message: Buffer): void {
+    if (this.losing === undefined) return void this.client.write(message);
+    if (!isReady(message)) return;
+    this.cut();
+    this.losing.sprung(this);
+  }
+}
+
+/** The server has done what it was asked, and waits. */
+const isReady = (message: Buffer): boolean => message[0] === 'Z'.charCodeAt(0);
