@@ -95,7 +95,7 @@ export const getInstanceOperation = {
   entitlement: 'contexts.read',
   query: GetInstanceQuery,
   success: { status: 200, description: 'The instance.', schema: InstanceAnswer, example: shown },
-  errors: ['context_not_found', 'instance_not_found'],
+  errors: ['context_not_found', 'instance_not_found', 'result_too_large'],
 } as const satisfies Operation;
 
 export const deleteInstanceOperation = {

@@ -1,6 +1,7 @@
 import { type Facts, identityValueOf, outcomeOf, resolveInstance, type Settled } from '@decision/contexts';
 import { type DirectlyMerged, mergeDirect } from '@decision/persistence';
 import { type ContextInUse } from '../definitions/context-directory';
+import { NO_RELATIVES } from '../operations/related';
 import { type GivenFacts, type InstanceOutcome, type RequestOrigin } from '../operations/work';
 import { type InstancesContext } from '../service-context';
 
@@ -41,7 +42,16 @@ const toOutcome = (
 ): InstanceOutcome => {
   const settled = { ...NOTHING_RUN, facts };
   return {
-    ...{ instanceId, isNew, before: {}, settled, related: {}, expiresAt, version: 0, readerPass: undefined },
+    ...{
+      instanceId,
+      isNew,
+      before: {},
+      settled,
+      relatives: NO_RELATIVES,
+      expiresAt,
+      version: 0,
+      readerPass: undefined,
+    },
     resolved: resolveInstance(model, facts, { now, related: {} }),
     outcome: outcomeOf(settled, {
       hasAssets: false,
