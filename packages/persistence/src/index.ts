@@ -204,17 +204,14 @@ export {
 export { type InstancesToLock, type LockedInstance, lockInstances } from './contexts/lock-instances';
 export {
   type Admission,
-  type AdmissionState,
-  findAdmissions,
-  type HeldInstances,
   type InstanceWrite,
-  releaseInstances,
-  renewLeases,
   writeBackInstances,
   writeInstances,
   type WriteOptions,
   type WrittenInstance,
 } from './contexts/write-instances';
+export { type HeldInstances } from './contexts/fence';
+export { type AdmissionState, findAdmissions, releaseInstances, renewLease } from './contexts/held-instances';
 export { type DirectlyMerged, type DirectMerge, mergeDirect } from './contexts/merge-direct';
 export {
   deleteInstance,

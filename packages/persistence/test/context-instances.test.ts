@@ -20,7 +20,7 @@ import {
   mergeDirect,
   registerEvaluation,
   releaseInstances,
-  renewLeases,
+  renewLease,
   renewTickets,
   returnTickets,
   saveReaderPasses,
@@ -59,8 +59,10 @@ const admit = (operationId: string, ...ids: string[]): Promise<HeldInstances> =>
   inside(async (t) => {
     await lockInstances(t, { contextId, instanceIds: ids, create: true });
     const written = await writeInstances(t, ids.map((id) => write(id, { n: 1 })), { contextId, ttlSeconds: null, admission: { operationId, ...LEASE } }); // prettier-ignore
-    return { operationId, fences: new Map(written.map(({ instanceId, fence }) => [instanceId, fence])) };
+    return { operationId, takeovers: 0, fences: new Map(written.map(({ instanceId, fence }) => [instanceId, fence])) };
   });
+const operations = () =>
+  asOwner(workspace.url, `select operation_id from context_operations where context_id = '${contextId}'`);
 const writeBack = (held: HeldInstances, ...ids: string[]) =>
   inside((t) => writeBackInstances(t, ids.map((id) => write(id, { n: 2 })), { contextId, ttlSeconds: undefined, held })); // prettier-ignore
 
@@ -151,23 +153,41 @@ describe('operations', () => {
   it('C147: are taken over once their lease has run out, with the next fence', async () => {
     const held = await admit(randomUUID(), 'a', 'b');
     expect(await takeOverOperations(workspace.database, { ...LEASE, most: 10 })).toEqual([]);
-    await inside((t) => renewLeases(t, contextId, { ...held, fences: new Map([['a', 1]]) }, -1));
+    await inside((t) => renewLease(t, held, -1));
     const taken = await takeOverOperations(workspace.database, { ...LEASE, most: 10 });
-    expect(taken).toEqual([
-      {
-        workspaceId: workspace.access.workspaceId,
-        contextId,
-        instanceId: 'a',
-        operationId: held.operationId,
-        fence: 2,
-      },
-    ]);
+    const fences = new Map([['a', 2], ['b', 2]]); // prettier-ignore
+    const mine = { operationId: held.operationId, takeovers: 1, fences };
+    expect(taken).toEqual([{ workspaceId: workspace.access.workspaceId, contextId, held: mine }]);
     expect(await takeOverOperations(workspace.database, { ...LEASE, most: 10 })).toEqual([]);
-    expect(await writeBack(held, 'a', 'b')).toMatchObject([{ instanceId: 'b' }]);
-    await inside((t) => releaseInstances(t, contextId, { ...held, fences: new Map([['a', 1]]) }));
-    expect(await lock(['a'])).toMatchObject([{ isBusy: true }]);
-    await inside((t) => releaseInstances(t, contextId, { ...held, fences: new Map([['a', 2]]) }));
-    expect(await lock(['a'])).toMatchObject([{ isBusy: false, facts: { n: 1 } }]);
+
+    await inside((t) => renewLease(t, held, -1)); // by the former holder, who has nothing to say any more
+    expect(await takeOverOperations(workspace.database, { ...LEASE, most: 10 })).toEqual([]);
+    expect(await writeBack(held, 'a', 'b')).toEqual([]);
+    await inside((t) => releaseInstances(t, contextId, held));
+    expect(await lock(['a', 'b'])).toMatchObject([{ isBusy: true }, { isBusy: true }]);
+
+    await inside((t) => releaseInstances(t, contextId, mine));
+    expect(await lock(['a', 'b'])).toMatchObject([{ isBusy: false, facts: { n: 1 } }, { isBusy: false }]);
+    expect(await operations()).toEqual([]);
+  });
+
+  it('C147: are taken over again where whoever took them fell silent too', async () => {
+    const held = await admit(randomUUID(), 'a');
+    await inside((t) => renewLease(t, held, -1));
+    await takeOverOperations(workspace.database, { leaseMs: -1, most: 10 });
+    expect(await takeOverOperations(workspace.database, { ...LEASE, most: 10 })).toMatchObject([
+      { held: { takeovers: 2, fences: new Map([['a', 3]]) } },
+    ]);
+    await inside((t) => releaseInstances(t, contextId, { ...held, takeovers: 2, fences: new Map([['a', 3]]) }));
+  });
+
+  it('end their operation with the write-back, whatever the ids are', async () => {
+    const ids = ['__proto__', 'constructor', 'a"b\\', 'ä𝄞', '{"a":1}'];
+    const held = await admit(randomUUID(), ...ids);
+    expect(await operations()).toHaveLength(1);
+    expect(await writeBack(held, ...ids)).toHaveLength(ids.length);
+    expect(await operations()).toEqual([]);
+    expect((await find(...ids)).map(({ facts }) => facts)).toEqual(ids.map(() => expect.objectContaining({ n: 2 })));
   });
 
   it('C97: above 64 MiB are refused and rolled back', async () => {

@@ -22,7 +22,7 @@ const RELATIONSHIP = {
   description: null,
 } as const;
 const [operationId, ticketId, versionId] = [randomUUID(), randomUUID(), randomUUID()];
-const held = { operationId, fences: new Map([['busy', 1]]) };
+const held = { operationId, takeovers: 0, fences: new Map([['busy', 1]]) };
 const id = CONTEXT.id;
 
 let workspace: TestWorkspace;
@@ -85,7 +85,7 @@ const ATTEMPTS: readonly Attempt[] = [
     [],
   ],
   ['releaseInstances', (t) => persistence.releaseInstances(t, id, held), undefined],
-  ['renewLeases', (t) => persistence.renewLeases(t, id, held, 1), undefined],
+  ['renewLease', (t) => persistence.renewLease(t, held, -1), undefined],
   ['findAdmissions', (t) => persistence.findAdmissions(t, id, ['busy']), []],
   ['deleteInstance', (t) => persistence.deleteInstance(t, id, 'free'), undefined],
   ['findHeldFacts', (t) => persistence.findHeldFacts(t, id, ['k']), { hasInstances: false, held: new Set() }],
@@ -149,7 +149,7 @@ const OTHERWISE: Readonly<Record<string, string>> = {
 
 const TABLES = [
   ...['contexts', 'context_relationships', 'context_instances', 'context_history', 'context_links'],
-  ...['context_registrations', 'context_tickets', 'rules'],
+  ...['context_registrations', 'context_tickets', 'context_operations', 'rules'],
 ];
 const state = async (): Promise<unknown> => {
   const rows = await Promise.all(

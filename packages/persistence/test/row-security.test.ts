@@ -352,7 +352,7 @@ describe('row security', () => {
       'findContextInForce',
       'loadCollections',
     ],
-    ...['loadRuleInterface', 'unbindRules', 'lockInstances', 'findAdmissions', 'releaseInstances', 'renewLeases'],
+    ...['loadRuleInterface', 'unbindRules', 'lockInstances', 'findAdmissions', 'releaseInstances', 'renewLease'],
     ...['writeBackInstances', 'writeInstances', 'mergeDirect', 'deleteInstance', 'findHeldFacts', 'findInstances'],
     ...['listInstances', 'saveReaderPasses', 'addHistory', 'findHistory', 'findLinkHolders', 'findLinkTargets'],
     ...[

@@ -130,7 +130,7 @@ it('C147, I6: an owner that falls silent is taken over, and what it finds later 
   const paused = submit(one, 'x', 1);
   while (one.workers.messages.length === 0) await pause(5);
   await one.database.inWorkspace(one.access, (t) =>
-    t.raw("update context_instances set lease_until = clock_timestamp() - interval '1 second'"),
+    t.raw("update context_operations set lease_until = clock_timestamp() - interval '1 second'"),
   );
   await two.upkeep.round();
   expect(await get('x')).toMatchObject({ state: { n: 1, echo: 10 } });

@@ -1,4 +1,5 @@
 import { type Database } from '../connection/database';
+import { type HeldInstances } from './fence';
 
 /** An instance of some workspace that was left alone. */
 export interface LeftInstance {
@@ -7,11 +8,12 @@ export interface LeftInstance {
   readonly instanceId: string;
 }
 
-/** An operation whose owner has been silent for longer than its lease, held by the caller from now on. */
-export interface TakenOperation extends LeftInstance {
-  readonly operationId: string;
-  /** The new fence: what the former owner writes with the old one changes nothing. */
-  readonly fence: number;
+/** An operation whose holder has been silent for longer than its lease, held by the caller from now on. */
+export interface TakenOperation {
+  readonly workspaceId: string;
+  readonly contextId: string;
+  /** With the new fences: what the former holder writes with the old ones changes nothing. */
+  readonly held: HeldInstances;
 }
 
 interface LeftRow {
@@ -23,13 +25,30 @@ interface LeftRow {
 const TAKE = /* sql */ `
   select * from take_over_operations(cast(:lease || ' milliseconds' as interval), cast(:most as integer))`;
 
-/** Takes over operations of all workspaces whose lease has run out (C147). */
+interface TakenRow {
+  readonly workspace_id: string;
+  readonly context_id: string;
+  readonly operation_id: string;
+  readonly takeovers: number;
+  readonly instance_ids: readonly string[];
+  readonly fences: readonly string[];
+}
+
+/** Takes over operations of all workspaces whose lease has run out (C147), `most` of them. */
 export const takeOverOperations = async (
   database: Pick<Database, 'lookUp'>,
   { leaseMs, most }: { readonly leaseMs: number; readonly most: number },
 ): Promise<readonly TakenOperation[]> => {
-  const rows = await database.lookUp<LeftRow & { operation_id: string; fence: string }>(TAKE, { lease: leaseMs, most });
-  return rows.map((row) => ({ ...toLeft(row), operationId: row.operation_id, fence: Number(row.fence) }));
+  const rows = await database.lookUp<TakenRow>(TAKE, { lease: leaseMs, most });
+  return rows.map(({ workspace_id, context_id, operation_id, takeovers, instance_ids, fences }) => ({
+    workspaceId: workspace_id,
+    contextId: context_id,
+    held: {
+      operationId: operation_id,
+      takeovers,
+      fences: new Map(instance_ids.map((id, index) => [id, Number(fences[index])])),
+    },
+  }));
 };
 
 const SWEEP = /* sql */ `select * from sweep_expired_instances(cast(:most as integer))`;

@@ -1,5 +1,6 @@
-import { query, type Transaction } from '../connection/query';
+import { type Bindings, query, type Transaction } from '../connection/query';
 import { among } from './among';
+import { END_OPERATION, FENCED, heldBindings, type HeldInstances } from './fence';
 import { type StoredExecutions, type StoredFacts } from './instance-record';
 import { refuseTooLarge } from './refuse-too-large';
 
@@ -34,13 +35,6 @@ export interface Admission {
   readonly leaseMs: number;
 }
 
-/** Instances that an operation holds, as it was admitted. */
-export interface HeldInstances {
-  readonly operationId: string;
-  /** By instance id. */
-  readonly fences: ReadonlyMap<string, number>;
-}
-
 interface WrittenRow {
   readonly instance_id: string;
   readonly version: string;
@@ -49,18 +43,17 @@ interface WrittenRow {
 }
 
 /**
- * Every list has one element an instance, found by the place of its id. A join with the lists would be plainer; but as long as the database has
- * no statistics of the table, it takes the rows for one and compares each with each of the lists.
+ * What the instances become is one object by their ids, and each row looks itself up in it. A join with a list would be plainer; but as long as the
+ * database has no statistics of the table, it takes the rows for one and compares each with each element of the list.
  */
 const WRITE = (admission: string, condition: string): string => /* sql */ `
   update context_instances i set
     (facts, derived, executions, created_at, reader_pass) = (
       select
-        cast((cast(:facts as text[]))[w.at] as jsonb), cast((cast(:derived as text[]))[w.at] as jsonb),
-        cast((cast(:executions as text[]))[w.at] as jsonb),
-        case when (cast(:is_new as text[]))[w.at] = 'true' then clock_timestamp() else i.created_at end,
-        case when (cast(:is_new as text[]))[w.at] = 'true' then null else i.reader_pass end
-      from (select array_position(cast(:ids as text[]), i.instance_id)) as w (at)
+        w.write -> 'facts', w.write -> 'derived', w.write -> 'executions',
+        case when w.write -> 'isNew' = 'true' then clock_timestamp() else i.created_at end,
+        case when w.write -> 'isNew' = 'true' then null else i.reader_pass end
+      from (select cast(:writes as jsonb) -> i.instance_id offset 0) as w (write)
     ),
     version = i.version + 1, updated_at = clock_timestamp(),
     expires_at = case
@@ -71,28 +64,72 @@ const WRITE = (admission: string, condition: string): string => /* sql */ `
   where i.context_id = cast(:context as uuid) and ${among('i')} and ${condition}
   returning i.instance_id, i.version, i.fence, i.expires_at`;
 
-const MERGE = WRITE(
-  `operation_id = cast(:operation as uuid),
-   fence = i.fence + case when cast(:operation as uuid) is null then 0 else 1 end,
-   lease_until = case when cast(:operation as uuid) is null then null
-     else clock_timestamp() + make_interval(secs => cast(:lease as double precision)) end`,
-  'i.operation_id is null',
-);
+const MERGE = WRITE('operation_id = null', 'i.operation_id is null');
 
-/** Whether the operation still holds the row under the fence that it was admitted with. */
-const FENCED =
-  'i.operation_id = cast(:operation as uuid) and i.fence = (cast(:fences as bigint[]))[array_position(cast(:ids as text[]), i.instance_id)]';
+/** The instances and the operation that holds them are written together. */
+const ADMIT = /* sql */ `
+  with admitted as (
+    ${WRITE('operation_id = cast(:operation as uuid), fence = i.fence + 1', 'i.operation_id is null')}
+  ), operation as (
+    insert into context_operations as o (operation_id, context_id, instance_ids, lease_until)
+    select cast(:operation as uuid), cast(:context as uuid), array_agg(a.instance_id),
+      clock_timestamp() + make_interval(secs => cast(:lease as double precision))
+    from admitted a having count(*) > 0
+    on conflict (operation_id) do update set instance_ids = o.instance_ids || excluded.instance_ids
+  )
+  select * from admitted`;
 
-/** Whoever lost the fence writes nothing (C142). */
-const WRITE_BACK = WRITE('operation_id = null, lease_until = null', FENCED);
+/** Whoever lost the fence writes nothing (C142); the operation ends with its holder. */
+const WRITE_BACK = /* sql */ `
+  with written as (
+    ${WRITE('operation_id = null', FENCED)}
+  ), ended as (
+    ${END_OPERATION}
+  )
+  select * from written`;
 
-const bindingsOf = (writes: readonly InstanceWrite[], { contextId, ttlSeconds }: WriteOptions) => ({
+/** A statement carries so many characters of facts, or one instance: no JSON object of the database holds 256 MiB. */
+const MOST_CHARACTERS = 16 * 1024 * 1024;
+
+/** Writes that go together, by their ids and as one JSON object. */
+interface WriteGroup {
+  readonly ids: string[];
+  readonly writes: string[];
+}
+
+const groupWrites = (writes: readonly InstanceWrite[]): readonly WriteGroup[] => {
+  const groups: WriteGroup[] = [];
+  let characters = Infinity;
+  for (const write of writes) {
+    const text = `${JSON.stringify(write.instanceId)}:${JSON.stringify(write)}`;
+    characters += text.length;
+    if (characters > MOST_CHARACTERS) {
+      groups.push({ ids: [], writes: [] });
+      characters = text.length;
+    }
+    groups.at(-1)?.ids.push(write.instanceId);
+    groups.at(-1)?.writes.push(text);
+  }
+  return groups;
+};
+
+const run = async (
+  transaction: Transaction,
+  sql: string,
+  writes: readonly InstanceWrite[],
+  bindings: Bindings,
+): Promise<readonly WrittenInstance[]> => {
+  const written: WrittenInstance[] = [];
+  for (const group of groupWrites(writes)) {
+    const own = { ids: group.ids, writes: `{${group.writes.join(',')}}` };
+    const rows = await refuseTooLarge(() => query<WrittenRow>(transaction, sql, { ...bindings, ...own }));
+    written.push(...rows.map(toWritten));
+  }
+  return written;
+};
+
+const bindingsOf = ({ contextId, ttlSeconds }: WriteOptions) => ({
   context: contextId,
-  ids: writes.map(({ instanceId }) => instanceId),
-  facts: writes.map(({ facts }) => JSON.stringify(facts)),
-  derived: writes.map(({ derived }) => JSON.stringify(derived)),
-  executions: writes.map(({ executions }) => JSON.stringify(executions)),
-  is_new: writes.map(({ isNew }) => String(isNew)),
   extends: ttlSeconds !== undefined,
   ttl: ttlSeconds ?? null,
 });
@@ -101,41 +138,27 @@ const bindingsOf = (writes: readonly InstanceWrite[], { contextId, ttlSeconds }:
  * Writes free instances whose rows this transaction holds; with an admission they become busy with that operation in the same statement (C141).
  * Throws `payload_too_large` for an instance of more than 64 MiB.
  */
-export const writeInstances = async (
+export const writeInstances = (
   transaction: Transaction,
   writes: readonly InstanceWrite[],
   options: WriteOptions & { readonly admission?: Admission | undefined },
 ): Promise<readonly WrittenInstance[]> => {
   const { admission } = options;
-  const rows = await refuseTooLarge(() =>
-    query<WrittenRow>(transaction, MERGE, {
-      ...bindingsOf(writes, options),
-      operation: admission?.operationId ?? null,
-      lease: (admission?.leaseMs ?? 0) / 1_000,
-    }),
-  );
-  return rows.map(toWritten);
+  if (admission === undefined) return run(transaction, MERGE, writes, bindingsOf(options));
+  const { operationId: operation, leaseMs } = admission;
+  return run(transaction, ADMIT, writes, { ...bindingsOf(options), operation, lease: leaseMs / 1_000 });
 };
 
 /**
- * Writes what an operation made of its instances and frees them; answers those that it still held (C142). Throws `payload_too_large` for an
- * instance of more than 64 MiB.
+ * Writes what an operation made of its instances, frees them and ends the operation; answers those that it still held (C142). Throws
+ * `payload_too_large` for an instance of more than 64 MiB.
  */
-export const writeBackInstances = async (
+export const writeBackInstances = (
   transaction: Transaction,
   writes: readonly InstanceWrite[],
   options: WriteOptions & { readonly held: HeldInstances },
-): Promise<readonly WrittenInstance[]> => {
-  const { operationId, fences } = options.held;
-  const rows = await refuseTooLarge(() =>
-    query<WrittenRow>(transaction, WRITE_BACK, {
-      ...bindingsOf(writes, options),
-      fences: writes.map(({ instanceId }) => String(fences.get(instanceId) ?? -1)),
-      operation: operationId,
-    }),
-  );
-  return rows.map(toWritten);
-};
+): Promise<readonly WrittenInstance[]> =>
+  run(transaction, WRITE_BACK, writes, { ...bindingsOf(options), ...heldBindings(options.held) });
 
 const toWritten = ({ instance_id, version, fence, expires_at }: WrittenRow): WrittenInstance => ({
   instanceId: instance_id,
@@ -143,60 +166,3 @@ const toWritten = ({ instance_id, version, fence, expires_at }: WrittenRow): Wri
   fence: Number(fence),
   expiresAt: expires_at?.toISOString() ?? null,
 });
-
-const RELEASE = /* sql */ `
-  update context_instances i set operation_id = null, lease_until = null
-  where i.context_id = cast(:context as uuid) and ${among('i')} and ${FENCED}`;
-
-const RENEW = /* sql */ `
-  update context_instances i set lease_until = clock_timestamp() + make_interval(secs => cast(:lease as double precision))
-  where i.context_id = cast(:context as uuid) and ${among('i')} and ${FENCED}`;
-
-const heldBindings = (contextId: string, { operationId, fences }: HeldInstances) => ({
-  context: contextId,
-  operation: operationId,
-  ids: [...fences.keys()],
-  fences: [...fences.values()].map(String),
-});
-
-/** Frees instances that an operation still holds, without writing them. */
-export const releaseInstances = async (
-  transaction: Transaction,
-  contextId: string,
-  held: HeldInstances,
-): Promise<void> => {
-  await query(transaction, RELEASE, heldBindings(contextId, held));
-};
-
-/** Says that an operation is still at work. */
-export const renewLeases = async (
-  transaction: Transaction,
-  contextId: string,
-  held: HeldInstances,
-  leaseMs: number,
-): Promise<void> => {
-  await query(transaction, RENEW, { ...heldBindings(contextId, held), lease: leaseMs / 1_000 });
-};
-
-const ADMISSIONS = /* sql */ `
-  select i.instance_id, i.operation_id, i.fence, i.version, i.expires_at from context_instances i
-  where i.context_id = cast(:context as uuid) and i.instance_id = any (cast(:ids as text[]))`;
-
-/** What rows say of operations on them. */
-export interface AdmissionState extends WrittenInstance {
-  /** The operation that holds it; null where it is free. */
-  readonly operationId: string | null;
-}
-
-/** What the rows of instances say of operations at the moment: how an outcome that got lost is found out (C149). */
-export const findAdmissions = async (
-  transaction: Transaction,
-  contextId: string,
-  instanceIds: readonly string[],
-): Promise<readonly AdmissionState[]> => {
-  const rows = await query<WrittenRow & { operation_id: string | null }>(transaction, ADMISSIONS, {
-    context: contextId,
-    ids: instanceIds,
-  });
-  return rows.map((row) => ({ ...toWritten(row), operationId: row.operation_id }));
-};

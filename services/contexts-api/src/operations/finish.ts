@@ -68,7 +68,7 @@ const writeBack = async (
 ): Promise<Written> => {
   const { context, origin, mode } = work;
   const fences = new Map(settledHeld.map(({ held }) => [idOf(held), held.fence]));
-  const held: HeldInstances = { operationId, fences };
+  const held: HeldInstances = { operationId, takeovers: 0, fences };
   const ttlSeconds = mode === 'submit' ? context.model.definition.ttlSeconds : undefined;
   const writes = settledHeld.map(({ held: one, settled, outcome }) => ({
     instanceId: idOf(one),

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { settle } from '@decision/contexts';
 import { ServiceError, type SettledInstance } from '@decision/contracts';
 import { inputHash } from '@decision/execution';
-import { type Database, releaseInstances, renewLeases } from '@decision/persistence';
+import { type Database, type HeldInstances, releaseInstances, renewLease } from '@decision/persistence';
 import { admit, type Admitted, type HeldInstance } from './admit';
 import { finish, type Finished, outcomeOfHeld } from './finish';
 import { Line, type LineSettings } from './line';
@@ -97,7 +97,7 @@ class Operating {
   private async carryOut(operationId: string, { held, collections }: Admitted): Promise<void> {
     const { work } = this;
     const operation = { work, held, collections };
-    const renewal = this.renew(operationId, held);
+    const renewal = this.renew(operationId);
     try {
       const settled = await this.settle(operation);
       const settledHeld = held.map((one, index) => {
@@ -132,13 +132,12 @@ class Operating {
     }
   }
 
-  private renew(operationId: string, held: readonly HeldInstance[]): NodeJS.Timeout {
+  private renew(operationId: string): NodeJS.Timeout {
     const { database, leaseMs } = this.context;
-    const { context, origin } = this.work;
     const timer = setInterval(() => {
       database
-        .inWorkspace(origin.access, (transaction) =>
-          renewLeases(transaction, context.id, heldBy(operationId, held), leaseMs),
+        .inWorkspace(this.work.origin.access, (transaction) =>
+          renewLease(transaction, { operationId, takeovers: 0 }, leaseMs),
         )
         .catch(() => undefined); // the lease runs out, and somebody takes the operation over
     }, leaseMs / 3);
@@ -156,8 +155,9 @@ class Operating {
 /** Failures that say that nothing can be executed at the moment (C71). */
 const UNAVAILABLE: ReadonlySet<string> = new Set(['broker_unavailable', 'overloaded', 'shutting_down']);
 
-const heldBy = (operationId: string, held: readonly HeldInstance[]) => ({
+const heldBy = (operationId: string, held: readonly HeldInstance[]): HeldInstances => ({
   operationId,
+  takeovers: 0,
   fences: new Map(held.map(({ planned, fence }) => [planned.locked.instanceId, fence])),
 });
 

@@ -16,25 +16,26 @@ export interface ResumeContext {
 }
 
 /**
- * Carries on where the owner of an operation fell silent: its merge is committed, so what is left is to run what is due now. The row is freed
- * under the new fence, which the former owner does not have, and then looked at like any dependent instance. Whoever came first to its line
+ * Carries on where the owner of an operation fell silent: its merge is committed, so what is left is to run what is due now. The rows are freed
+ * under their new fences, which the former owner does not have, and then looked at like any dependent instances. Whoever came first to a line
  * goes first; what is due then is due to them as well.
  */
 export const resume = async (
   { database, directory, operate: operating, timeoutMs, now, newId }: ResumeContext,
-  { workspaceId, contextId, instanceId, operationId, fence }: TakenOperation,
+  { workspaceId, contextId, held }: TakenOperation,
 ): Promise<void> => {
   const beganAt = now();
   const access = { workspaceId, userGroups: undefined };
   const context = await database.inWorkspace(access, async (transaction) => {
-    await releaseInstances(transaction, contextId, { operationId, fences: new Map([[instanceId, fence]]) });
+    await releaseInstances(transaction, contextId, held);
     return directory.openById(transaction, workspaceId, contextId);
   });
-  if (context === undefined) return;
+  if (context === undefined || held.fences.size === 0) return;
   const origin: RequestOrigin = {
     ...{ access, keyId: undefined, requestId: newId(), traceparent: undefined },
     now: beganAt,
     deadline: beganAt + timeoutMs,
   };
-  await operate(operating, { context, origin, given: [{ instanceId, facts: {} }], mode: 'dependent' });
+  const given = [...held.fences.keys()].map((instanceId) => ({ instanceId, facts: {} }));
+  await operate(operating, { context, origin, given, mode: 'dependent' });
 };

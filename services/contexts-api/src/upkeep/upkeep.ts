@@ -23,8 +23,10 @@ export interface Upkeep {
   stop(): Promise<void>;
 }
 
-/** What one statement takes at most. */
+/** Rows that one statement takes at most. */
 const MOST_AT_ONCE = 500;
+/** Operations that are taken over at once; each holds as many instances as a chunk of a batch. */
+const MOST_OPERATIONS = 10;
 
 /**
  * Looks after what was left behind: instances that have expired are deleted in bounded steps (C107), operations whose owner is silent are taken over
@@ -69,7 +71,7 @@ const takeOver = async (context: UpkeepContext): Promise<void> => {
   const { database, operate, onEvent } = context;
   const taken: readonly TakenOperation[] = await takeOverOperations(database, {
     leaseMs: operate.leaseMs,
-    most: MOST_AT_ONCE,
+    most: MOST_OPERATIONS,
   });
   if (taken.length > 0) onEvent({ type: 'operations_taken_over', count: taken.length });
   for (const operation of taken) await resume(context, operation).catch(context.onError);
