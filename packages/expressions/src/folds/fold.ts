@@ -2,7 +2,7 @@ import { FormulaFault, type FormulaProblem, problemOf } from '../formula-problem
 import { defaultFormulaBudget, type FormulaBudget } from '../run/budget';
 import { type CompiledFormula } from '../run/run';
 import { type FormulaOutcome, runFormula } from '../run/run-formula';
-import { type PieceReduction } from './foldings';
+import { type PieceReduction } from './piece-reductions';
 
 /** Steps, and UTF-16 units, for each element of a piece, where that is more than a formula's own budget. */
 const STEPS_PER_ELEMENT = 200;

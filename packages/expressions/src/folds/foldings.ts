@@ -10,7 +10,7 @@ import {
 } from '../functions/reductions';
 import { type CompiledFormula } from '../run/run';
 import { type CallNode, type FormulaNode } from '../syntax/nodes';
-import { AllReduction, AnyReduction, TallyReduction } from './piece-reductions';
+import { AllReduction, AnyReduction, type PieceReduction, TallyReduction } from './piece-reductions';
 
 export interface CallParts {
   readonly call: CallNode;
@@ -25,13 +25,6 @@ export interface CallParts {
 export interface Folding {
   readonly prepare: (parts: CallParts) => CompiledFormula;
   readonly reduce: (call: CallNode) => PieceReduction;
-}
-
-/** A reduction that is given what was made of each piece. */
-export interface PieceReduction {
-  /** True: the answer is certain, whatever the other pieces are. */
-  addPiece(made: unknown): boolean;
-  result(): unknown;
 }
 
 /** The values of the piece's elements go to the reduction that the call itself uses. */

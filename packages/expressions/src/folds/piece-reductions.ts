@@ -1,4 +1,9 @@
-import { type PieceReduction } from './foldings';
+/** A reduction that is given what was made of each piece. */
+export interface PieceReduction {
+  /** True: the answer is certain, whatever the other pieces are. */
+  addPiece(made: unknown): boolean;
+  result(): unknown;
+}
 
 /** Adds the counts of the pieces. */
 export class TallyReduction implements PieceReduction {

@@ -1,7 +1,7 @@
 import { type Facts, identityValueOf, outcomeOf, resolveInstance, type Settled } from '@decision/contexts';
 import { type DirectlyMerged, mergeDirect } from '@decision/persistence';
 import { type ContextInUse } from '../definitions/context-directory';
-import { NO_RELATIVES } from '../operations/related';
+import { NO_RELATIVES } from '../operations/relatives';
 import { type GivenFacts, type InstanceOutcome, type RequestOrigin } from '../operations/work';
 import { type InstancesContext } from '../service-context';
 

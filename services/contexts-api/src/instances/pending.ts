@@ -1,7 +1,8 @@
 import { type BoundAsset, type Facts, resolveInstance, waitingOn } from '@decision/contexts';
 import { type ContextWaitingOn, type PendingAnswer } from '@decision/contracts';
 import { findInstances, findRegistrations } from '@decision/persistence';
-import { loadRelatives, NO_RELATIVES, type Relatives } from '../operations/related';
+import { loadRelatives } from '../operations/related';
+import { NO_RELATIVES, type Relatives } from '../operations/relatives';
 import { type InstancesContext } from '../service-context';
 import { type NamedInstance } from './named-instance';
 import { instanceNotFound } from './instance-errors';

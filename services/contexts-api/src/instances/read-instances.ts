@@ -15,7 +15,8 @@ import {
   type PageRequest,
 } from '@decision/persistence';
 import { type ContextInUse } from '../definitions/context-directory';
-import { loadRelatives, type Relatives } from '../operations/related';
+import { loadRelatives } from '../operations/related';
+import { type Relatives } from '../operations/relatives';
 import { type RequestOrigin } from '../operations/work';
 import { type InstancesContext } from '../service-context';
 import { nameOfInstance } from './instance-answers';

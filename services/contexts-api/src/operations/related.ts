@@ -3,7 +3,6 @@ import {
   aggregatesOver,
   type Facts,
   linkedInstance,
-  type RelatedInstances,
   RelationFolds,
   type Relationship,
   relationsRead,
@@ -13,15 +12,8 @@ import {
 import { contextLimits, ServiceError } from '@decision/contracts';
 import { findNamed, findRelatedPieces, type Transaction } from '@decision/persistence';
 import { type ContextInUse } from '../definitions/context-directory';
+import { type Relatives } from './relatives';
 import { type GivenFacts, type RequestOrigin } from './work';
-
-/** What is read of the instances that one is related to. */
-export interface Relatives {
-  readonly related: RelatedInstances;
-  readonly aggregates: Aggregates;
-}
-
-export const NO_RELATIVES: Relatives = Object.freeze({ related: {}, aggregates: {} });
 
 /** What is asked of the instances of one relationship. */
 interface RelationQuery {

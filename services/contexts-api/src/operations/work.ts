@@ -7,7 +7,7 @@ import {
   type WorkspaceAccess,
 } from '@decision/persistence';
 import { type ContextInUse } from '../definitions/context-directory';
-import { type Relatives } from './related';
+import { type Relatives } from './relatives';
 
 /** On whose behalf, since when and until when something is done. */
 export interface RequestOrigin {
