@@ -10,8 +10,17 @@ export interface RawInstance {
 export interface RawInstances {
   /** Writes instances, 500 in a statement and a transaction, as they come. Ids are distinct within each 500. */
   readonly upsert: (contextId: string, instances: readonly RawInstance[]) => Promise<void>;
+  /** Makes instances `prefix1` and so on with a total, whose foreign key names one other, as if they had been submitted. */
+  readonly fillLinked: (contextId: string, filling: LinkedFilling) => Promise<void>;
   readonly empty: (contextId: string) => Promise<void>;
   close(): Promise<void>;
+}
+
+export interface LinkedFilling {
+  readonly prefix: string;
+  readonly count: number;
+  readonly foreignKey: string;
+  readonly target: string;
 }
 
 const CHUNK = 500;
@@ -21,6 +30,16 @@ const UPSERT = `
   select cast(:context as uuid), given.id, cast(given.facts as jsonb), 1
   from unnest(cast(:ids as text[]), cast(:facts as text[])) as given (id, facts)
   on conflict (context_id, instance_id) do update set facts = excluded.facts`;
+
+const FILL = `
+  insert into context_instances (context_id, instance_id, facts, version)
+  select cast(:context as uuid), cast(:prefix as text) || n,
+    jsonb_build_object('id', cast(:prefix as text) || n, 'total', n % 1000, cast(:key as text), cast(:target as text)), 1
+  from generate_series(1, cast(:count as integer)) n`;
+
+const LINK = `
+  insert into context_links (context_id, instance_id, fact, target_id)
+  select cast(:context as uuid), cast(:prefix as text) || n, :key, :target from generate_series(1, cast(:count as integer)) n`;
 
 export const openRawInstances = (url: string, workspaceId: string): RawInstances => {
   const database = openDatabase({ url, applicationName: 'benchmark' });
@@ -35,6 +54,10 @@ export const openRawInstances = (url: string, workspaceId: string): RawInstances
         const facts = chunk.map((instance) => JSON.stringify(instance.facts));
         await run(UPSERT, { context, ids: chunk.map(({ id }) => id), facts });
       }
+    },
+    fillLinked: async (context, { prefix, count, foreignKey, target }) => {
+      const bindings = { context, prefix, key: foreignKey, target, count: String(count) };
+      for (const sql of [FILL, LINK]) await run(sql, bindings);
     },
     empty: async (context) =>
       void (await run('delete from context_instances where context_id = cast(:context as uuid)', { context })),
