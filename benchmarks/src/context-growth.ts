@@ -9,7 +9,7 @@ import {
   type Send,
 } from './context-workload';
 import { memoryOf, sendLines, withMemory } from './line-batches';
-import { summarise } from './measurement';
+import { type Measurement, summarise } from './measurement';
 import { type RawInstances } from './raw-instances';
 import { say, type ServiceUnderTest } from './service-under-test';
 
@@ -63,60 +63,32 @@ export const growLines = async ({ service, contexts }: GrowthBench): Promise<voi
   }
 };
 
-/** What a submission costs among few and many instances of its context, which arrive as lines. */
-export const growInstances = async ({ service, contexts }: GrowthBench): Promise<void> => {
-  const { slug } = await makeOffers(contexts, 'Grown');
-  const small = await makeOffers(contexts, 'Small');
-  const key = (index: number): string => `i-${String(index).padStart(8, '0')}`;
+/** What a submission costs among few and many instances of its context, in turns with one that is alone. */
+export const growInstances = async ({ service, contexts, raw }: GrowthBench): Promise<void> => {
+  const grown = await makeOffers(contexts, 'Grown');
+  const alone = await makeOffers(contexts, 'Alone');
   let submitted = 0;
-  const submit = (to: string, held: number) => (): Promise<unknown> =>
-    contexts('POST', `/contexts/${to}/${key((submitted * 7_919) % held)}`, { total: 200 + (submitted += 1) });
-  await contexts('POST', `/contexts/${small.slug}/${key(0)}`, { total: 1 });
-  await service.publish(discountRule(slug));
-  await service.publish(discountRule(small.slug));
-  await latencies(SINGLES, submit(small.slug, 1));
-  table(
-    'instances',
-    'lines/s to get there',
-    'contexts-api at most, MB',
-    'submission p50, p99, ms',
-    'beside one instance',
-    'ratio of p50',
-  );
+  const submit = (slug: string, held: number) => (): Promise<unknown> =>
+    contexts('POST', `/contexts/${slug}/i-${1 + ((submitted * 7_919) % held)}`, { total: 200 + (submitted += 1) });
+  for (const { slug } of [grown, alone]) await service.publish(discountRule(slug));
+  await latencies(SINGLES, submit(alone.slug, 1));
+  table('instances of the context', 'submission p50, p99, ms', 'of one instance alone, ms', 'ratio of p50');
   let held = 0;
   for (const instances of stepsTo(INSTANCES)) {
-    const from = held;
-    const lines = instances - held;
-    const { ms, peak } = await withMemory(service, () =>
-      sendLines(service, slug, lines, (index) => ({ id: key(from + index), customer: 'c' })),
-    );
+    const filling = { prefix: 'i-', from: held + 1, count: instances, foreignKey: 'customer', target: 'c' };
+    await raw.fill(grown.id, filling);
     held = instances;
-    const seen: Record<'grown' | 'small', { p50: number[]; p99: number[] }> = {
-      grown: { p50: [], p99: [] },
-      small: { p50: [], p99: [] },
-    };
+    const rounds = { grown: [] as Measurement[], alone: [] as Measurement[] };
     for (const round of range(ROUNDS)) {
-      for (const [name, to, count] of [
-        ['grown', slug, held],
-        ['small', small.slug, 1],
-      ] as const) {
-        const { p50, p99 } = await latencies(SINGLES, submit(to, count));
-        seen[name].p50.push(p50);
-        seen[name].p99.push(p99);
-      }
+      rounds.grown.push(await latencies(SINGLES, submit(grown.slug, held)));
+      rounds.alone.push(await latencies(SINGLES, submit(alone.slug, 1)));
       say(`${instances} instances, round ${round + 1}`);
     }
-    const shown = ({ p50, p99 }: { p50: number[]; p99: number[] }): string =>
-      `${median(p50).toFixed(1)}, ${median(p99).toFixed(1)}`;
-    const ratio = median(seen.grown.p50) / median(seen.small.p50);
-    row(
-      instances,
-      ((lines / ms) * 1_000).toFixed(0),
-      peak.toFixed(0),
-      shown(seen.grown),
-      shown(seen.small),
-      ratio.toFixed(2),
-    );
+    const middle = (seen: readonly Measurement[], key: 'p50' | 'p99'): number => median(seen.map((one) => one[key]));
+    const shown = (seen: readonly Measurement[]): string =>
+      `${middle(seen, 'p50').toFixed(1)}, ${middle(seen, 'p99').toFixed(1)}`;
+    const ratio = middle(rounds.grown, 'p50') / middle(rounds.alone, 'p50');
+    row(instances, shown(rounds.grown), shown(rounds.alone), ratio.toFixed(2));
   }
 };
 
