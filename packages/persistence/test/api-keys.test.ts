@@ -172,7 +172,9 @@ describe('API keys', () => {
       expect(first).toMatch(/Z$/);
       expect(await lastUsed()).toBe(first);
       await inWorkspace((transaction) =>
-        transaction.raw(`update api_keys set last_used_at = last_used_at - interval '2 minutes' where id = ?`, [id]),
+        transaction.raw(`update api_keys set last_used_at = last_used_at - interval '2 minutes' where id = :id`, {
+          id,
+        }),
       );
       const later = await lastUsed();
       expect(Date.parse(later ?? '')).toBeGreaterThanOrEqual(Date.parse(first ?? ''));

@@ -24,6 +24,7 @@ const TABLES = [
   'context_history',
   'context_instances',
   'context_links',
+  'context_operations',
   'context_registrations',
   'context_relationships',
   'context_tickets',

@@ -68,8 +68,8 @@ const killAndRestart = async (): Promise<void> => {
 const members = (collection: string): Promise<Readonly<Record<string, unknown>>> =>
   database.inWorkspace(access, async (transaction) => {
     const { rows } = await transaction.raw<{ rows: { name: string; content: unknown }[] }>(
-      `select name, content from workspace_values where starts_with(name, ?) and archived_at is null`,
-      [`${collection}.`],
+      `select name, content from workspace_values where starts_with(name, :prefix) and archived_at is null`,
+      { prefix: `${collection}.` },
     );
     return Object.fromEntries(rows.map((row) => [row.name.slice(collection.length + 1), row.content]));
   });

@@ -1,8 +1,8 @@
 import { type Client } from 'pg';
-import { claim } from './claims';
 import { type DatabaseSettings } from './database-settings';
 import { createPool } from './pool';
 import { type Bindings, query, type Transaction } from './query';
+import { runnerOn, transact } from './transact';
 import { translateError } from './translate-error';
 import { type WorkspaceAccess } from './workspace-access';
 
@@ -30,42 +30,20 @@ export interface Database {
 /** Makes a pool; nothing is connected yet. Throws `internal_error` for a URL of a wrong form. */
 export const openDatabase = (settings: DatabaseSettings): Database => {
   const pool = createPool(settings);
-  const { knex } = pool;
 
-  const lookUp: Database['lookUp'] = async <Row>(sql: string, bindings: Bindings = {}) => {
+  const lend = async <T>(work: (connection: Client) => Promise<T>): Promise<T> => {
     try {
-      return await pool.lend((connection) =>
-        query<Row>({ raw: (text, values) => knex.raw(text, values).connection(connection) }, sql, bindings),
-      );
+      return await pool.lend(work);
     } catch (error) {
       throw translateError(error);
     }
   };
 
-  const inWorkspace: Database['inWorkspace'] = async (access, work) => {
-    let failure: { readonly error: unknown } | undefined;
-    const transact = (connection: Client) =>
-      knex.transaction(
-        async (transaction) => {
-          try {
-            await claim(transaction, access);
-            return await work(transaction);
-          } catch (error) {
-            failure = { error };
-            // Before the rollback, which would wait for the same silence again.
-            pool.discardIfBroken(connection, error);
-            throw error;
-          }
-        },
-        { connection },
-      );
-    try {
-      return await pool.lend(transact);
-    } catch (error) {
-      // What went wrong first counts; a rollback that fails too says less.
-      throw translateError(failure ? failure.error : error);
-    }
-  };
+  const lookUp: Database['lookUp'] = <Row>(sql: string, bindings: Bindings = {}) =>
+    lend((connection) => query<Row>(runnerOn(connection), sql, bindings));
+
+  const inWorkspace: Database['inWorkspace'] = (access, work) =>
+    lend((connection) => transact(connection, access, work, pool));
 
   return {
     ping: async () => {

@@ -15,11 +15,12 @@ const IDLE_TIMEOUT_MS = 30_000;
 const CLOSE_TIMEOUT_MS = 10_000;
 
 export interface Pool {
-  readonly knex: Knex;
   /** Lends a connection to some work. */
   lend<T>(work: (connection: Client) => Promise<T>): Promise<T>;
-  /** Cuts a lent connection where an error that arose on it says that it cannot be used again. */
-  discardIfBroken(connection: Client, error: unknown): void;
+  /** Cuts a lent connection; it is not used again. */
+  discard(connection: Client): void;
+  /** Discards a lent connection where an error that arose on it says that it cannot be used again; answers whether it did. */
+  discardIfBroken(connection: Client, error: unknown): boolean;
   /** Lets running work finish within the time of the settings, then closes every connection. Idempotent. */
   close(): Promise<void>;
 }
@@ -38,10 +39,15 @@ export const createPool = (settings: DatabaseSettings): Pool => {
   const client = knex.client as PoolClient; // typed `any` by the library
   let closing: Promise<void> | undefined;
 
-  const discardIfBroken = (connection: Client, error: unknown): void => {
-    if (!breaksConnection(error)) return;
+  const discard = (connection: Client): void => {
     broken.add(connection);
     cut(connection);
+  };
+
+  const discardIfBroken = (connection: Client, error: unknown): boolean => {
+    const isBroken = breaksConnection(error);
+    if (isBroken) discard(connection);
+    return isBroken;
   };
 
   const acquire = async (): Promise<Client> => {
@@ -55,7 +61,7 @@ export const createPool = (settings: DatabaseSettings): Pool => {
   };
 
   return {
-    knex,
+    discard,
     discardIfBroken,
     lend: async (work) => {
       const connection = await acquire();

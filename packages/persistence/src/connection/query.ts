@@ -1,14 +1,16 @@
-import { type Knex } from 'knex';
+import { type Bindings } from './bind-names';
 
-/** One transaction of one workspace; it commits when the work that received it succeeds. */
-export type Transaction = Knex.Transaction;
-
-/** Values by the names that a statement calls them: `:name`. Cast with `cast(:name as type)`, never with `::`. */
-export type Bindings = Readonly<Record<string, string | number | boolean | null | readonly string[]>>;
+export type { Bindings } from './bind-names';
 
 /** What runs a statement: a transaction, or a connection outside of one. */
 export interface StatementRunner {
-  raw(sql: string, bindings: Knex.ValueDict): PromiseLike<unknown>;
+  raw<Result = { readonly rows: unknown[] }>(sql: string, bindings?: Bindings): Promise<Result>;
+}
+
+/** One transaction of one workspace; it commits when the work that received it succeeds. Statements run one after the other, as they come. */
+export interface Transaction extends StatementRunner {
+  /** Runs work whose failure undoes that work alone, and is thrown on. */
+  savepoint<T>(work: (savepoint: Transaction) => Promise<T>): Promise<T>;
 }
 
 /** Runs one statement and answers its rows, whose shape the caller states. */
@@ -16,7 +18,4 @@ export const query = async <Row>(
   runner: StatementRunner,
   sql: string,
   bindings: Bindings = {},
-): Promise<readonly Row[]> => {
-  const result = (await runner.raw(sql, bindings as Knex.ValueDict)) as { rows: Row[] }; // its types lack readonly arrays, and rows
-  return result.rows;
-};
+): Promise<readonly Row[]> => (await runner.raw<{ rows: Row[] }>(sql, bindings)).rows;

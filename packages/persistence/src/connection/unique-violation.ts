@@ -15,7 +15,7 @@ export const writeUnlessTaken = async <T>(
   write: (savepoint: Transaction) => Promise<T>,
 ): Promise<UniqueWrite<T>> => {
   try {
-    return { status: 'written', value: await transaction.transaction(write) };
+    return { status: 'written', value: await transaction.savepoint(write) };
   } catch (error) {
     if (!(error instanceof DatabaseError) || error.code !== UNIQUE_VIOLATION) throw error;
     return { status: 'taken', constraint: error.constraint ?? '' };

@@ -1,0 +1,74 @@
+import { ServiceError } from '@decision/contracts';
+import { type Client } from 'pg';
+import { bindNames } from './bind-names';
+import { beginAs } from './claims';
+import { type Pool } from './pool';
+import { type StatementRunner, type Transaction } from './query';
+import { type WorkspaceAccess } from './workspace-access';
+
+/** Statements on a connection. */
+export const runnerOn = (connection: Client): StatementRunner => ({
+  raw: async (sql, bindings = {}) => {
+    const { text, values } = bindNames(sql, bindings);
+    // Without values the shorter protocol does. The shape is what the caller states.
+    return (await (values.length === 0 ? connection.query(text) : connection.query(text, values))) as never;
+  },
+});
+
+/**
+ * Runs work in a transaction as a workspace and commits it; where the work fails, the transaction is rolled back and the failure is thrown. A
+ * connection that may still be in the transaction is not used again.
+ */
+export const transact = async <T>(
+  connection: Client,
+  access: WorkspaceAccess,
+  work: (transaction: Transaction) => Promise<T>,
+  pool: Pick<Pool, 'discard' | 'discardIfBroken'>,
+): Promise<T> => {
+  const running = new RunningTransaction(connection);
+  let value: T;
+  try {
+    await connection.query(beginAs(access));
+    value = await work(running);
+  } catch (error) {
+    running.hasEnded = true;
+    // Before the rollback, which would wait for the same silence again.
+    const isGone = pool.discardIfBroken(connection, error);
+    // What went wrong first counts; a rollback that fails too says less.
+    if (!isGone) await connection.query('rollback').catch(() => pool.discard(connection));
+    throw error;
+  }
+  running.hasEnded = true;
+  const { command } = await connection.query('commit');
+  if (command === 'COMMIT') return value;
+  throw new ServiceError('internal_error', 'A transaction whose statement had failed was rolled back at its end.');
+};
+
+class RunningTransaction implements Transaction {
+  hasEnded = false;
+  private savepoints = 0;
+  private readonly runner: StatementRunner;
+
+  constructor(private readonly connection: Client) {
+    this.runner = runnerOn(connection);
+  }
+
+  /** Whoever comes late must not meet the next transaction of the connection. */
+  readonly raw: StatementRunner['raw'] = (sql, bindings) =>
+    this.hasEnded
+      ? Promise.reject(new ServiceError('internal_error', 'A statement came after the end of its transaction.'))
+      : this.runner.raw(sql, bindings);
+
+  async savepoint<T>(work: (savepoint: Transaction) => Promise<T>): Promise<T> {
+    const name = `savepoint_${(this.savepoints += 1)}`;
+    await this.raw(`savepoint ${name}`);
+    try {
+      const value = await work(this);
+      await this.raw(`release savepoint ${name}`);
+      return value;
+    } catch (error) {
+      await this.raw(`rollback to savepoint ${name}; release savepoint ${name}`);
+      throw error;
+    }
+  }
+}
