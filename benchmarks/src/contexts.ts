@@ -27,7 +27,11 @@ const RECORDS = Number(process.env['BENCH_RECORDS'] ?? 100_000);
 const TRIGGERED = Number(process.env['BENCH_TRIGGERED'] ?? 10_000);
 const SINGLES = Number(process.env['BENCH_SINGLES'] ?? 500);
 /** A batch of 100,000 records is more than the default body, and may take longer than a request should. */
-const ROOMY = { HTTP_BODY_LIMIT_BYTES: String(64 * 1024 * 1024), RPC_TIMEOUT_MS: '3600000' };
+const ROOMY = {
+  HTTP_BODY_LIMIT_BYTES: String(64 * 1024 * 1024),
+  RPC_TIMEOUT_MS: '3600000',
+  HTTP_REQUEST_TIMEOUT_MS: '3600000',
+};
 
 interface Bench {
   readonly service: ServiceUnderTest;

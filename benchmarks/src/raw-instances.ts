@@ -29,6 +29,8 @@ export interface LinkedFilling {
 }
 
 const CHUNK = 500;
+/** Instances that the database makes of nothing in one statement, within its time. */
+const FILL_CHUNK = 20_000;
 
 const UPSERT = `
   insert into context_instances as i (context_id, instance_id, facts, version)
@@ -54,8 +56,11 @@ export const openRawInstances = (url: string, workspaceId: string): RawInstances
     });
   const fill = async (context: string, statements: readonly string[], filling: LinkedFilling): Promise<void> => {
     const { prefix, from = 1, count, foreignKey, target } = filling;
-    const bindings = { context, prefix, key: foreignKey, target, from: String(from), count: String(count) };
-    for (const sql of statements) await run(sql, bindings);
+    for (let first = from; first <= count; first += FILL_CHUNK) {
+      const last = Math.min(count, first + FILL_CHUNK - 1);
+      const bindings = { context, prefix, key: foreignKey, target, from: String(first), count: String(last) };
+      for (const sql of statements) await run(sql, bindings);
+    }
   };
   return {
     fill: (context, filling) => fill(context, [FILL], filling),
