@@ -28,7 +28,7 @@ const TRIGGERED = Number(process.env['BENCH_TRIGGERED'] ?? 10_000);
 const SINGLES = Number(process.env['BENCH_SINGLES'] ?? 500);
 /** Batches are larger than the default body, which bounds lines too, and may take longer than a request should. */
 const ROOMY = {
-  HTTP_BODY_LIMIT_BYTES: String(1024 * 1024 * 1024),
+  HTTP_BODY_LIMIT_BYTES: String(512 * 1024 * 1024),
   RPC_TIMEOUT_MS: '3600000',
   HTTP_REQUEST_TIMEOUT_MS: '3600000',
 };
