@@ -28,11 +28,11 @@ const keyOf = (workspace: Workspace, name: string): string => keys.get(`${worksp
 beforeAll(async () => {
   service = await startFleetUnderTest();
   for (const workspace of WORKSPACES) await fill(workspace);
-}, 120 * SECONDS);
+}, 360 * SECONDS);
 
 afterAll(async () => {
   await service?.stop();
-}, 60 * SECONDS);
+}, 180 * SECONDS);
 
 /** Makes a workspace with its keys and rules. */
 const fill = async (workspace: Workspace): Promise<void> => {

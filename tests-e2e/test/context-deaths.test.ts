@@ -14,15 +14,15 @@ import { startWatchedFleet, type WatchedFleet } from '../src/histories/watched-f
 const BEFORE: Facts = { a: 1_001, b: 1_002 };
 const CUT: Facts = { a: 1_003 };
 const AFTER = { ...BEFORE, ...CUT };
-const WAIT_MS = 20_000;
+const WAIT_MS = 60_000;
 
 let fleet: WatchedFleet;
 
 beforeAll(async () => {
   const stack = testStack();
   fleet = await startWatchedFleet({ addresses: stack, name: stack.uniqueName('deaths') });
-}, 120_000);
-afterAll(() => fleet.stop(), 30_000);
+}, 360_000);
+afterAll(() => fleet.stop(), 90_000);
 beforeEach(() => fleet.ready(), 60_000);
 
 const becomes = async (what: string, condition: () => Promise<boolean>): Promise<void> => {
@@ -78,7 +78,7 @@ it('C150, I1, I2, I3: contexts-api is killed between merge and execution, and a 
   await held.cut;
   signal(fleet.worker, 'SIGCONT');
   expect((await converges(held))[1]).toEqual({ type: 'unknown' });
-}, 60_000);
+}, 180_000);
 
 it('C150, I1, I2, I3: contexts-api is killed between execution and write-back, and a retry converges', async () => {
   const held = await holdOperation('executed');
@@ -88,14 +88,14 @@ it('C150, I1, I2, I3: contexts-api is killed between execution and write-back, a
   signal(fleet.contexts[0], 'SIGKILL');
   await held.cut;
   expect((await converges(held))[1]).toEqual({ type: 'unknown' });
-}, 60_000);
+}, 180_000);
 
 it('C150, I2: a worker is killed with an operation, and the next one carries it out for the same request', async () => {
   const held = await holdOperation('worker');
   signal(fleet.worker, 'SIGKILL');
   expect(await held.cut).toMatchObject({ status: 200, body: { state: { ...AFTER, pair: decidePair(AFTER) } } });
   expect((await converges(held))[1]).toMatchObject({ type: 'seen', settled: true });
-}, 60_000);
+}, 180_000);
 
 /**
  * A process that is frozen with an operation, whose worker has answered, wakes after another one has taken it over and somebody else has submitted.
@@ -117,7 +117,7 @@ it('C142, C150, I6: a process that wakes after a take-over writes nothing, and s
   const { answer, verdict } = await wakeAfterTakeOver('woken', fleet.contexts[0]);
   expect(answer).toMatchObject({ status: 503, body: { code: 'operation_interrupted', committed_count: 1 } });
   expect(verdict).toMatchObject({ type: 'serial' });
-}, 60_000);
+}, 180_000);
 
 it('the checker catches a build that writes back without asking whether it still holds the instance', async () => {
   const broken = await fleet.startFurther({ NODE_OPTIONS: `--require ${require.resolve('./without-fence.cjs')}` });
@@ -125,4 +125,4 @@ it('the checker catches a build that writes back without asking whether it still
   const { answer, verdict } = await wakeAfterTakeOver('unfenced', broken);
   expect(answer).toMatchObject({ status: 200 });
   expect(verdict).toMatchObject({ type: 'not_serial' });
-}, 60_000);
+}, 180_000);

@@ -5,8 +5,8 @@ let fleet: FleetUnderTest;
 
 beforeAll(async () => {
   fleet = await startFleetUnderTest();
-}, 120_000);
-afterAll(() => fleet.stop(), 30_000);
+}, 360_000);
+afterAll(() => fleet.stop(), 90_000);
 
 const field = (key: string, type: string) => ({ key, name: key, type });
 const call = (method: string, path: string, body?: unknown) => fleet.call(method, `/api/v1${path}`, body);

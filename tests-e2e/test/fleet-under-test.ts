@@ -31,7 +31,7 @@ export interface FleetUnderTestOptions {
   readonly addresses?: { readonly databaseUrl?: string; readonly cacheUrl?: string; readonly mqBrokers?: string };
 }
 
-const READY_DEADLINE_MS = 60_000;
+const READY_DEADLINE_MS = 180_000;
 
 export const startFleetUnderTest = async (options: FleetUnderTestOptions = {}): Promise<FleetUnderTest> => {
   const stack = testStack();

@@ -47,11 +47,11 @@ export const get = async (
   }
 };
 
-/** Waits for at most half a minute. */
-export const becomes = async (what: string, condition: () => Promise<boolean>): Promise<void> => {
-  const end = Date.now() + 30_000;
+/** Waits for at most a minute, or as long as is said. */
+export const becomes = async (what: string, condition: () => Promise<boolean>, boundMs = 60_000): Promise<void> => {
+  const end = Date.now() + boundMs;
   while (!(await condition())) {
-    if (Date.now() > end) throw new Error(`Waited 30 seconds in vain: ${what}`);
+    if (Date.now() > end) throw new Error(`Waited ${boundMs} ms in vain: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 };

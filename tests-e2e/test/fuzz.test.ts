@@ -37,11 +37,11 @@ beforeAll(async () => {
       example: described.requestBody.content['application/json']?.example,
     })),
   );
-}, 120 * SECONDS);
+}, 360 * SECONDS);
 
 afterAll(async () => {
   await service?.stop();
-}, 60 * SECONDS);
+}, 180 * SECONDS);
 
 const odd = fc.constantFrom(
   '__proto__',
@@ -174,7 +174,7 @@ it('never answers 5xx to bad input, and every refusal has the one error body', a
   for (const status of [200, 400, 404, 405, 415]) expect([...statuses.keys()]).toContain(status);
   expect((await service.call('POST', '/api/v1/solve/shipping-price', 7)).status).toBe(422);
   expect((await service.call('POST', '/api/v1/solve/shipping-price', { weight: 1 })).status).toBe(200);
-}, 240_000);
+}, 720_000);
 
 /** Header values travel as Latin-1. */
 const latin = (headers: Readonly<Record<string, string | undefined>>): Record<string, string> =>

@@ -10,12 +10,12 @@ const further: FurtherGateway[] = [];
 
 beforeAll(async () => {
   service = await startFleetUnderTest();
-}, 120 * SECONDS);
+}, 360 * SECONDS);
 
 afterAll(async () => {
   await Promise.all(further.map((gateway) => gateway.stop(STOP_MS)));
   await service?.stop();
-}, 60 * SECONDS);
+}, 180 * SECONDS);
 
 const start = async (environment: Readonly<Record<string, string>> = {}): Promise<FurtherGateway> => {
   const gateway = await startFurtherGateway(service, environment);
@@ -120,7 +120,7 @@ it(
     await firstLoad.stop();
     expect(firstLoad.faults).toEqual([]);
   },
-  120 * SECONDS,
+  360 * SECONDS,
 );
 
 it(
@@ -139,7 +139,7 @@ it(
     }
     await takeOut(stayer, load);
   },
-  120 * SECONDS,
+  360 * SECONDS,
 );
 
 it(
@@ -163,7 +163,7 @@ it(
     expect(load.faults).toEqual([]);
     await mortal.stop(STOP_MS);
   },
-  90 * SECONDS,
+  270 * SECONDS,
 );
 
 it(
@@ -185,7 +185,7 @@ it(
     );
     await gateway.stop(STOP_MS);
   },
-  60 * SECONDS,
+  180 * SECONDS,
 );
 
 it(
@@ -229,5 +229,5 @@ it(
     }
     await gateway.stop(STOP_MS);
   },
-  60 * SECONDS,
+  180 * SECONDS,
 );

@@ -12,18 +12,18 @@ let fleet: WatchedFleet;
 beforeAll(async () => {
   const stack = testStack();
   fleet = await startWatchedFleet({ addresses: stack, name: stack.uniqueName('histories') });
-}, 120_000);
-afterAll(() => fleet.stop(), 30_000);
+}, 360_000);
+afterAll(() => fleet.stop(), 90_000);
 
 const watch = (options: Pick<WatchOptions, 'fleet' | 'faults' | 'instancePrefix' | 'durationMs'>) =>
   watchHistories({ seed: SEED, clients: 12, instances: 6, ...options });
 
 it('I1, I2, I3: whatever is killed and paused, a serial order explains what clients were answered', async () => {
-  const report = await watch({ fleet, faults: SERVICE_FAULTS, instancePrefix: 'sound', durationMs: 8_000 });
+  const report = await watch({ fleet, faults: SERVICE_FAULTS, instancePrefix: 'sound', durationMs: 12_000 });
   expect(isSerial(report) ? 'serial' : `seed ${SEED}\n${describeReport(report)}`).toBe('serial');
   const answered = report.histories
     .flatMap(({ history }) => history.operations)
     .filter(({ outcome }) => outcome.type === 'seen');
   expect(answered.length).toBeGreaterThan(6 * 3); // more than the last ones
-  expect(report.faults).toMatchObject({ 'pause contexts-api': 1 });
-}, 90_000);
+  expect(report.faults['pause contexts-api']).toBeGreaterThan(0);
+}, 270_000);

@@ -45,12 +45,12 @@ beforeAll(async () => {
   });
   further.push(gateway, worker);
   await Promise.all(further.map(becomesReady));
-}, 120 * SECONDS);
+}, 360 * SECONDS);
 
 afterAll(async () => {
   await Promise.all(further.map((process) => process.stop(STOP_MS)));
   await service?.stop();
-}, 60 * SECONDS);
+}, 180 * SECONDS);
 
 interface Tally {
   answered: number;

@@ -6,7 +6,7 @@ let fleet: FleetUnderTest;
 
 beforeAll(async () => {
   fleet = await startFleetUnderTest();
-}, 120_000);
+}, 360_000);
 afterAll(() => fleet?.stop(), 30_000);
 
 interface Shown {

@@ -1,6 +1,7 @@
 export { type Broker, createBroker, createRequester, createResponder } from './broker';
 export type { BackOff } from './connection/back-off';
 export type { ConsumerEvent } from './consumer/group-consumer-options';
+export { hashOfKey } from './producer/keyed-partition';
 export { largestMessageBytes, type OutgoingMessage } from './producer/outgoing-message';
 export type { Producer, ProducerEvent, ProducerOptions, ProducerState } from './producer/producer';
 export type { Settled } from './producer/send-queue';

@@ -64,13 +64,11 @@ describe('a broker with faults', () => {
   it('that dies fails what is in flight without waiting for deadlines, and recovers by itself', async () => {
     const requester = await startRequester(broker);
     await startResponder(broker, { handle: (_head, payload) => sleep(60_000).then(() => payload) });
-    const inFlight = Array.from({ length: 50 }, () => errorCodeOf(ask(requester, 'held')));
+    // At their deadline they would fail with another code, long after this test has been given up.
+    const inFlight = Array.from({ length: 50 }, () => errorCodeOf(ask(requester, 'held', 600_000)));
     await waitUntil('they are in flight', () => requester.count('sent') > 0);
-    const killedAt = Date.now();
     await own.control.kill();
     expect(await Promise.all(inFlight)).toEqual(new Array(50).fill('broker_unavailable'));
-    // The deadline of these requests is a minute away; a second is what is promised on an idle machine.
-    expect(Date.now() - killedAt).toBeLessThan(20_000);
     expect(await errorCodeOf(ask(requester, 'no'))).toBe('broker_unavailable');
     expect(requester.status()).toMatchObject({ ready: false, pending: 0 });
     await own.control.start();
@@ -83,12 +81,12 @@ describe('a broker with faults', () => {
     const requester = await startRequester(broker);
     const responder = await startResponder(broker);
     for (let round = 0; round < 2; round += 1) {
-      await ask(requester, 'before');
+      await askUntilAnswered(requester);
       await own.control.kill('SIGKILL');
       await own.control.start();
       await askUntilAnswered(requester);
     }
-    expect(responder.status()).toMatchObject({ ready: true, partitions: 16 });
+    await waitUntil('the responder has all', () => responder.status().ready && responder.status().partitions === 16);
   });
 
   it('that freezes is answered for at the deadline, and goes on when it thaws', async () => {

@@ -1,10 +1,12 @@
 import { createBroker, createResponder } from '../src';
 
 /**
- * A worker in a process of its own, that the test kills. It prints `ready` when it owns partitions and `handling` when it has
- * a request. Arguments: address, topic prefix, and when it dies: `before` it has answered, `after`, by itself `of poison`, or `in its place`: named, and missed only
- * after minutes.
+ * A worker in a process of its own. It prints `ready` when it owns partitions and `handling` when it has a request. Arguments:
+ * address, topic prefix, and when it dies. The test kills it `before` it has answered, or `in its place`: named, and missed only
+ * after minutes. It kills itself `after` its answer of so many bytes is stored, which is before it commits, or `of poison`.
  */
+const ANSWER_BYTES = 10_000;
+
 const main = async ([address = '', topicPrefix = '', when = '']: readonly string[]): Promise<void> => {
   const say = (word: string): void => void process.stdout.write(`${word}\n`);
   const ignore = (): void => undefined;
@@ -22,8 +24,10 @@ const main = async ([address = '', topicPrefix = '', when = '']: readonly string
       if (when === 'of poison' && payload.toString() === 'poison') process.kill(process.pid, 'SIGKILL');
       return when === 'before' ? new Promise(ignore) : payload;
     },
-    onEvent: ({ type }) => {
-      if (type === 'sent') say('answered');
+    onEvent: (event) => {
+      // It also sends signals to rejoin, which are small.
+      const isStored = event.type === 'sent' && event.bytes >= ANSWER_BYTES;
+      if (when === 'after' && isStored) process.kill(process.pid, 'SIGKILL');
     },
   });
   await responder.start();

@@ -3,7 +3,7 @@ import { createTestTopics, testBroker, waitUntil } from './harness';
 import { type OwnBroker, startOwnBroker } from './own-stack';
 import { storedMessages } from './stored-messages';
 
-jest.setTimeout(240_000);
+jest.setTimeout(360_000);
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -35,7 +35,7 @@ describe('a producer on a broker with faults', () => {
         partition: 1,
         headers: {},
         value: Buffer.from(text),
-        deadline: Date.now() + 120_000,
+        deadline: Date.now() + 300_000,
       });
     await send('0');
     own.control.pause();
@@ -59,7 +59,7 @@ describe('a producer on a broker with faults', () => {
       while (going) {
         const text = String((next += 1));
         const message = { topic: 'solution', partition: next % 4, headers: {}, value: Buffer.from(text) } as const;
-        await producer.send({ ...message, deadline: Date.now() + 60_000 }).then(
+        await producer.send({ ...message, deadline: Date.now() + 300_000 }).then(
           () => acknowledged.push(text),
           () => refused.push(text),
         );

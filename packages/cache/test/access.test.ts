@@ -54,7 +54,7 @@ describe('a plain cache endpoint', () => {
     const rights = ['on', `>${SECRET}`, 'resetkeys', '~p:*', 'resetchannels', '&service:cache:invalidate', '-@all'];
     await raw.sendCommand(['ACL', 'SETUSER', 'plain', ...rights, '+get', '+set', '+del', '+publish', '+subscribe']);
     const url = `redis://plain:${ENCODED}@${hostPort}`;
-    const { cache, events } = await openUp({ url, keyPrefix: 'p:', heartbeatMs: 20 });
+    const { cache, events } = await openUp({ url, keyPrefix: 'p:', heartbeatMs: 400 });
     const heard: unknown[] = [];
     cache.invalidations.subscribe((message) => heard.push(message));
     await cache.shared.set('k', 'a', { ttlMs: 60_000 });

@@ -106,7 +106,7 @@ describe('a writer and its readers', () => {
 
   it('undo an old value that was shared after the first delete', async () => {
     const [writer, reader] = [await process(), await process()];
-    const invalidator = createInvalidator(writer.cache, { secondDeleteMs: 200 });
+    const invalidator = createInvalidator(writer.cache, { secondDeleteMs: 3_000 });
     const heard = listen(reader);
     await invalidator.announce(MESSAGE);
     await reader.cache.shared.set('k', 'c1 1 {"name":"old"}');

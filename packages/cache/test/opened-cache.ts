@@ -31,10 +31,10 @@ export const closeAll = async (): Promise<void> => {
   await Promise.all(opened.splice(0).map((cache) => cache.close()));
 };
 
-const DEADLINE_MS = 20_000;
+const DEADLINE_MS = 90_000;
 const POLL_MS = 10;
 
-/** Waits until something is so; fails after 20 s, which only a broken program takes. */
+/** Waits until something is so; fails after 90 s, which only a broken program takes. */
 export const eventually = async (isSo: () => boolean | Promise<boolean>, what: string): Promise<void> => {
   const until = performance.now() + DEADLINE_MS;
   while (!(await isSo())) {

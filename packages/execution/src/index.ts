@@ -1,3 +1,14 @@
+export {
+  createDecisionLog,
+  type DecisionLog,
+  type DecisionLogOptions,
+  type DecisionLogWriter,
+  type DecisionMessage,
+  recordText,
+} from './decisions/decision-log';
+export { type SolvedInput, solvedInput } from './decisions/solved-input';
+export { tellRuns } from './decisions/tell-runs';
+export { createUsageCounter, tellAll, type UsageCounter, type UsageCounterOptions } from './decisions/usage-counter';
 export { type ContextModels, createContextModels } from './context-models';
 export { createRuleLibrary, type LoadTable, type RuleLibrary, type RuleSources } from './rule-library';
 export { inputHash, type OperationRun, settleOperations, type SettleSurroundings } from './settle-operations';

@@ -97,7 +97,14 @@ it('settles each instance by itself, and says what ran', async () => {
 
 it('is the same after a journey through messages', async () => {
   const asked = request([instance('a', { total: 200 })]);
-  const { settled } = await carryOut(decodeSettleRequest(encodeSettleRequest(asked)));
+  const { settled } = await carryOut(
+    decodeSettleRequest(
+      encodeSettleRequest(
+        asked,
+        asked.instances.map((one) => JSON.stringify(one)),
+      ),
+    ),
+  );
   expect(decodeSettleAnswer(encodeSettleAnswer(settled))).toEqual((await carryOut(asked)).settled);
 });
 

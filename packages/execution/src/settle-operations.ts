@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   type AssetAnswer,
@@ -36,7 +36,7 @@ export interface SettleSurroundings {
 const SLICE_MS = 10;
 
 /** The hash of inputs that executions keep. */
-export const inputHash = (text: string): string => createHash('sha256').update(text).digest('base64url');
+export const inputHash = (text: string): string => hash('sha256', text, 'base64url');
 
 /** Settles the instances of a request one after the other, in slices; answers what each became, in the same order. */
 export const settleOperations = async (
@@ -76,7 +76,7 @@ const settleOne = async (
     },
     ports,
   );
-  return JSON.parse(JSON.stringify(settled)) as SettledInstance; // as a message carries it: what is undefined is absent
+  return settled as SettledInstance; // what is undefined in it is absent once it is written, as here nobody asks
 };
 
 const portsOf = (request: SettleRequest, surroundings: SettleSurroundings): SettlePorts => {

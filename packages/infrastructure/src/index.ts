@@ -1,5 +1,6 @@
 export { type AuthenticatorOptions, openAuthenticator } from './open-authenticator';
 export { type BrokerConfig, openBroker } from './open-broker';
+export { type DecisionsConfig, openDecisions } from './open-decisions';
 export { openRequester, type RequesterConfig } from './open-requester';
 export { openStores, type StoreConfig, type Stores } from './open-stores';
 export { type Opening } from './opening';

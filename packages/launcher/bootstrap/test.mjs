@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { describeFailures, watchTasks } from './failures.mjs';
 import { build, checkNode, install, root, step, turbo } from './toolchain.mjs';
 
 const STACK_DEADLINE_MS = 600_000;
@@ -53,6 +54,7 @@ await install();
 await build();
 
 const directory = mkdtempSync(join(tmpdir(), 'decision-test-'));
+const tasks = watchTasks(root);
 let exitCode = 1;
 let servers;
 try {
@@ -71,6 +73,7 @@ try {
         '--log-order=grouped',
         '--output-logs=new-only',
         '--force',
+        '--summarize',
       ],
       {
         TEST_STACK: servers.addresses,
@@ -85,7 +88,10 @@ try {
 }
 
 const { passed, failed, skipped } = total();
-if (exitCode !== 0)
-  process.stdout.write('Something failed: the first lines with "error", "●" or "FAIL" above name it.\n');
+const described = describeFailures(root, tasks());
+if (exitCode !== 0) {
+  const heading = described.length > 0 ? 'Something failed:' : 'Something failed: the lines above say what.';
+  process.stdout.write(`${[heading, ...described].join('\n')}\n`);
+}
 process.stdout.write(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}\n`);
 process.exit(exitCode);

@@ -69,13 +69,15 @@ it('answers 503 when the service cuts the connection before it answers', async (
 });
 
 it('gives up on the service when the client goes away', async () => {
-  const cut = new Promise<void>((resolve) => {
-    handle = (incoming) => incoming.once('close', resolve);
-  });
   const client = request(`${ingress.url}/api/v1/solve/a`, { method: 'POST' });
+  const cut = new Promise<void>((resolve) => {
+    handle = (incoming) => {
+      incoming.once('close', resolve);
+      client.destroy();
+    };
+  });
   client.on('error', () => undefined);
   client.end('{}');
-  setTimeout(() => client.destroy(), 100);
   await cut;
 });
 

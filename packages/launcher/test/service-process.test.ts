@@ -34,7 +34,7 @@ const run = (code: string): ServiceProcess => {
 };
 
 const until = async (condition: () => boolean): Promise<void> => {
-  const end = Date.now() + 10_000;
+  const end = Date.now() + 90_000;
   while (!condition()) {
     if (Date.now() > end)
       throw new Error(`It did not happen. Lines: ${lines.join('; ')} Notices: ${notices.join('; ')}`);

@@ -67,7 +67,7 @@ describe('a stack whose owner dies', () => {
       await until('every process is gone', () => ![...pids, ...watchdogs].some(isAlive));
       expect(readdirSync(directory).filter((name) => name.startsWith('processes-'))).toEqual([]);
     },
-    120_000,
+    360_000,
   );
 
   it('together with its watchdog is ended by the next start, which works on its data', async () => {
@@ -80,7 +80,7 @@ describe('a stack whose owner dies', () => {
     expect(pids.filter(isAlive)).toEqual([]);
     expect(await query(stack.databaseUrl, 'SELECT 1')).toEqual([['1']]);
     await stack.stop();
-  }, 60_000);
+  }, 180_000);
 
   it('leaves a pid file that stops nobody, even where its database was killed as well', async () => {
     const directory = temporaryDirectory();
@@ -91,5 +91,5 @@ describe('a stack whose owner dies', () => {
     const stack = await startStack({ directory, downloads, durable: false, servers: ['database'] });
     expect(await query(stack.databaseUrl, 'SELECT 1')).toEqual([['1']]);
     await stack.stop();
-  }, 60_000);
+  }, 180_000);
 });

@@ -33,13 +33,13 @@ describe(`a directory below one that only its owner may enter, ${isRoot ? 'as ro
     expect(existsSync(join(home, 'database/PG_VERSION'))).toBe(true);
     const listed = join(directory, 'locations.json');
     expect(existsSync(listed) ? JSON.parse(readFileSync(listed, 'utf8')) : []).toEqual(isRoot ? [outside] : []);
-  }, 60_000);
+  }, 180_000);
 
   it('is found again by the next start', async () => {
     await stack?.stop();
     const { databaseUrl } = await start();
     expect(await query(databaseUrl, 'SELECT word FROM kept')).toEqual([['here']]);
-  }, 60_000);
+  }, 180_000);
 
   it('does not bring back data after it was deleted', async () => {
     await stack?.stop();
@@ -47,5 +47,5 @@ describe(`a directory below one that only its owner may enter, ${isRoot ? 'as ro
     mkdirSync(directory);
     const { databaseUrl } = await start();
     await expect(query(databaseUrl, 'SELECT word FROM kept')).rejects.toThrow(/relation "kept" does not exist/);
-  }, 60_000);
+  }, 180_000);
 });

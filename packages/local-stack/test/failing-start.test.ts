@@ -19,7 +19,7 @@ describe('a start that fails', () => {
     await expect(failed).rejects.toThrow(/Wrong signature trying to load DB from file/);
     expect(events.filter(({ step }) => step === 'ready')).toEqual([]);
     expect(readdirSync(directory).filter((name) => /^processes-|lock/.test(name))).toEqual([]);
-  }, 60_000);
+  }, 180_000);
 
   it('is told to delete data of another major version of PostgreSQL', async () => {
     const directory = temporaryDirectory();
@@ -42,7 +42,7 @@ describe('a start that fails', () => {
     const stack = await startStack(options);
     expect(stack.processes).toHaveLength(1);
     await stack.stop();
-  }, 60_000);
+  }, 180_000);
 
   it('is refused at once when it was given up before', async () => {
     const failed = startStack({ directory: temporaryDirectory(), downloads, signal: AbortSignal.abort() });

@@ -21,7 +21,7 @@ describe('faults', () => {
   beforeAll(async () => {
     const onProgress = (event: StackProgress): number => events.push(event);
     stack = await startStack({ directory: temporaryDirectory(), downloads, durable: false, onProgress });
-  }, 120_000);
+  }, 360_000);
 
   afterAll(async () => {
     await stack?.stop();
@@ -37,7 +37,7 @@ describe('faults', () => {
     await control('broker').start();
     expect(pidOf('broker')).not.toBe(before);
     expect(await brokerInterfaces(stack.mqBrokers)).toBeGreaterThan(20);
-  }, 120_000);
+  }, 360_000);
 
   it('kill the database with its sessions, and lose nothing that was committed', async () => {
     await query(stack.databaseUrl, "CREATE TABLE committed (word text); INSERT INTO committed VALUES ('kept')");
@@ -50,7 +50,7 @@ describe('faults', () => {
     expect(await session).toBeInstanceOf(Error);
     await control('database').start();
     expect(await query(stack.databaseUrl, 'SELECT word FROM committed')).toEqual([['kept']]);
-  }, 60_000);
+  }, 180_000);
 
   it('start a database again that was killed alone, while one of its sessions works on', async () => {
     const work = 'SELECT count(*) FROM generate_series(1, 100000000000)';
@@ -68,7 +68,7 @@ describe('faults', () => {
     expect(isAlive(pid)).toBe(false);
     expect(await session).toBeInstanceOf(Error);
     expect(await query(stack.databaseUrl, 'SELECT 1')).toEqual([['1']]);
-  }, 60_000);
+  }, 180_000);
 
   it('pause a server so that nothing answers, and resume it', async () => {
     control('cache').pause();
@@ -127,7 +127,7 @@ describe('faults', () => {
     await until('every process is gone', () => !all.some(isAlive));
     await expect(control('cache').start()).rejects.toMatchObject({ code: 'aborted' });
     expect(stack.processes).toEqual([]);
-  }, 60_000);
+  }, 180_000);
 });
 
 const startupMessage = Buffer.from('\0\0\0\x29\0\x03\0\0user\0decision\0database\0decision\0\0', 'latin1');

@@ -58,7 +58,7 @@ describe('the database package', () => {
     expect(existsSync(initdb)).toBe(true);
     expect(readlinkSync(join(bare.root, 'native/lib/libpq.so.5'))).toMatch(/^libpq\.so\.5\.\d+$/);
     expect(await versionOf(postgres)).toMatch(/PostgreSQL\) 17\./);
-  }, 60_000);
+  }, 180_000);
 
   it('needs no repair twice, and says so when it cannot be repaired', () => {
     const root = openDirectory();
@@ -86,7 +86,7 @@ describe('the database package', () => {
     expect(first.postgres.startsWith(isRoot ? home : bare.root)).toBe(true);
     expect(said).toHaveLength(isRoot ? 1 : 0);
     expect(await versionOf(first.postgres)).toMatch(/PostgreSQL\) 17\./);
-  }, 60_000);
+  }, 180_000);
 
   it('that does not run is refused with what it said', async () => {
     const bare = packageWithoutLinks(openDirectory(), (path) => !path.startsWith('native/lib/'));
@@ -96,7 +96,7 @@ describe('the database package', () => {
     await expect(refused).rejects.toThrow(
       /DATABASE_URL.*error while loading shared libraries|DATABASE_URL.*Library not loaded/s,
     );
-  }, 60_000);
+  }, 180_000);
 });
 
 describe('the user of the database', () => {

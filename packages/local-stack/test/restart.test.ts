@@ -31,7 +31,7 @@ describe('a stack that is stopped and started again', () => {
     expect(await query(databaseUrl, 'SELECT current_user, current_database()')).toEqual([['decision', 'decision']]);
     expect(await redis(cacheUrl, 'PING')).toBe('+PONG');
     expect(await brokerInterfaces(mqBrokers)).toBeGreaterThan(20);
-  }, 120_000);
+  }, 360_000);
 
   it('tells each step once a server, with times that do not go back', () => {
     const ready = events.filter(({ step }) => step === 'ready').map(({ server }) => server);
@@ -61,7 +61,7 @@ describe('a stack that is stopped and started again', () => {
     expect(pids.filter(isAlive)).toEqual([]);
     expect(stack?.processes).toEqual([]);
     expect(readdirSync(directory).filter((name) => /^processes-|lock/.test(name))).toEqual([]);
-  }, 60_000);
+  }, 180_000);
 
   it('finds its data again, on other ports and in the same cluster', async () => {
     const before = stack;
@@ -74,7 +74,7 @@ describe('a stack that is stopped and started again', () => {
     expect(clusterIds).toHaveLength(2);
     expect(clusterIds[0]).toMatch(/^cluster.id=[\w-]{22}$/);
     expect(clusterIds[1]).toBe(clusterIds[0]);
-  }, 120_000);
+  }, 360_000);
 
   it('needs no second installation', () => {
     const first = events.findIndex(({ step }) => step === 'stop');

@@ -13,7 +13,7 @@ import { brokerInterfaces, redis } from './wire';
 
 const PROGRAM = join(packageRoot, 'src/cli/test-stack.ts');
 const HOOKS = join(packageRoot, 'jest');
-const START_DEADLINE_MS = 120_000;
+const START_DEADLINE_MS = 360_000;
 
 /** Has the program under test put everything in one place, so that what it leaves behind is seen. */
 const temporaryFiles = (): string => {

@@ -265,8 +265,8 @@ describe('roles', () => {
       begun.opened.then(() => here(second)),
     ];
     await begun.opened;
-    const waits = `select 1 from pg_locks where locktype = 'advisory' and not granted`;
-    const deadline = Date.now() + 20_000;
+    const waits = `select 1 from pg_locks where locktype = 'advisory' and not granted and database = (select oid from pg_database where datname = current_database())`; // prettier-ignore
+    const deadline = Date.now() + 90_000;
     while ((await asOwner(workspace.url, waits)).length === 0 && Date.now() < deadline) await sleep(5);
     gate.open();
     expect(await Promise.all(ends)).toEqual(order === 'given first' ? ['created', 'in_use'] : ['deleted', 'unknown']);

@@ -18,7 +18,7 @@ describe('deadlines', () => {
 
   describe('a statement', () => {
     it('that takes too long is ended by the server, and the connection is used again', async () => {
-      const database = workspace.open({ statementTimeoutMs: 100, poolMax: 1, applicationName: 'slow' });
+      const database = workspace.open({ statementTimeoutMs: 1_000, poolMax: 1, applicationName: 'slow' });
       await expect(database.lookUp('select pg_sleep(60)')).rejects.toMatchObject(unavailable(/did not answer in time/));
       const sleeping = database.inWorkspace(workspace.access, (transaction) =>
         transaction.raw('select pg_sleep(60)').then(),
@@ -85,7 +85,7 @@ describe('deadlines', () => {
     });
 
     it('refuses at once when a thousand wait', async () => {
-      const database = workspace.open({ poolMax: 1, acquireTimeoutMs: 2_000 });
+      const database = workspace.open({ poolMax: 1, acquireTimeoutMs: 60_000 });
       const held = createGate();
       const holder = database.inWorkspace(workspace.access, () => held.opened);
       const outcomes = await Promise.all(
@@ -106,7 +106,7 @@ describe('deadlines', () => {
     });
 
     it('never opens more connections than it may', async () => {
-      const database = workspace.open({ poolMax: 3, applicationName: 'bounded', acquireTimeoutMs: 20_000 });
+      const database = workspace.open({ poolMax: 3, applicationName: 'bounded', acquireTimeoutMs: 60_000 });
       const counts = await Promise.all(
         Array.from({ length: 30 }, () =>
           database.lookUp<{ count: number }>(

@@ -16,7 +16,7 @@ describe('lost connections', () => {
 
   describe('a database that cannot be reached', () => {
     const attempt = async (url: string): Promise<unknown> => {
-      const database = openDatabase({ url, applicationName: 'lost', connectTimeoutMs: 300 });
+      const database = openDatabase({ url, applicationName: 'lost', connectTimeoutMs: 3_000 });
       try {
         return await database.ping().catch((error: unknown) => error);
       } finally {
@@ -79,7 +79,7 @@ describe('lost connections', () => {
     let database: Database;
     beforeEach(async () => {
       proxy = await openTcpProxy(workspace.url);
-      database = workspace.open({ url: proxy.url, poolMax: 2, statementTimeoutMs: 300, connectTimeoutMs: 1_000 });
+      database = workspace.open({ url: proxy.url, poolMax: 2, statementTimeoutMs: 1_000, connectTimeoutMs: 3_000 });
     });
     afterEach(async () => {
       await database.close();

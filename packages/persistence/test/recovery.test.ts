@@ -33,7 +33,7 @@ describe('recovery', () => {
   afterAll(async () => {
     await stack.stop();
     for (const location of stackLocations(directory)) rmSync(location, { recursive: true, force: true });
-  }, 30_000);
+  }, 90_000);
 
   const server = (): ServerControl => {
     const control = stack.controls.database;
@@ -61,7 +61,7 @@ describe('recovery', () => {
       await rival.query('commit');
       await rival.end();
       expect((await migrations).filter(({ applied }) => applied.length > 0)).toHaveLength(8);
-    }, 60_000);
+    }, 180_000);
   });
 
   describe('a database that goes away and comes back', () => {
@@ -76,8 +76,8 @@ describe('recovery', () => {
         url,
         applicationName: 'recovery',
         poolMax: 3,
-        statementTimeoutMs: 500,
-        connectTimeoutMs: 1_000,
+        statementTimeoutMs: 2_000,
+        connectTimeoutMs: 3_000,
       });
       await database.inWorkspace(access, (transaction) => insertRule(transaction, rule));
     });
@@ -92,7 +92,7 @@ describe('recovery', () => {
       await server().start();
       expect(await find()).toMatchObject({ id: rule.id });
       expect(await Promise.all([find(), find(), find()])).toHaveLength(3);
-    }, 60_000);
+    }, 180_000);
 
     it('killed within a transaction: the work fails, nothing of it is kept, and the next one succeeds', async () => {
       const rename = async (kill: boolean) =>
@@ -106,7 +106,7 @@ describe('recovery', () => {
       await server().start();
       expect(await find()).toMatchObject({ name: rule.name });
       expect(await rename(false)).toBe('updated');
-    }, 60_000);
+    }, 180_000);
 
     it('paused: gives up at its deadlines, and serves when it goes on', async () => {
       await find();
@@ -123,6 +123,6 @@ describe('recovery', () => {
         `select 1 from pg_stat_activity where application_name = 'recovery' and state like 'idle in transaction%'`,
       );
       expect(idle).toEqual([]);
-    }, 60_000);
+    }, 180_000);
   });
 });

@@ -318,6 +318,6 @@ describe('rules', () => {
       const table = await inWorkspace((transaction) => loadVersion(transaction, versionId));
       expect(table?.conditions).toHaveLength(100_000);
       expect(table?.conditions[99_999]).toEqual(priceRow(99_999, 999.99));
-    }, 60_000);
+    }, 180_000);
   });
 });

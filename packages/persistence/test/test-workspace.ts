@@ -30,7 +30,9 @@ export const openTestWorkspace = async (label: string): Promise<TestWorkspace> =
   const access: WorkspaceAccess = { workspaceId, userGroups: undefined, actor: 'tester' };
   const opened: Database[] = [];
   const open = (settings: Partial<DatabaseSettings> = {}): Database => {
-    const database = openDatabase({ url, applicationName: 'persistence-test', poolMax: 4, ...settings });
+    // Patient where a test says nothing else: how soon a busy machine answers is no matter of most of them.
+    const patience = { statementTimeoutMs: 100_000, acquireTimeoutMs: 60_000, connectTimeoutMs: 30_000 };
+    const database = openDatabase({ url, applicationName: 'persistence-test', poolMax: 4, ...patience, ...settings });
     opened.push(database);
     return database;
   };

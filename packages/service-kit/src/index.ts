@@ -2,7 +2,7 @@ export { generateApiKey, type GeneratedApiKey, hashApiKeySecret, parseApiKey } f
 export { guardKeys, type GuardKeysOptions } from './api-keys/guard-keys';
 export { type Authenticator, createAuthenticator, type Identity, type StoredKey } from './api-keys/authenticator';
 export { describeSettings, type SettingRow } from './config/describe-settings';
-export { brokerSettings, cacheSettings, databaseSettings } from './config/infrastructure-settings';
+export { brokerSettings, cacheSettings, databaseSettings, decisionSettings } from './config/infrastructure-settings';
 export { ConfigError, readConfig } from './config/read-config';
 export { Secret } from './config/secret';
 export { httpSettings } from './config/service-settings';

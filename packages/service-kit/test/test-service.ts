@@ -57,7 +57,7 @@ export const startTestService = async (
     port: 0,
     bodyLimitBytes: 10_000,
     requestTimeoutMs: 2_000,
-    keepAliveMs: 5_000,
+    keepAliveMs: 75_000,
     logRequests: false,
     authenticator,
     health: () => ({ status: 'ok' }),

@@ -13,7 +13,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'packages/cache': ['contracts'],
   'packages/persistence': ['contracts'],
   'packages/service-kit': ['contracts'],
-  'packages/infrastructure': ['broker', 'cache', 'contracts', 'persistence', 'service-kit'],
+  'packages/infrastructure': ['broker', 'cache', 'contracts', 'execution', 'persistence', 'service-kit'],
   'packages/local-stack': [],
   'packages/launcher': ['broker', 'contracts', 'local-stack', 'persistence', 'service-kit'],
 };

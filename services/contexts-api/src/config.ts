@@ -4,6 +4,7 @@ import {
   cacheSettings,
   type Config,
   databaseSettings,
+  decisionSettings,
   httpSettings,
   limit,
 } from '@decision/service-kit';
@@ -14,6 +15,7 @@ export const settings = {
   ...databaseSettings,
   ...cacheSettings,
   ...brokerSettings,
+  ...decisionSettings,
   rpcTimeoutMs: limit(limits.rpcTimeoutMs),
   maxWorkers: limit(limits.maxWorkers),
   batchChunk: limit(limits.contextBatchChunk),

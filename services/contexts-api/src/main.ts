@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { createStoredRules } from '@decision/execution';
-import { openAuthenticator, openBroker, openRequester, openStores } from '@decision/infrastructure';
+import { createStoredRules, tellAll } from '@decision/execution';
+import { openAuthenticator, openBroker, openDecisions, openRequester, openStores } from '@decision/infrastructure';
 import { createEventCounter, runService } from '@decision/service-kit';
 import { createContextsApi } from './app';
 import { settings } from './config';
@@ -26,9 +26,12 @@ runService({
       onStale: (error) =>
         logger.warn({ err: error }, 'Values could not be read again; rules go on with those they have.'),
     });
+    const decisions =
+      broker === undefined ? tellAll([]) : openDecisions(broker, database, { config, logger, metrics, stopper });
+    const local = createLocalSettler({ library: rules, decisions, newId: randomUUID });
     const operate = {
       database,
-      settler: createSettler({ requester, local: createLocalSettler(rules) }),
+      settler: createSettler({ requester, local }),
       line: { mostWaiting: config.maxWaiting, ticketLeaseMs: config.leaseMs },
       leaseMs: config.leaseMs,
     };

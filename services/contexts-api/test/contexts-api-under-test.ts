@@ -9,6 +9,7 @@ import {
   type RuleField,
   type RuleRow,
   ServiceError,
+  type SolutionRequestEnvelope,
 } from '@decision/contracts';
 import { createContextModels, createStoredRules, settleOperations } from '@decision/execution';
 import { testStack } from '@decision/local-stack';
@@ -46,6 +47,10 @@ export interface WorkersUnderTest {
   readonly ran: string[];
   /** Numbers of instances in each message. */
   readonly messages: number[];
+  /** The keys of messages that each instance came with. */
+  readonly keys: Map<string, Set<string>>;
+  /** Decisions of operations that were settled in the service itself. */
+  readonly toldHere: { id: string; versionId: string; slug: string | undefined }[];
 }
 
 /** One process of the service over HTTP. */
@@ -90,7 +95,9 @@ export const startContextsApi = async (options: StartOptions = {}): Promise<Cont
   const name = stack.uniqueName('contexts');
   const databaseUrl = options.beside?.databaseUrl ?? (await createDatabase(stack.databaseUrl, name));
   await migrate({ url: databaseUrl });
-  const database = openDatabase({ url: databaseUrl, applicationName: 'contexts-api-test', poolMax: 20 });
+  // Patient: how soon a busy machine answers is no matter of these tests.
+  const patience = { statementTimeoutMs: 100_000, acquireTimeoutMs: 60_000, connectTimeoutMs: 30_000 };
+  const database = openDatabase({ url: databaseUrl, applicationName: 'contexts-api-test', poolMax: 20, ...patience });
   const makeWorkspace = async (slug: string) => (await ensureWorkspace(databaseUrl, { slug, name: slug })).id;
   const access: WorkspaceAccess = { workspaceId: await makeWorkspace('main'), userGroups: undefined, actor: 'tester' };
   const { settler, workers, close } = openWorkers(database);
@@ -119,7 +126,7 @@ export const startContextsApi = async (options: StartOptions = {}): Promise<Cont
   );
   const server = createContextsApi({
     config: {
-      ...{ host: '127.0.0.1', port: 0, bodyLimitBytes: 200_000_000, requestTimeoutMs: 30_000, keepAliveMs: 5_000 },
+      ...{ host: '127.0.0.1', port: 0, bodyLimitBytes: 200_000_000, requestTimeoutMs: 30_000, keepAliveMs: 75_000 },
       ...{ logRequests: false, trustedProxies: 0 },
     },
     logger: createLogger({ service: 'contexts-api', level: 'silent' }),
@@ -194,12 +201,24 @@ const openWorkers = (database: Database) => {
   const cache = openCache({ url: undefined, keyPrefix: '' }, silent);
   const library = createStoredRules(database, cache, { maxRows: 100_000, onStale: () => undefined });
   const models = createContextModels();
-  const workers: WorkersUnderTest = { before: () => Promise.resolve(), ran: [], messages: [] };
+  const workers: WorkersUnderTest = {
+    before: () => Promise.resolve(),
+    ran: [],
+    messages: [],
+    keys: new Map(),
+    toldHere: [],
+  };
+  const decisions = {
+    write: ({ requester: by, correlationId, versionId, origin }: SolutionRequestEnvelope) =>
+      void workers.toldHere.push({ id: `${by}:${correlationId}`, versionId, slug: origin?.slug }),
+  };
   const requester = {
-    request: async ({ workspaceId, deadline }: RequestEnvelope, payload: Buffer) => {
+    request: async ({ workspaceId, deadline }: RequestEnvelope, payload: Buffer, key = '') => {
       requireFits(payload, 'payload_too_large');
       const request = decodeSettleRequest(payload);
       workers.messages.push(request.instances.length);
+      for (const { instanceId } of request.instances)
+        workers.keys.set(instanceId, (workers.keys.get(instanceId) ?? new Set()).add(key));
       await workers.before(payload);
       const settled = await settleOperations(request, {
         ...{ workspaceId, deadline, library, models },
@@ -211,7 +230,7 @@ const openWorkers = (database: Database) => {
       return bytes;
     },
   };
-  const settler = createSettler({ requester, local: createLocalSettler(library) });
+  const settler = createSettler({ requester, local: createLocalSettler({ library, decisions, newId: randomUUID }) });
   return { settler, workers, close: () => cache.close() };
 };
 

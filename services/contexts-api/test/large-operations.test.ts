@@ -16,7 +16,8 @@ beforeEach(async () => {
   await api.bindRule(slug, `${slug}-tier`, TIER);
   api.workers.before = () => Promise.resolve();
   api.workers.ran.length = 0;
-  api.workers.messages.length = 0;
+  api.workers.keys.clear();
+  api.workers.toldHere.length = 0;
 });
 
 const order = (order_id: string, facts: object = {}) => ({ order_id, country: 'NL', total: 200, ...facts });
@@ -32,10 +33,26 @@ it('C98: an instance that no message can carry is settled here, beside those tha
   ]);
   expect(resultsOf(body)).toMatchObject([DECIDED, DECIDED, DECIDED]);
   expect(body).toMatchObject({ executed: 6 });
-  expect([...api.workers.messages]).toEqual([2]);
+  expect([...api.workers.keys.keys()].sort()).toEqual(['a', 'b']);
+  expect(api.workers.toldHere.map((told) => told.slug)).toEqual([`${slug}-discount`, `${slug}-tier`]);
+  expect(new Set(api.workers.toldHere.map(({ id }) => id)).size).toBe(2);
   const again = await api.call('POST', `/contexts/${slug}/large`, {});
   expect(again.body['cascaded']).toMatchObject([{ status: 'skipped_already_run' }, { status: 'skipped_already_run' }]);
-}, 60_000);
+}, 180_000);
+
+it('C99: operations of an instance come with one key, in batches and alone, and instances share few', async () => {
+  const ids = Array.from({ length: 200 }, (_, index) => `k-${index}`);
+  await api.call('POST', `/contexts/batch/${slug}`, ids.map((id) => order(id))); // prettier-ignore
+  await api.call(
+    'POST',
+    `/contexts/batch/${slug}`,
+    [...ids].reverse().map((id) => order(id, { total: 300 })),
+  );
+  for (const id of ids.slice(0, 20)) await api.call('POST', `/contexts/${slug}/${id}`, { total: 400 });
+  const keys = ids.map((id) => [...(api.workers.keys.get(id) ?? [])]);
+  expect(keys.filter((own) => own.length !== 1)).toEqual([]);
+  expect(new Set(keys.flat()).size).toBe(16);
+});
 
 it('C98: what became of an instance need not fit a message either', async () => {
   api.workers.before = () => Promise.reject(new ServiceError('result_too_large', 'It does not fit a message.'));

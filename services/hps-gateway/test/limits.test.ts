@@ -160,9 +160,11 @@ describe('LARGE_BODY_MAX_CONCURRENT', () => {
         }),
       ).rejects.toThrow();
     }
-    await new Promise((resolve) => setTimeout(resolve, 300));
     asked = 100;
-    expect((await send(bulk, list(LARGE + 1))).status).toBe(200);
+    for (let attempt = 0; (await send(bulk, list(LARGE + 1))).status !== 200; attempt += 1) {
+      expect(attempt).toBeLessThan(600);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
   });
 });
 
@@ -190,14 +192,20 @@ it('answers 504 for a body that has not arrived by the deadline of the request',
   await impatient.server.stop(1_000);
 });
 
+/** What this process has used of the processors, ms: unlike the time of day it does not run on while others are at work. */
+const processorMs = (): number => {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000;
+};
+
 it('keeps the event loop free while it divides a large list', async () => {
   const roomy = await startGateway({ bodyLimitBytes: 128 * 1024 * 1024 });
   const body = `[${Array.from({ length: 400_000 }, (_, n) => `{"n":${n},"text":"some words of a text"}`).join(', ')}]`;
   let longest = 0;
-  let last = performance.now();
+  let last = processorMs();
   roomy.worker = (kind, payload) => Promise.resolve(kind === 'solve' ? payload : Buffer.from('{}'));
   const timer = setInterval(() => {
-    const now = performance.now();
+    const now = processorMs();
     longest = Math.max(longest, now - last);
     last = now;
   }, 1);

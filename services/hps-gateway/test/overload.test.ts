@@ -20,8 +20,17 @@ const oneAtATime = (ms: number) => {
 };
 
 it('answers what it admits and refuses the rest at once, with an honest Retry-After', async () => {
-  gateway.worker = oneAtATime(2);
-  const answers = await Promise.all(Array.from({ length: 200 }, (_, n) => send(solve, { n })));
+  const slow = oneAtATime(2);
+  let refuse: () => void = () => undefined;
+  const refusedOne = new Promise<void>((resolve) => (refuse = resolve));
+  // However slowly this process sends: nothing is answered before there was too much of it.
+  gateway.worker = (kind, payload) => refusedOne.then(() => slow(kind, payload));
+  const sendOne = async (n: number) => {
+    const answer = await send(solve, { n });
+    if (answer.status === 429) refuse();
+    return answer;
+  };
+  const answers = await Promise.all(Array.from({ length: 200 }, (_, n) => sendOne(n)));
   const admitted = answers.filter(({ status }) => status === 200);
   const refused = answers.filter(({ status }) => status === 429);
   expect(admitted.length + refused.length).toBe(200);

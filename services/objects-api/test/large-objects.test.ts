@@ -1,6 +1,6 @@
 import { type Answer, type ObjectsApiUnderTest, startObjectsApi } from './objects-api-under-test';
 
-jest.setTimeout(120_000);
+jest.setTimeout(360_000);
 
 let api: ObjectsApiUnderTest;
 let admin: string;
@@ -19,12 +19,18 @@ const put = (name: string, content: object | string): Promise<Answer> =>
 const many = <T>(length: number, make: (index: number) => T): T[] => Array.from({ length }, (_, index) => make(index));
 const schema = (properties: object, more: object = {}): object => ({ type: 'object', properties, ...more });
 
+/** What this process has used of the processors, ms: unlike the time of day it does not run on while others are at work. */
+const processorMs = (): number => {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000;
+};
+
 /** While work goes on, how long the loop of this process, which serves too, was busy with one thing at most, ms. */
 const longestTurn = async (work: () => Promise<void>): Promise<number> => {
   let longest = 0;
-  let last = performance.now();
+  let last = processorMs();
   const timer = setInterval(() => {
-    const now = performance.now();
+    const now = processorMs();
     longest = Math.max(longest, now - last);
     last = now;
   }, 5);

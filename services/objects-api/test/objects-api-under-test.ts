@@ -49,7 +49,9 @@ export const startObjectsApi = async ({ bodyLimitBytes = 1_000_000 } = {}): Prom
   const databaseName = stack.uniqueName('objects');
   const url = await createDatabase(stack.databaseUrl, databaseName);
   await migrate({ url });
-  const database = openDatabase({ url, applicationName: 'objects-api-test' });
+  // Patient: how soon a busy machine answers is no matter of these tests.
+  const patience = { statementTimeoutMs: 100_000, acquireTimeoutMs: 60_000, connectTimeoutMs: 30_000 };
+  const database = openDatabase({ url, applicationName: 'objects-api-test', ...patience });
   const announced: [InvalidationKind, readonly string[]][] = [];
   const logger = createLogger({ service: 'objects-api', level: 'silent' });
   const metrics = createMetrics('objects-api');
@@ -58,8 +60,8 @@ export const startObjectsApi = async ({ bodyLimitBytes = 1_000_000 } = {}): Prom
       host: '127.0.0.1',
       port: 0,
       bodyLimitBytes,
-      requestTimeoutMs: 10_000,
-      keepAliveMs: 5_000,
+      requestTimeoutMs: 60_000,
+      keepAliveMs: 75_000,
       logRequests: false,
       trustedProxies: 1,
     },

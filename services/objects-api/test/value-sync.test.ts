@@ -211,7 +211,7 @@ describe('a synchronisation in chunks', () => {
       ),
       { numRuns: 25 },
     );
-  }, 60_000);
+  }, 180_000);
 
   it('loses nothing when it is interrupted within a chunk', async () => {
     await sync({ values: { old: 1 } });

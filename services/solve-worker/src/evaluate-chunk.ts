@@ -7,7 +7,8 @@ import {
   type SolutionRequestEnvelope,
 } from '@decision/contracts';
 import { type CompiledRule, evaluateRule } from '@decision/engine';
-import { readInput, type SolvedInput, solvedInput } from './evaluate';
+import { type SolvedInput, solvedInput } from '@decision/execution';
+import { readInput } from './evaluate';
 
 /** Work in a row before heartbeats, fetches and other partitions get their turn, ms. An input is never interrupted. */
 const SLICE_MS = 10;

@@ -1,6 +1,7 @@
 import { type RuleTable } from '@decision/contracts';
 import { compileRule } from '@decision/engine';
-import { evaluatePayload, readInput, solvedInput } from './evaluate';
+import { solvedInput } from '@decision/execution';
+import { evaluatePayload, readInput } from './evaluate';
 
 const table: RuleTable = {
   requestSchema: [{ key: 'weight', type: 'number' }],

@@ -1,25 +1,7 @@
 import { isUtf8 } from 'node:buffer';
-import {
-  type ErrorCode,
-  failedResult,
-  parseJson,
-  ServiceError,
-  type SolutionRequestEnvelope,
-} from '@decision/contracts';
-import { type CompiledRule, evaluateRule, type RuleOutcome } from '@decision/engine';
-
-/** What became of one input. */
-export interface SolvedInput {
-  /** The input as it came, JSON text; `null` where it is not JSON. */
-  readonly request: string;
-  /** JSON text: the outputs, or `{"error", "code"}`. */
-  readonly result: string;
-  /** Undefined where the input was solved. */
-  readonly error: ServiceError | undefined;
-  /** Indexes of the rows whose outputs make the result. */
-  readonly matched: readonly number[];
-  readonly durationUs: number;
-}
+import { type ErrorCode, parseJson, ServiceError, type SolutionRequestEnvelope } from '@decision/contracts';
+import { type CompiledRule, evaluateRule } from '@decision/engine';
+import { type SolvedInput, solvedInput } from '@decision/execution';
 
 type Options = Pick<SolutionRequestEnvelope, 'receivedAt' | 'explain'>;
 
@@ -46,29 +28,6 @@ export const evaluatePayload = (rule: CompiledRule, payload: Buffer, options: Op
 export const answerBytes = ({ result, error }: SolvedInput): Buffer => {
   if (error !== undefined) throw error;
   return Buffer.from(result);
-};
-
-/** What an outcome, or the refusal of the input, comes to. */
-export const solvedInput = (request: string, outcome: RuleOutcome | ServiceError, durationUs: number): SolvedInput => {
-  const answer = outcome instanceof ServiceError ? outcome : answerOf(outcome);
-  if (!(answer instanceof ServiceError)) return { request, ...answer, error: undefined, durationUs };
-  return { request, result: failedResult(answer), error: answer, matched: [], durationUs };
-};
-
-const answerOf = (outcome: RuleOutcome): Pick<SolvedInput, 'result' | 'matched'> | ServiceError => {
-  if (!outcome.ok) return new ServiceError(outcome.error.code, outcome.error.message, outcome.error.details);
-  const { output, explanation, matched } = outcome;
-  try {
-    return {
-      result: JSON.stringify(explanation === undefined ? output : { ...output, $explain: explanation }),
-      matched,
-    };
-  } catch (cause) {
-    // The stack, or the length of a string, has come to its end.
-    if (!(cause instanceof RangeError)) throw cause;
-    const sentence = 'The outputs nest too deeply, or are too long, to be written as JSON.';
-    return new ServiceError('evaluation_failed', sentence, {}, { cause });
-  }
 };
 
 type InputFault = Extract<ErrorCode, 'invalid_json' | 'number_out_of_range' | 'input_not_object'>;

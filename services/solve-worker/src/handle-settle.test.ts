@@ -2,7 +2,7 @@ import { decodeSettleAnswer, encodeSettleRequest, type SolutionRequestEnvelope }
 import { compileRule } from '@decision/engine';
 import { createContextModels } from '@decision/execution';
 import { createHandler } from './handle';
-import { type SolvedInput } from './evaluate';
+import { type SolvedInput } from '@decision/execution';
 
 const rule = compileRule({
   requestSchema: [{ key: 'total', name: 'Total', type: 'number' }],
@@ -23,47 +23,51 @@ const envelope: SolutionRequestEnvelope = {
   origin: { keyId: 'k', slug: 'orders', selector: 'latest', firstIndex: 7 },
 };
 const payloadOf = (count: number) =>
-  encodeSettleRequest({
-    revision: '1',
-    contextId: 'orders',
-    contexts: [
-      {
-        id: 'orders',
-        slug: 'orders',
-        identityFact: 'id',
-        autoExecuteDecisions: true,
-        ttlSeconds: null,
-        historyLimit: 100,
-        onSchemaMismatch: 'ignore',
-        schema: {
-          base: [
-            { key: 'id', type: 'string' },
-            { key: 'total', type: 'number' },
-            { key: 'tier', type: 'string' },
-          ],
+  encodeSettleRequest(
+    {
+      revision: '1',
+      contextId: 'orders',
+      contexts: [
+        {
+          id: 'orders',
+          slug: 'orders',
+          identityFact: 'id',
+          autoExecuteDecisions: true,
+          ttlSeconds: null,
+          historyLimit: 100,
+          onSchemaMismatch: 'ignore',
+          schema: {
+            base: [
+              { key: 'id', type: 'string' },
+              { key: 'total', type: 'number' },
+              { key: 'tier', type: 'string' },
+            ],
+          },
         },
-      },
-    ],
-    relationships: [],
-    assets: [
-      {
-        type: 'rule',
-        slug: 'tiers',
-        effectiveVersion: 'v1',
-        inputs: [{ key: 'total', hasDefault: false }],
-        outputs: ['tier'],
-      },
-    ],
-    collections: {},
-    now: 0,
-    instances: Array.from({ length: count }, (_, index) => ({
-      instanceId: `o-${index}`,
-      facts: { id: `o-${index}`, total: 11 },
-      executions: {},
-      related: {},
-      history: {},
-    })),
-  });
+      ],
+      relationships: [],
+      assets: [
+        {
+          type: 'rule',
+          slug: 'tiers',
+          effectiveVersion: 'v1',
+          inputs: [{ key: 'total', hasDefault: false }],
+          outputs: ['tier'],
+        },
+      ],
+      collections: {},
+      now: 0,
+    },
+    Array.from({ length: count }, (_, index) =>
+      JSON.stringify({
+        instanceId: `o-${index}`,
+        facts: { id: `o-${index}`, total: 11 },
+        executions: {},
+        related: {},
+        history: {},
+      }),
+    ),
+  );
 
 const handlerWith = () => {
   const told: { envelope: SolutionRequestEnvelope; items: readonly SolvedInput[] }[] = [];

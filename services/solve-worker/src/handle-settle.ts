@@ -5,9 +5,13 @@ import {
   ServiceError,
   type SolutionRequestEnvelope,
 } from '@decision/contracts';
-import { type ContextModels, type OperationRun, type RuleLibrary, settleOperations } from '@decision/execution';
-import { type DecisionLogWriter } from './decision-log';
-import { solvedInput } from './evaluate';
+import {
+  type ContextModels,
+  type DecisionLogWriter,
+  type RuleLibrary,
+  settleOperations,
+  tellRuns,
+} from '@decision/execution';
 
 export interface SettleTools {
   readonly library: Pick<RuleLibrary, 'get'>;
@@ -26,7 +30,7 @@ export const handleSettle = async (
   payload: Buffer,
 ): Promise<Buffer> => {
   const { workspaceId, deadline } = envelope;
-  const onRun = (run: OperationRun): void => tell(decisions, envelope, run);
+  const onRun = decisions === undefined ? () => undefined : tellRuns(decisions, envelope);
   const settled = await settleOperations(decodeSettleRequest(payload), {
     workspaceId,
     deadline,
@@ -39,15 +43,4 @@ export const handleSettle = async (
   throw new ServiceError('result_too_large', 'What became of the instances does not fit a message.', {
     limit_bytes: fixedLimits.executionMessageBytes,
   });
-};
-
-const tell = (
-  decisions: DecisionLogWriter | undefined,
-  envelope: SolutionRequestEnvelope,
-  { asset, inputs, outcome, durationUs }: OperationRun,
-): void => {
-  if (decisions === undefined) return;
-  const { slug, effectiveVersion: versionId } = asset;
-  const origin = envelope.origin && { ...envelope.origin, slug, firstIndex: 0 };
-  decisions.write({ ...envelope, versionId, origin }, [solvedInput(JSON.stringify(inputs), outcome, durationUs)]);
 };

@@ -2,14 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { createResponder } from '@decision/broker';
 import { createContextModels, createStoredRules } from '@decision/execution';
-import { openBroker, openStores } from '@decision/infrastructure';
-import { addUsage } from '@decision/persistence';
+import { openBroker, openDecisions, openStores } from '@decision/infrastructure';
 import { createEventCounter, runService, StartRefusal } from '@decision/service-kit';
 import { createWorkerServer } from './app';
 import { settings } from './config';
 import { createHandler } from './handle';
-import { openDecisionLog } from './open-decision-log';
-import { createUsageCounter, tellAll } from './usage-counter';
 
 runService({
   name: 'solve-worker',
@@ -25,30 +22,15 @@ runService({
         logger.warn({ err: error }, 'Values could not be read again; rules go on with those they have.'),
     });
 
-    broker.watchTopics([
-      { topic: 'solution' },
-      { topic: 'solutionResponse' },
-      ...(config.decisionLogs ? [{ topic: 'logs' } as const] : []),
-    ]);
-    const workerId = `${hostname()}-${randomUUID().slice(0, 8)}`;
-    const decisions = config.decisionLogs
-      ? openDecisionLog({ broker, workerId, bufferBytes: config.decisionLogBufferBytes, logger, metrics, stopper })
-      : undefined;
-    const usage = createUsageCounter({
-      store: (workspaceId, batch) =>
-        database.inWorkspace({ workspaceId, userGroups: undefined }, (transaction) => addUsage(transaction, batch)),
-      newId: randomUUID,
-      now: Date.now,
-      onFailure: (error) => logger.warn({ err: error }, 'Usage could not be stored; it is kept for the next attempt.'),
-    });
-    stopper.add('usage', () => usage.stop());
+    broker.watchTopics([{ topic: 'solution' }, { topic: 'solutionResponse' }]);
+    const decisions = openDecisions(broker, database, { config, logger, metrics, stopper });
     const responder = createResponder(broker, {
       group: 'workers',
-      workerId,
+      workerId: `${hostname()}-${randomUUID().slice(0, 8)}`,
       sessionTimeoutMs: config.sessionTimeoutMs,
       heartbeatIntervalMs: config.heartbeatIntervalMs,
       partitionConcurrency: config.partitionConcurrency,
-      handle: createHandler({ library, models: createContextModels(), decisions: tellAll([decisions, usage]) }),
+      handle: createHandler({ library, models: createContextModels(), decisions }),
       onEvent: createEventCounter(metrics, 'responder'),
     });
     const server = createWorkerServer({

@@ -8,12 +8,12 @@ import { callJson } from './service-call';
 import { WATCHED_CONTEXT, watchedRule } from './watched-context';
 
 const ROOT = resolve(__dirname, '../../..');
-const READY_MS = 60_000;
+const READY_MS = 180_000;
 const STOP_MS = 3_500;
 
 /** Short leases and deadlines, so that a run meets them. */
-export const LEASE_MS = 1_000;
-export const RPC_TIMEOUT_MS = 10_000;
+export const LEASE_MS = 2_000;
+export const RPC_TIMEOUT_MS = 20_000;
 const CONTEXTS_ENVIRONMENT = {
   CONTEXT_LEASE_MS: String(LEASE_MS),
   CONTEXT_UPKEEP_MS: '200',
@@ -32,7 +32,7 @@ export interface WatchedFleet {
   readonly apiKey: string;
   readonly contexts: readonly [ServiceProcess, ServiceProcess];
   readonly worker: ServiceProcess;
-  /** Waits until all of them are ready. Throws {@link HistoryError} after a minute. */
+  /** Waits until all of them are ready. Throws {@link HistoryError} after three minutes. */
   ready(): Promise<void>;
   /** Starts another process of contexts-api, told this beside the usual. */
   startFurther(environment: Readonly<Record<string, string>>): Promise<ServiceProcess>;

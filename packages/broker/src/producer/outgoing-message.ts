@@ -3,12 +3,12 @@ import { type MessageHeaders, type TopicKey, topics } from '@decision/contracts'
 /** One message on its way to the broker. */
 export interface OutgoingMessage {
   readonly topic: TopicKey;
-  /** Undefined: the producer chooses, and spreads. */
+  /** Undefined: the key's, else the producer chooses, and spreads. */
   readonly partition: number | undefined;
   readonly headers: MessageHeaders;
   readonly value: Buffer;
-  /** Messages of one key keep no particular partition; the key only travels along. */
-  readonly key?: Buffer | string;
+  /** Messages of one key that name no partition go to the same one, as long as the topic keeps its partitions. */
+  readonly key?: string;
   /** Epoch ms. A message that has not been acknowledged by then is given up with `deadline_exceeded`. */
   readonly deadline: number;
 }

@@ -4,6 +4,7 @@ import { brokerErrorType } from '../connection/broker-error';
 import { createKafkaClient } from '../connection/kafka-client';
 import type { BrokerLog, BrokerSettings } from '../settings';
 import type { OutgoingMessage } from './outgoing-message';
+import { keyedPartition } from './keyed-partition';
 import { createPartitionSpread, type PartitionSpread } from './partition-spread';
 
 /** Retries of one send inside the library, with the same sequence numbers: together about three seconds. */
@@ -89,7 +90,8 @@ const createPlacer = (spread: PartitionSpread): ICustomPartitioner => {
         throw new UnknownPartitionError(
           `The topic "${topic}" has ${count} partitions, so it has no partition ${placed.partition}.`,
         );
-      placed.partition ??= spread.next(ledPartitions(partitionMetadata));
+      const led = ledPartitions(partitionMetadata);
+      placed.partition ??= typeof placed.key === 'string' ? keyedPartition(placed.key, led) : spread.next(led);
       return placed.partition;
     };
 };
@@ -141,7 +143,7 @@ export const createProducerSession = ({ settings, log, topics, onLost }: Produce
       });
     },
     send: async (batch) => {
-      spread.begin(batch.reduce((count, { partition }) => (partition === undefined ? count + 1 : count), 0));
+      spread.begin(batch.filter(({ partition, key }) => partition === undefined && key === undefined).length);
       const topicMessages = groupByTopic(settings.topicPrefix, batch);
       await producer.sendBatch({ acks: -1, compression: CompressionTypes.Snappy, topicMessages });
     },

@@ -6,6 +6,8 @@ export interface PendingRequest {
   readonly correlationId: string;
   readonly envelope: Omit<SolutionRequestEnvelope, 'correlationId' | 'requester' | 'replyPartition'>;
   readonly payload: Buffer;
+  /** Requests of one key are taken in the order in which they were sent; undefined: of no order. */
+  readonly key?: string | undefined;
   /** Where its answer is awaited; undefined while it waits for a partition to be sent again with. */
   replyPartition: number | undefined;
   readonly resolve: (reply: Buffer) => void;

@@ -83,9 +83,10 @@ export interface Requester {
   status(): RequesterStatus;
   /**
    * Resolves with the answer's bytes. Throws `ServiceError`: the worker's own error, broker_unavailable (at once when not ready,
-   * within a second of losing the broker), deadline_exceeded, overloaded, payload_too_large, shutting_down.
+   * within a second of losing the broker), deadline_exceeded, overloaded, payload_too_large, shutting_down. Requests of one key go to
+   * one partition, and so to one worker after the other.
    */
-  request(envelope: RequestEnvelope, payload: Buffer): Promise<Buffer>;
+  request(envelope: RequestEnvelope, payload: Buffer, key?: string): Promise<Buffer>;
   /** Refuses new requests, awaits those in flight for at most `drainMs` (default 10,000), and leaves. Idempotent. */
   stop(options?: { readonly drainMs?: number }): Promise<void>;
 }
@@ -160,7 +161,7 @@ class BrokerRequester implements Requester {
     };
   }
 
-  request(envelope: RequestEnvelope, payload: Buffer): Promise<Buffer> {
+  request(envelope: RequestEnvelope, payload: Buffer, key?: string): Promise<Buffer> {
     const refusal = this.refusal(envelope, payload);
     if (refusal !== undefined) return Promise.reject(refusal);
     return new Promise((resolve, reject) => {
@@ -169,6 +170,7 @@ class BrokerRequester implements Requester {
         correlationId: this.counter.toString(36),
         envelope,
         payload,
+        key,
         replyPartition: this.replyPartitions.next(),
         resolve,
         reject,
@@ -255,7 +257,7 @@ class BrokerRequester implements Requester {
   }
 
   private submit(request: PendingRequest): void {
-    const { envelope, payload, correlationId, replyPartition } = request;
+    const { envelope, payload, key, correlationId, replyPartition } = request;
     if (replyPartition === undefined) return;
     const headers = encodeSolutionRequest({ ...envelope, correlationId, requester: this.self, replyPartition });
     const message = {
@@ -263,6 +265,7 @@ class BrokerRequester implements Requester {
       partition: undefined,
       headers,
       value: payload,
+      ...(key === undefined ? {} : { key }),
       deadline: envelope.deadline,
     } as const;
     this.producer.submit(message, (error) => {

@@ -35,13 +35,29 @@ export const relationOfInput = ({ key }: AssetInput): string | undefined =>
 /** The fact that an input or output key means: what stands before the first dot. */
 export const firstPart = (key: string): string => key.split('.', 1)[0] ?? key;
 
+interface AssetReads {
+  readonly facts: readonly string[];
+  readonly relations: readonly string[];
+}
+
+/** Found once for each asset: a batch asks for thousands of instances. */
+const reads = new WeakMap<BoundAsset, AssetReads>();
+
+const readsOf = (asset: BoundAsset): AssetReads => {
+  const known = reads.get(asset);
+  if (known !== undefined) return known;
+  const facts = asset.inputs.filter((input) => relationOfInput(input) === undefined).map(({ key }) => firstPart(key));
+  const relations = asset.inputs.flatMap((input) => relationOfInput(input) ?? []);
+  const found = { facts: unique(facts), relations: unique(relations) };
+  reads.set(asset, found);
+  return found;
+};
+
 /** Names of the facts that an asset reads (C52). */
-export const factsRead = ({ inputs }: BoundAsset): readonly string[] =>
-  unique(inputs.filter((input) => relationOfInput(input) === undefined).map(({ key }) => firstPart(key)));
+export const factsRead = (asset: BoundAsset): readonly string[] => readsOf(asset).facts;
 
 /** Names of the relationships that an asset reads (C52). */
-export const relationsRead = ({ inputs }: BoundAsset): readonly string[] =>
-  unique(inputs.flatMap((input) => relationOfInput(input) ?? []));
+export const relationsRead = (asset: BoundAsset): readonly string[] => readsOf(asset).relations;
 
 /** Names of the facts that an asset may write. */
 export const factsWritten = ({ outputs }: BoundAsset): readonly string[] => unique(outputs.map(firstPart));

@@ -43,6 +43,8 @@ class Settling {
   /** Versions and inputs with which an asset was tried and failed, and with which it succeeded. */
   private readonly failed = new Set<string>();
   private readonly succeeded = new Set<string>();
+  /** Of the inputs that each asset had last, by key. */
+  private readonly hashes = new Map<string, { readonly text: string; readonly hash: string }>();
   private forced: string | undefined;
   private degraded: string | undefined;
   private anyReady = false;
@@ -82,12 +84,23 @@ class Settling {
       if (!isReady(model, asset, state)) continue;
       this.anyReady = true;
       const inputs = inputsOf(asset, state, sources.related);
-      const candidate = { asset, key: assetKey(asset), inputs, inputHash: this.ports.hash(canonicalJson(inputs)) };
+      const key = assetKey(asset);
+      const candidate = { asset, key, inputs, inputHash: this.hashOf(key, inputs) };
       if (!this.isDue(candidate)) continue;
       if (ancestors?.has(candidate.key) === true) this.skip(candidate, 'skipped_in_progress');
       else due.push(candidate);
     }
     return due;
+  }
+
+  /** Mostly a round leaves the inputs of most assets as they were. */
+  private hashOf(key: string, inputs: Facts): string {
+    const text = canonicalJson(inputs);
+    const last = this.hashes.get(key);
+    if (last?.text === text) return last.hash;
+    const hash = this.ports.hash(text);
+    this.hashes.set(key, { text, hash });
+    return hash;
   }
 
   private isDue(candidate: Candidate): boolean {

@@ -132,8 +132,11 @@ const SettleAnswer = Type.Object({ v: Type.Literal(1), instances: Type.Array(Set
 const checkRequest = compileValidator(SettleRequest);
 const checkAnswer = compileValidator(SettleAnswer);
 
-export const encodeSettleRequest = (request: Omit<SettleRequest, 'v'>): Buffer =>
-  Buffer.from(JSON.stringify({ v: 1, ...request }));
+/** Writes a request whose instances are JSON text already. */
+export const encodeSettleRequest = (
+  common: Omit<SettleRequest, 'v' | 'instances'>,
+  instances: readonly string[],
+): Buffer => Buffer.from(`${JSON.stringify({ v: 1, ...common }).slice(0, -1)},"instances":[${instances.join(',')}]}`);
 
 /** Reads a request. Throws `internal_error` where it is none of this version. */
 export const decodeSettleRequest = (value: Buffer): SettleRequest => {
@@ -143,6 +146,7 @@ export const decodeSettleRequest = (value: Buffer): SettleRequest => {
   throw new ServiceError('internal_error', 'The operation is of a version that this worker does not know.');
 };
 
+/** Writes an answer; members that are undefined are left out. */
 export const encodeSettleAnswer = (instances: readonly SettledInstance[]): Buffer =>
   Buffer.from(JSON.stringify({ v: 1, instances }));
 

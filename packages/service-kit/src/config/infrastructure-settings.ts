@@ -1,5 +1,5 @@
-import { DEFAULT_TOPIC_PREFIX, TOPIC_PREFIX_PATTERN } from '@decision/contracts';
-import { flag, list, oneOf, secret, text, wholeNumber } from './setting-builders';
+import { DEFAULT_TOPIC_PREFIX, limits, TOPIC_PREFIX_PATTERN } from '@decision/contracts';
+import { flag, limit, list, oneOf, secret, text, wholeNumber } from './setting-builders';
 import { optional } from './setting';
 import { url } from './url-setting';
 
@@ -88,4 +88,13 @@ export const brokerSettings = {
   awsContainerTokenFile: optional(
     text('AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE', { meaning: 'File with the authorization to show there.' }),
   ),
+};
+
+/** What is kept of decisions, by every service that evaluates rules. */
+export const decisionSettings = {
+  decisionLogs: flag('DECISION_LOGS', {
+    default: true,
+    meaning: 'Whether every decision, with its request and response, is written to the topic `logs`.',
+  }),
+  decisionLogBufferBytes: limit(limits.decisionLogBufferBytes),
 };

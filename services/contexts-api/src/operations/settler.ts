@@ -1,4 +1,4 @@
-import { type Requester } from '@decision/broker';
+import { hashOfKey, type Requester } from '@decision/broker';
 import {
   encodeSettleRequest,
   decodeSettleAnswer,
@@ -10,6 +10,7 @@ import {
 } from '@decision/contracts';
 import { reachableFrom } from '../definitions/to-definition';
 import { type HeldInstance } from './admit';
+import { type LocalSettler } from './local-settler';
 import { sourcesOf } from './plan-instances';
 import { type Work } from './work';
 
@@ -25,15 +26,6 @@ export interface Operation {
  * be executed now, `deadline_exceeded`, and whatever a worker answers.
  */
 export type Settler = (operation: Operation) => Promise<readonly SettledInstance[]>;
-
-/** A message is filled up to so many bytes and instances: enough messages for every worker, and few enough to be cheap. */
-const INSTANCES_PER_MESSAGE = 100;
-
-/** Settles the instances of a request in this process. */
-export type LocalSettler = (
-  request: SettleRequest,
-  limits: { readonly workspaceId: string; readonly deadline: number },
-) => Promise<readonly SettledInstance[]>;
 
 /** Where operations are carried out. */
 export interface SettlerPorts {
@@ -53,22 +45,34 @@ export const createSettler =
     if (requester === undefined) {
       throw new ServiceError('broker_unavailable', 'The message broker is disabled; rules cannot be run here.');
     }
-    const { origin } = operation.work;
-    const limits = { workspaceId: origin.access.workspaceId, deadline: origin.deadline };
+    const envelope = envelopeOf(operation.work);
+    const common = commonOf(operation);
     const answers = await Promise.all(
-      splitOperation(operation).map(async (instances) => {
-        const request = requestOf(operation, instances);
+      splitOperation(operation).map(async ({ key, instances, texts }) => {
+        const payload = encodeSettleRequest(common, texts);
         try {
-          const answer = await requester.request(envelopeOf(operation.work), encodeSettleRequest(request));
-          return requireAll(decodeSettleAnswer(answer), instances);
+          const answer = await requester.request(envelope, payload, key);
+          return byInstance(instances, requireAll(decodeSettleAnswer(answer), instances));
         } catch (error) {
           if (!isTooLarge(error)) throw error;
-          return await local(request, limits);
+          return byInstance(instances, await local({ ...common, instances }, envelope));
         }
       }),
     );
-    return answers.flat();
+    const settled = new Map(answers.flat());
+    return operation.held.map(({ planned }) => requireOne(settled.get(planned.locked.instanceId)));
   };
+
+const byInstance = (
+  instances: readonly SettleInstance[],
+  settled: readonly SettledInstance[],
+): readonly (readonly [string, SettledInstance])[] =>
+  settled.map((one, index) => [instances[index]?.instanceId ?? '', one]);
+
+const requireOne = (settled: SettledInstance | undefined): SettledInstance => {
+  if (settled !== undefined) return settled;
+  throw new ServiceError('internal_error', 'A worker did not answer for every instance.');
+};
 
 /** The broker refuses the request, or what became of the instances fits no answer. */
 const isTooLarge = (error: unknown): boolean =>
@@ -82,23 +86,43 @@ const requireAll = (
   throw new ServiceError('internal_error', 'A worker answered for another number of instances.');
 };
 
-const splitOperation = ({ work, held }: Operation): readonly (readonly SettleInstance[])[] => {
-  const messages: SettleInstance[][] = [];
-  let bytes = Infinity;
+/** Instances that go in one message, and what they are there as JSON text: written once, since that is most of what sending costs. */
+interface Parcel {
+  readonly key: string;
+  readonly instances: SettleInstance[];
+  readonly texts: string[];
+  bytes: number;
+}
+
+/** Distributes instances over messages by their keys. */
+const splitOperation = ({ work, held }: Operation): readonly Parcel[] => {
+  const full: Parcel[] = [];
+  const open = new Map<string, Parcel>();
   for (const { planned } of held) {
     const instance = toSettleInstance(work, planned);
-    const size = JSON.stringify(instance).length;
-    const last = messages.at(-1);
-    if (last !== undefined && last.length < INSTANCES_PER_MESSAGE && bytes + size <= fixedLimits.chunkBytes) {
-      last.push(instance);
-      bytes += size;
-    } else {
-      messages.push([instance]);
-      bytes = size;
+    const text = JSON.stringify(instance);
+    const key = messageKey(work.context.id, instance.instanceId);
+    let parcel = open.get(key);
+    if (parcel !== undefined && parcel.bytes + text.length > fixedLimits.chunkBytes) {
+      full.push(parcel);
+      parcel = undefined;
     }
+    if (parcel === undefined) open.set(key, (parcel = { key, instances: [], texts: [], bytes: 0 }));
+    parcel.instances.push(instance);
+    parcel.texts.push(text);
+    parcel.bytes += text.length;
   }
-  return messages;
+  return [...full, ...open.values()];
 };
+
+/**
+ * Instances of a context share so many keys. One key for each instance would make each a message of its own; with these, all operations of an
+ * instance still come one after the other through one partition, and so many workers can be busy with one context.
+ */
+const KEYS_OF_A_CONTEXT = 16;
+
+const messageKey = (contextId: string, instanceId: string): string =>
+  `${contextId}/${hashOfKey(instanceId) % KEYS_OF_A_CONTEXT}`;
 
 const toSettleInstance = (
   work: Work,
@@ -118,7 +142,7 @@ const toSettleInstance = (
 const historyFacts = ({ context }: Work): readonly string[] =>
   [...context.model.derived.values()].flatMap(({ reads }) => reads.history.filter((fact) => fact !== undefined));
 
-const requestOf = ({ work, collections }: Operation, instances: readonly SettleInstance[]): SettleRequest => {
+const commonOf = ({ work, collections }: Operation): Omit<SettleRequest, 'instances'> => {
   const { context, origin } = work;
   const reachable = reachableFrom(context.id, context.world);
   return {
@@ -130,7 +154,6 @@ const requestOf = ({ work, collections }: Operation, instances: readonly SettleI
     assets: context.assets.map((asset) => ({ ...asset, inputs: [...asset.inputs], outputs: [...asset.outputs] })),
     collections: Object.fromEntries([...collections].map(([name, members]) => [name, [...members]])),
     now: origin.now,
-    instances: [...instances],
   };
 };
 

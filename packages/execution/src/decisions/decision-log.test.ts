@@ -1,6 +1,6 @@
 import { checkDecisionLog, ServiceError, type SolutionRequestEnvelope } from '@decision/contracts';
 import { createDecisionLog, recordText } from './decision-log';
-import { solvedInput } from './evaluate';
+import { solvedInput } from './solved-input';
 
 const envelope: SolutionRequestEnvelope = {
   correlationId: 'c7',

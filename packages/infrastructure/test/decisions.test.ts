@@ -2,16 +2,26 @@ import { type Broker, createBroker } from '@decision/broker';
 import { checkDecisionLog, type DecisionLog, type SolutionRequestEnvelope, topicName } from '@decision/contracts';
 import { testStack } from '@decision/local-stack';
 import { createLogger, createMetrics, createStopper, type Metrics, type Stopper } from '@decision/service-kit';
+import { type DecisionLogWriter, solvedInput } from '@decision/execution';
+import {
+  createDatabase,
+  type Database,
+  dropDatabase,
+  ensureWorkspace,
+  migrate,
+  openDatabase,
+} from '@decision/persistence';
 import { Kafka, logLevel } from 'kafkajs';
-import { type DecisionLogWriter } from '../src/decision-log';
-import { solvedInput } from '../src/evaluate';
-import { openDecisionLog } from '../src/open-decision-log';
+import { openDecisions } from '../src';
 
 const MIB = 1024 * 1024;
 let broker: Broker;
 let stopper: Stopper;
 let metrics: Metrics;
 let writer: DecisionLogWriter;
+let database: Database;
+let databaseName: string;
+let workspaceId: string;
 let lines: string[];
 
 beforeAll(async () => {
@@ -31,12 +41,20 @@ beforeAll(async () => {
   await broker.ensureTopics('local', { topics: ['logs'] });
   stopper = createStopper();
   metrics = createMetrics('test');
-  writer = openDecisionLog({ broker, workerId: 'w-1', bufferBytes: 256 * MIB, logger, metrics, stopper });
-}, 60_000);
+  databaseName = stack.uniqueName('decisions');
+  const url = await createDatabase(stack.databaseUrl, databaseName);
+  await migrate({ url });
+  workspaceId = (await ensureWorkspace(url, { slug: 'decisions', name: 'Decisions' })).id;
+  database = openDatabase({ url, applicationName: 'test' });
+  const config = { decisionLogs: true, decisionLogBufferBytes: 256 * MIB };
+  writer = openDecisions(broker, database, { config, logger, metrics, stopper });
+}, 180_000);
 
 afterAll(async () => {
   await stopper.stop(5_000);
   await broker.close();
+  await database.close();
+  await dropDatabase(testStack().databaseUrl, databaseName);
 });
 
 const envelope = (correlationId: string): SolutionRequestEnvelope => ({
@@ -45,7 +63,7 @@ const envelope = (correlationId: string): SolutionRequestEnvelope => ({
   replyPartition: 1,
   deadline: Date.now() + 60_000,
   kind: 'solve',
-  workspaceId: 'w',
+  workspaceId,
   versionId: 'v',
   receivedAt: Date.now(),
   explain: 'none',
@@ -112,4 +130,4 @@ it('stores every decision in the topic, also a record of tens of MiB, and drops 
   }
   expect(byId.get('gateway-1:many')?.items).toHaveLength(1_000);
   expect(JSON.stringify(byId.get('gateway-1:large')?.items[0]?.request)).toHaveLength(large.length);
-}, 60_000);
+}, 180_000);

@@ -1,7 +1,5 @@
-import { type Producer } from '@decision/broker';
-import { type SolutionRequestEnvelope } from '@decision/contracts';
-import { type Logger } from '@decision/service-kit';
-import { type SolvedInput } from './evaluate';
+import { type MessageHeaders, type ServiceError, type SolutionRequestEnvelope } from '@decision/contracts';
+import { type SolvedInput } from './solved-input';
 
 /** Keeps what was decided. */
 export interface DecisionLogWriter {
@@ -15,11 +13,23 @@ export interface DecisionLog extends DecisionLogWriter {
   flush(): void;
 }
 
+/** A record on its way to the topic of decisions. */
+export interface DecisionMessage {
+  readonly topic: 'logs';
+  /** The producer chooses. */
+  readonly partition: undefined;
+  readonly headers: MessageHeaders;
+  readonly value: Buffer;
+  /** Epoch ms after which it is given up. */
+  readonly deadline: number;
+}
+
 export interface DecisionLogOptions {
+  /** Name of this process. */
   readonly worker: string;
-  /** Its queue is the buffer: what does not fit is dropped. */
-  readonly producer: Pick<Producer, 'submit'>;
-  readonly log: Pick<Logger, 'warn'>;
+  /** Its queue is the buffer: what does not fit is dropped. `settled` is told what became of the message. */
+  readonly producer: { submit(message: DecisionMessage, settled: (error?: ServiceError) => void): void };
+  readonly log: { warn(facts: object, sentence: string): void };
   /** Told of decisions that were lost, and of those that are stored. */
   readonly onSettled: (outcome: 'stored' | 'dropped', decisions: number) => void;
   /** Epoch ms. */

@@ -1,0 +1,24 @@
+import { hashOfKey, keyedPartition } from './keyed-partition';
+
+const partitions = Array.from({ length: 128 }, (_, index) => index);
+
+it('answers the same for the same key', () => {
+  expect(hashOfKey('')).toBe(0x811c9dc5);
+  expect(hashOfKey('a')).toBe(0xe40c292c);
+  for (const key of ['', 'a', 'order/1', '🙂', 'x'.repeat(10_000)])
+    expect(keyedPartition(key, partitions)).toBe(keyedPartition(`${key}`, partitions));
+});
+
+it('answers only partitions that can be written', () => {
+  expect(new Set(Array.from({ length: 100 }, (_, n) => keyedPartition(`k${n}`, [3, 7])))).toEqual(new Set([3, 7]));
+});
+
+it('uses all partitions for keys that differ little', () => {
+  const counts = new Map<number, number>();
+  for (let n = 0; n < 12_800; n += 1) {
+    const partition = keyedPartition(`9c1d6f3e-0000-4000-8000-000000000001/${n}`, partitions);
+    counts.set(partition, (counts.get(partition) ?? 0) + 1);
+  }
+  expect(counts.size).toBe(128);
+  expect(Math.max(...counts.values())).toBeLessThan(200); // 100 on average
+});

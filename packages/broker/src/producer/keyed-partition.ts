@@ -1,0 +1,18 @@
+const FNV_OFFSET = 0x811c9dc5;
+const FNV_PRIME = 0x01000193;
+
+/** A number that depends on a text alone, 32 bits without sign (FNV-1a over its UTF-16 units). */
+export const hashOfKey = (key: string): number => {
+  let hash = FNV_OFFSET;
+  for (let index = 0; index < key.length; index += 1) {
+    hash = Math.imul(hash ^ key.charCodeAt(index), FNV_PRIME);
+  }
+  return hash >>> 0;
+};
+
+/** The partition of a key, out of those that can be written (at least one): the same as long as these are the same. */
+export const keyedPartition = (key: string, partitions: readonly number[]): number => {
+  // Low bits of the hash alone depend on the last characters too much.
+  const mixed = Math.imul(hashOfKey(key) ^ (hashOfKey(key) >>> 15), 0x2c1b3c6d) >>> 0;
+  return partitions[mixed % partitions.length] ?? 0;
+};

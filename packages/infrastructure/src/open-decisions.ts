@@ -1,0 +1,69 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { type Broker } from '@decision/broker';
+import { createDecisionLog, createUsageCounter, type DecisionLogWriter, tellAll } from '@decision/execution';
+import { addUsage, type Database } from '@decision/persistence';
+import { createEventCounter } from '@decision/service-kit';
+import { type Opening } from './opening';
+
+export interface DecisionsConfig {
+  /** Whether decisions are written to the topic of logs; they are counted all the same. */
+  readonly decisionLogs: boolean;
+  /** What may wait for the broker; beyond it decisions are dropped, and counted. */
+  readonly decisionLogBufferBytes: number;
+}
+
+type DecisionsOpening = Omit<Opening<DecisionsConfig>, 'name'>;
+
+/** Messages that wait at most; each holds the decisions of one request or chunk. */
+const MAX_QUEUED = 50_000;
+/** What still waits when the process stops is sent for this long at most, ms; the rest is dropped, and counted. */
+const STOP_DRAIN_MS = 1_000;
+
+/** Keeps what is decided in this process: the log of decisions and the counts of usage. */
+export const openDecisions = (broker: Broker, database: Database, opening: DecisionsOpening): DecisionLogWriter => {
+  const log = opening.config.decisionLogs ? openDecisionLog(broker, opening) : undefined;
+  return tellAll([log, openUsage(database, opening)]);
+};
+
+/** The decision log of this process, with a producer of its own: a full or failing topic of logs never holds up an answer. */
+const openDecisionLog = (broker: Broker, { config, logger, metrics, stopper }: DecisionsOpening): DecisionLogWriter => {
+  broker.watchTopics([{ topic: 'logs' }]);
+  const settled = metrics.counter({
+    name: 'decision_logs_total',
+    help: 'Decisions that were written to the topic of logs, or dropped.',
+    labelNames: ['outcome'],
+  });
+  settled.inc({ outcome: 'dropped' }, 0);
+  const producer = broker.createProducer({
+    maxQueuedMessages: MAX_QUEUED,
+    maxQueuedBytes: config.decisionLogBufferBytes,
+    onEvent: createEventCounter(metrics, 'decision_log'),
+  });
+  // Attempts go on behind; what waits is kept within the bounds.
+  producer.connect().catch((error: unknown) => logger.warn({ err: error }, 'The decision log has no broker yet.'));
+  const decisions = createDecisionLog({
+    worker: `${hostname()}-${randomUUID().slice(0, 8)}`,
+    producer,
+    log: logger,
+    onSettled: (outcome, count) => settled.inc({ outcome }, count),
+    now: Date.now,
+  });
+  stopper.add('decision log', (drainMs) => {
+    decisions.flush();
+    return producer.stop({ drainMs: Math.min(drainMs, STOP_DRAIN_MS) });
+  });
+  return decisions;
+};
+
+const openUsage = (database: Database, { logger, stopper }: DecisionsOpening): DecisionLogWriter => {
+  const usage = createUsageCounter({
+    store: (workspaceId, batch) =>
+      database.inWorkspace({ workspaceId, userGroups: undefined }, (transaction) => addUsage(transaction, batch)),
+    newId: randomUUID,
+    now: Date.now,
+    onFailure: (error) => logger.warn({ err: error }, 'Usage could not be stored; it is kept for the next attempt.'),
+  });
+  stopper.add('usage', () => usage.stop());
+  return usage;
+};
