@@ -1,7 +1,7 @@
-import { execFileSync } from 'node:child_process';
 import { cpus, loadavg } from 'node:os';
 import { ensureWorkspace } from '@decision/persistence';
 import { range, timed } from './beside-sql';
+import { growDependents, growHistory, growInstances, growLines, growReaders, growRelated } from './context-growth';
 import {
   discountRule,
   makeContext,
@@ -25,13 +25,13 @@ import { say, type ServiceUnderTest } from './service-under-test';
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 3);
 const RECORDS = Number(process.env['BENCH_RECORDS'] ?? 100_000);
 const TRIGGERED = Number(process.env['BENCH_TRIGGERED'] ?? 10_000);
-/** Instances that a context grows to; a million takes minutes. */
-const INSTANCES = Number(process.env['BENCH_INSTANCES'] ?? 100_000);
-const DEPENDENTS = Number(process.env['BENCH_DEPENDENTS'] ?? 10_000);
 const SINGLES = Number(process.env['BENCH_SINGLES'] ?? 500);
-const BATCH = 10_000;
-/** A batch of 100,000 records is more than the default body, and may take longer than a request should. */
-const ROOMY = { HTTP_BODY_LIMIT_BYTES: String(64 * 1024 * 1024), RPC_TIMEOUT_MS: '120000' };
+/** Batches are larger than the default body, which bounds lines too, and may take longer than a request should. */
+const ROOMY = {
+  HTTP_BODY_LIMIT_BYTES: String(512 * 1024 * 1024),
+  RPC_TIMEOUT_MS: '3600000',
+  HTTP_REQUEST_TIMEOUT_MS: '3600000',
+};
 
 interface Bench {
   readonly service: ServiceUnderTest;
@@ -125,77 +125,15 @@ const measureSingles = async ({ service, contexts, gateway }: Bench): Promise<vo
   }
 };
 
-/** What a submission costs among few and many instances of its context. */
-const growInstances = async ({ service, contexts }: Bench): Promise<void> => {
-  const grown = await makeOffers(contexts, 'Grown');
-  print('\n| instances of the context | submission p50, p99, ms |\n| --- | --- |');
-  // The rule comes after the instances, so that filling is merging; a submission makes its own decide.
-  const slug = grown.slug;
-  let held = 1;
-  let submitted = 0;
-  const submit = (): Promise<unknown> =>
-    contexts('POST', `/contexts/${slug}/i-${(submitted * 7_919) % held}`, { total: 200 + (submitted += 1) });
-  await contexts('POST', `/contexts/${slug}/i-0`, { total: 1 });
-  await service.publish(discountRule(slug));
-  await latencies(SINGLES, 1, submit);
-  for (const instances of [1, INSTANCES / 100, INSTANCES / 10, INSTANCES]) {
-    for (; held < instances; held = Math.min(instances, held + BATCH)) {
-      const records = range(Math.min(BATCH, instances - held), held).map((index) => ({
-        id: `i-${index}`,
-        customer: 'c',
-      }));
-      await contexts('POST', `/contexts/batch/${slug}?include=is_new`, records);
-    }
-    const { p50, p99 } = await latencies(SINGLES, 1, submit);
-    print(`| ${instances.toLocaleString('en')} | ${p50.toFixed(1)}, ${p99.toFixed(1)} |`);
-  }
-};
-
-/** What a submission costs whose instance is read by few and by many others. */
-const growDependents = async ({ service, contexts }: Bench): Promise<void> => {
-  const tariffs = await makeContext(contexts, 'Tariffs', [{ key: 'rate', type: 'number' }]);
-  const parcels = await makeContext(contexts, 'Parcels', [{ key: 'tariff', type: 'string' }]);
-  await contexts('POST', `/admin/contexts/${parcels.id}/relationships`, {
-    ...{ to_context_id: tariffs.id, relation_type: 'belongs_to', foreign_key_fact: 'tariff', name: 'tariff' },
-  });
-  await contexts('PUT', `/admin/contexts/${parcels.id}`, {
-    schema: {
-      base: [
-        { key: 'id', type: 'string' },
-        { key: 'tariff', type: 'string' },
-      ],
-      derived: [{ key: 'price', expression: '$tariff.rate * 2' }],
-    },
-  });
-  const pid = String(service.fleet.services.get('contexts-api')?.pid());
-  print('\n| dependents | submission, ms | each, ms | contexts-api, MB |\n| --- | --- | --- | --- |');
-  for (const dependents of [1, DEPENDENTS / 100, DEPENDENTS / 10, DEPENDENTS]) {
-    const tariff = `t-${dependents}`;
-    await contexts('POST', `/contexts/${tariffs.slug}/${tariff}`, { rate: 1 });
-    for (let from = 0; from < dependents; from += BATCH) {
-      const records = range(Math.min(BATCH, dependents - from), from).map((index) => ({
-        id: `${tariff}-${index}`,
-        tariff,
-      }));
-      await contexts('POST', `/contexts/batch/${parcels.slug}?include=is_new`, records);
-    }
-    const times: number[] = [];
-    for (let round = 0; round < ROUNDS; round += 1) {
-      await timed(times, () => contexts('POST', `/contexts/${tariffs.slug}/${tariff}`, { rate: 2 + round }));
-    }
-    const memory = Number(execFileSync('ps', ['-o', 'rss=', '-p', pid], { encoding: 'utf8' })) / 1_024;
-    const ms = median(times);
-    print(
-      `| ${dependents.toLocaleString('en')} | ${ms.toFixed(1)} | ${(ms / dependents).toFixed(2)} | ${memory.toFixed(0)} |`,
-    );
-  }
-};
-
 const parts = {
   batches: measureBatches,
   singles: measureSingles,
+  lines: growLines,
   instances: growInstances,
+  related: growRelated,
+  readers: growReaders,
   dependents: growDependents,
+  history: growHistory,
 };
 const wanted = process.argv.slice(2);
 

@@ -10,11 +10,27 @@ export interface RawInstance {
 export interface RawInstances {
   /** Writes instances, 500 in a statement and a transaction, as they come. Ids are distinct within each 500. */
   readonly upsert: (contextId: string, instances: readonly RawInstance[]) => Promise<void>;
+  /** Makes instances `prefix1` and so on with a total, whose foreign key names one other. */
+  readonly fill: (contextId: string, filling: LinkedFilling) => Promise<void>;
+  /** The same with the links of their foreign keys, as if they had been submitted. */
+  readonly fillLinked: (contextId: string, filling: LinkedFilling) => Promise<void>;
   readonly empty: (contextId: string) => Promise<void>;
   close(): Promise<void>;
 }
 
+export interface LinkedFilling {
+  readonly prefix: string;
+  /** Number of the first. Default 1. */
+  readonly from?: number;
+  /** Number of the last. */
+  readonly count: number;
+  readonly foreignKey: string;
+  readonly target: string;
+}
+
 const CHUNK = 500;
+/** Instances that the database makes of nothing in one statement, within its time. */
+const FILL_CHUNK = 20_000;
 
 const UPSERT = `
   insert into context_instances as i (context_id, instance_id, facts, version)
@@ -22,13 +38,33 @@ const UPSERT = `
   from unnest(cast(:ids as text[]), cast(:facts as text[])) as given (id, facts)
   on conflict (context_id, instance_id) do update set facts = excluded.facts`;
 
+const FILL = `
+  insert into context_instances (context_id, instance_id, facts, version)
+  select cast(:context as uuid), cast(:prefix as text) || n,
+    jsonb_build_object('id', cast(:prefix as text) || n, 'total', n % 1000, cast(:key as text), cast(:target as text)), 1
+  from generate_series(cast(:from as integer), cast(:count as integer)) n`;
+
+const LINK = `
+  insert into context_links (context_id, instance_id, fact, target_id)
+  select cast(:context as uuid), cast(:prefix as text) || n, :key, :target from generate_series(cast(:from as integer), cast(:count as integer)) n`;
+
 export const openRawInstances = (url: string, workspaceId: string): RawInstances => {
   const database = openDatabase({ url, applicationName: 'benchmark' });
   const run = (sql: string, bindings: Record<string, string | string[]>): Promise<unknown> =>
     database.inWorkspace({ workspaceId, userGroups: undefined }, async (transaction) => {
       await transaction.raw(sql, bindings);
     });
+  const fill = async (context: string, statements: readonly string[], filling: LinkedFilling): Promise<void> => {
+    const { prefix, from = 1, count, foreignKey, target } = filling;
+    for (let first = from; first <= count; first += FILL_CHUNK) {
+      const last = Math.min(count, first + FILL_CHUNK - 1);
+      const bindings = { context, prefix, key: foreignKey, target, from: String(first), count: String(last) };
+      for (const sql of statements) await run(sql, bindings);
+    }
+  };
   return {
+    fill: (context, filling) => fill(context, [FILL], filling),
+    fillLinked: (context, filling) => fill(context, [FILL, LINK], filling),
     upsert: async (context, instances) => {
       for (let from = 0; from < instances.length; from += CHUNK) {
         const chunk = instances.slice(from, from + CHUNK);

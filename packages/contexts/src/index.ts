@@ -30,6 +30,14 @@ export {
 export { expiryAfterWrite, isExpired } from './instances/expiry';
 export { type ResolvedInstance, resolveInstance, withDefaults } from './instances/resolved-instance';
 export {
+  type AggregateAnswer,
+  type Aggregates,
+  aggregatesOver,
+  type RelationAggregates,
+  RelationFolds,
+} from './derived/aggregates';
+export { type RelationAggregate } from './definitions/separate-aggregates';
+export {
   deriveFacts,
   type Derivation,
   type DerivationFailure,

@@ -102,7 +102,7 @@ export const errorCodes = {
   ),
   relationship_name_taken: entry(409, false, 'The context has another relationship of this name.'),
   payload_too_large: entry(413, false, 'The body is larger than the limit, named in `limit_bytes`.'),
-  result_too_large: entry(413, false, 'The result is larger than a broker message may be.'),
+  result_too_large: entry(413, false, 'The result is larger than a broker message, or an answer, may be.'),
   unsupported_media_type: entry(415, false, 'The content type or encoding of the body is not accepted.'),
   input_not_object: entry(422, false, 'The input of a rule must be a JSON object.'),
   number_out_of_range: entry(422, false, 'A number cannot be held exactly in double precision.'),

@@ -62,12 +62,17 @@ const settleOne = async (
   instance: SettleInstance,
   ports: SettlePorts,
 ): Promise<SettledInstance> => {
-  const { facts, executions, related, history, only, forced } = instance;
+  const { facts, executions, related, aggregates, history, only, forced } = instance;
   const settled = await settle(
     {
       ...{ model, assets, facts, executions, forced },
       only: only && new Set(only),
-      sources: { now, related, history: (fact) => (Object.hasOwn(history, fact) ? (history[fact] ?? []) : []) },
+      sources: {
+        now,
+        related,
+        aggregates,
+        history: (fact) => (Object.hasOwn(history, fact) ? (history[fact] ?? []) : []),
+      },
     },
     ports,
   );

@@ -1,6 +1,8 @@
 export { checkFormula, type CheckScope } from './check/check-formula';
 export { formulaReferences, type FormulaReferences } from './check/formula-references';
 export { compileFormula } from './compile/compile-formula';
+export { Fold } from './folds/fold';
+export { type FoldableCall, foldableCall } from './folds/foldable-call';
 export { type Formula, formulaLimits } from './formula';
 export { FormulaFault, type FormulaProblem, type FormulaProblemCode, formulaProblemCodes } from './formula-problem';
 export { parseIsoDate } from './dates/iso-date';
@@ -15,7 +17,7 @@ export {
   type HostFunction,
 } from './run/run';
 export { type FormulaOutcome, runFormula } from './run/run-formula';
-export { type FormulaNode } from './syntax/nodes';
+export { childrenOf, type FormulaNode } from './syntax/nodes';
 export { type FormulaParsing, parseFormula } from './syntax/parser';
 export { printFormula } from './syntax/printer';
 export { parsePattern, type Pattern } from './text/pattern';

@@ -234,15 +234,21 @@ export {
 export {
   findLinkHolders,
   findLinkTargets,
-  findRelated,
+  findNamed,
   forgetFormerLinks,
   linkExistingInstances,
   type LinkPage,
   type LinkWrite,
-  type RelatedQuery,
-  type RelatedRecord,
+  type NamedQuery,
+  type NamedRecord,
   writeLinks,
 } from './contexts/links';
+export {
+  findRelatedPieces,
+  type RelatedPiece,
+  type RelatedPiecesQuery,
+  type WantedFact,
+} from './contexts/related-pieces';
 export { endRegistrations, findRegistrations, registerEvaluation, type Registration } from './contexts/registrations';
 export { findTurns, renewTickets, returnTickets, takeTickets, type Ticket } from './contexts/tickets';
 export {

@@ -8,13 +8,12 @@ import {
   findLinkHolders,
   findLinkTargets,
   findRegistrations,
-  findRelated,
+  findNamed,
   findTurns,
   forgetFormerLinks,
   forgetStaleTickets,
   type HeldInstances,
   insertContext,
-  linkExistingInstances,
   listInstances,
   lockInstances,
   mergeDirect,
@@ -316,20 +315,12 @@ describe('links', () => {
     expect(await inside((t) => findLinkHolders(t, page(['c2', 'c1'], '', 1)))).toEqual(['o1']);
   });
 
-  it('give related instances, whole or in part, in the order of ids', async () => {
-    await inside((t) =>
-      saveInstances(t, contextId, [write('o2', { k: 'c1', total: 2 }), write('o1', { k: 'c1', total: 1 })]),
-    );
-    await inside((t) => linkExistingInstances(t, contextId, 'k'));
-    const related = (facts?: string[]) => inside((t) => findRelated(t, { contextId, foreignKeyFact: 'k', ids: ['c1', 'c2'], facts })); // prettier-ignore
-    expect(await related(['total', 'none'])).toEqual([
-      { ofId: 'c1', instanceId: 'o1', facts: { total: 1 } },
-      { ofId: 'c1', instanceId: 'o2', facts: { total: 2 } },
-    ]);
-    expect((await related()).map(({ facts }) => facts)).toMatchObject([{ id: 'o1', k: 'c1' }, { id: 'o2' }]);
-    expect(
-      await inside((t) => findRelated(t, { contextId, foreignKeyFact: undefined, ids: ['o2', 'x'], facts: [] })),
-    ).toEqual([{ ofId: 'o2', instanceId: 'o2', facts: {} }]);
+  it('give instances by id, whole or in part', async () => {
+    await inside((t) => saveInstances(t, contextId, [write('o2', { total: 2 })]));
+    const named = (facts?: string[]) => inside((t) => findNamed(t, { contextId, ids: ['o2', 'x'], facts }));
+    expect(await named(['total', 'none'])).toEqual([{ instanceId: 'o2', facts: { total: 2 } }]);
+    expect(await named()).toEqual([{ instanceId: 'o2', facts: { id: 'o2', total: 2 } }]);
+    expect(await named([])).toEqual([{ instanceId: 'o2', facts: {} }]);
   });
 });
 

@@ -110,15 +110,15 @@ const ATTEMPTS: readonly Attempt[] = [
   ['findLinkTargets', (t) => persistence.findLinkTargets(t, { ...links, instanceIds: ['free'] }), []],
   ['findLinkHolders', (t) => persistence.findLinkHolders(t, { ...links, instanceIds: ['c'] }), []],
   [
-    'findRelated',
-    (t) => persistence.findRelated(t, { contextId: id, foreignKeyFact: 'k', ids: ['c'], facts: undefined }),
+    'findRelatedPieces',
+    async (t) => {
+      const query = { contextId: id, foreignKeyFact: 'k', ids: ['c'], facts: undefined, most: 9 };
+      for await (const piece of persistence.findRelatedPieces(t, query)) return [piece];
+      return [];
+    },
     [],
   ],
-  [
-    'findRelated by id',
-    (t) => persistence.findRelated(t, { contextId: id, foreignKeyFact: undefined, ids: ['free'], facts: undefined }),
-    [],
-  ],
+  ['findNamed', (t) => persistence.findNamed(t, { contextId: id, ids: ['free'], facts: undefined }), []],
   ['forgetFormerLinks', (t) => persistence.forgetFormerLinks(t, id, new Map([['free', 1]])), undefined],
   ['linkExistingInstances', (t) => persistence.linkExistingInstances(t, id, 'k'), undefined],
   ['findRegistrations', (t) => persistence.findRegistrations(t, id, ['free']), []],

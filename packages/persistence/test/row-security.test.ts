@@ -356,7 +356,8 @@ describe('row security', () => {
     ...['writeBackInstances', 'writeInstances', 'mergeDirect', 'deleteInstance', 'findHeldFacts', 'findInstances'],
     ...['listInstances', 'saveReaderPasses', 'addHistory', 'findHistory', 'findLinkHolders', 'findLinkTargets'],
     ...[
-      'findRelated',
+      'findNamed',
+      'findRelatedPieces',
       'forgetFormerLinks',
       'linkExistingInstances',
       'writeLinks',

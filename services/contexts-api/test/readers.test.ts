@@ -68,6 +68,26 @@ it('C112: however many orders change, a customer is evaluated once for a chunk',
   expect(await customer('c-1')).toMatchObject({ state: { spent: 6 } });
 });
 
+it('C112: so is a customer of a batch of lines, once for each of its chunks', async () => {
+  for (const id of ['c-1', 'c-2']) await api.call('POST', `/contexts/${customers}/${id}`, {});
+  api.workers.ran.length = 0;
+  const record = (index: number) => ({ order_id: `o-${index}`, total: 1, customer_id: index < 6 ? 'c-1' : 'c-2' });
+  const response = await fetch(`${api.url}/api/v1/contexts/batch/${orders}`, {
+    method: 'POST',
+    headers: { 'x-api-key': api.adminKey, 'content-type': 'application/x-ndjson' },
+    body: Array.from({ length: 7 }, (_, index) => `${JSON.stringify(record(index))}\n`).join(''),
+    signal: AbortSignal.timeout(60_000),
+  });
+  // Chunks of three lines: two of them lead to the first customer, the last one to the second.
+  expect(await response.json()).toMatchObject({
+    accepted: 7,
+    cascaded: [{ context: customers, relation: 'orders', instances: 3, infrastructure_errors: 0 }],
+  });
+  expect(api.workers.ran.length).toBeLessThanOrEqual(3);
+  expect(await customer('c-1')).toMatchObject({ state: { spent: 6 } });
+  expect(await customer('c-2')).toMatchObject({ state: { spent: 1 } });
+});
+
 it('C116: an order that moves changes both customers', async () => {
   for (const id of ['c-1', 'c-2']) await api.call('POST', `/contexts/${customers}/${id}`, {});
   await order('o-1', { total: 150, customer_id: 'c-1' });

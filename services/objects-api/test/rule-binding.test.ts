@@ -18,7 +18,7 @@ beforeEach(async () => {
 });
 
 /** Orders, of which undeclared facts are rejected; answers their slug. */
-const makeContext = async (): Promise<string> => {
+const makeContext = async (userGroups: string[] = []): Promise<string> => {
   const id = randomUUID();
   const made = `orders-${id.slice(0, 8)}`;
   await api.database.inWorkspace({ workspaceId, userGroups: undefined }, async (transaction) => {
@@ -30,7 +30,7 @@ const makeContext = async (): Promise<string> => {
         name: 'Orders',
         description: null,
         identityFact: 'order_id',
-        userGroups: [],
+        userGroups,
         folderId: null,
       },
       ...{ autoExecuteDecisions: true, ttlSeconds: null, historyLimit: 100, sourceObjects: [] },
@@ -108,4 +108,74 @@ it.each([
   ['of no use', { slug: 7 }],
 ])('a binding %s keeps nothing from being saved', async (_, context) => {
   expect(await save(draft(['total'], ['order_id'], { context }))).toMatchObject({ status: 200 });
+});
+
+/** A rule that is bound to nothing, published twice: first it writes the identity, then a fact. Answers its id and slug. */
+const publishedTwice = async (): Promise<{ readonly id: unknown; readonly slug: string }> => {
+  const { body } = await save(draft(['total'], ['order_id'], { context: null, _publish: true }));
+  const { id } = body;
+  expect(await save({ id, responseSchema: [{ key: 'discount', type: 'number' }], _publish: true })).toMatchObject({
+    status: 200,
+  });
+  return { id, slug: String(body['slug']) };
+};
+
+it('C57: a binding that pins a version is refused for what that version writes', async () => {
+  const { id } = await publishedTwice();
+  for (const version of [1, '1']) {
+    expect(await save({ id, context: { slug, version } })).toMatchObject({
+      status: 422,
+      body: { problems: [{ code: 'unbindable', path: '/context/version', column: 'order_id' }] },
+    });
+  }
+  expect(await save({ id, context: { slug, version: '2' } })).toMatchObject({ status: 200 });
+  expect(await save({ id, context: { slug, version: '9' } })).toMatchObject({ status: 200 });
+});
+
+it('C57: an earlier version is not put back in service where the context could not take what it writes', async () => {
+  const { id, slug: rule } = await publishedTwice();
+  const again = () => api.call(admin, 'POST', `/admin/rules/${rule}/versions/1/publish`);
+  expect(await save({ id, context: { slug, version: 'latest' }, _publish: true })).toMatchObject({ status: 200 });
+  expect(await again()).toMatchObject({
+    status: 422,
+    body: { problems: [{ code: 'unbindable', path: '/context/version', column: 'order_id' }] },
+  });
+  expect((await api.call(admin, 'GET', `/admin/rules/export?id=${String(id)}`)).body).toMatchObject({
+    responseSchema: [{ key: 'discount' }],
+  });
+  expect(await save({ id, context: { slug, version: '2' } })).toMatchObject({ status: 200 });
+  expect(await again()).toMatchObject({ status: 200 });
+});
+
+describe('C57, C128: a key that is restricted to groups', () => {
+  it('binds rules to contexts that it sees, and cannot tell a hidden one from none', async () => {
+    const seen = await makeContext(['north']);
+    const hidden = await makeContext(['south']);
+    const north = await api.makeKey(workspaceId, 'admin', ['north']);
+    const saveAs = (context: string, outputs = ['discount']) =>
+      api.call(north, 'POST', '/admin/rules/import', {
+        rule: draft(['total'], outputs, { context: { slug: context } }),
+      });
+    expect(await saveAs(seen)).toMatchObject({ status: 200 });
+    const messages = [];
+    for (const context of [hidden, 'not-there']) {
+      for (const outputs of [['discount'], ['order_id']]) {
+        const answer = await saveAs(context, outputs);
+        expect(answer).toMatchObject({ status: 422, body: { problems: [{ code: 'unbindable', path: '/context' }] } });
+        messages.push(JSON.stringify(answer.body['problems']).replaceAll(context, ''));
+      }
+    }
+    expect(new Set(messages).size).toBe(1);
+  });
+
+  it('keeps a rule that is bound to one that it does not see', async () => {
+    const hidden = await makeContext(['south']);
+    const both = await api.makeKey(workspaceId, 'admin', ['north', 'south']);
+    const north = await api.makeKey(workspaceId, 'admin', ['north']);
+    const { body } = await api.call(both, 'POST', '/admin/rules/import', {
+      rule: draft(['total'], ['discount'], { context: { slug: hidden } }),
+    });
+    const changed = { id: body['id'], description: 'Told better.' };
+    expect(await api.call(north, 'POST', '/admin/rules/import', { rule: changed })).toMatchObject({ status: 200 });
+  });
 });

@@ -1,5 +1,6 @@
 import { type ContextWaitingOn } from '@decision/contracts';
 import { type ContextModel } from '../definitions/context-model';
+import { type Aggregates } from '../derived/aggregates';
 import { type RelatedInstances } from '../derived/derive-facts';
 import { type Facts, hasValue } from '../facts/facts';
 import { type BoundAsset } from './bound-asset';
@@ -10,6 +11,7 @@ export interface WaitingInstance {
   readonly instanceId: string;
   readonly state: Facts;
   readonly related: RelatedInstances;
+  readonly aggregates?: Aggregates | undefined;
   /** Slug of the context on the other side of a relationship. */
   readonly slugOfRelation: (name: string) => string;
 }
@@ -68,7 +70,7 @@ class MissingFacts {
       }
     }
     for (const relation of reads.relations) {
-      if (!isEmpty(this.instance.related[relation])) continue;
+      if (hasInstances(this.instance, relation)) continue;
       this.relations.set(relation, reads.related);
       found = true;
     }
@@ -77,5 +79,9 @@ class MissingFacts {
   }
 }
 
-const isEmpty = (related: RelatedInstances[string] | undefined): boolean =>
-  related === undefined || related === null || (Array.isArray(related) && related.length === 0);
+const hasInstances = ({ related, aggregates }: WaitingInstance, relation: string): boolean => {
+  if (aggregates !== undefined && Object.hasOwn(aggregates, relation) && (aggregates[relation]?.instances ?? 0) > 0)
+    return true;
+  const found = Object.hasOwn(related, relation) ? (related[relation] ?? null) : null;
+  return found !== null && (!Array.isArray(found) || found.length > 0);
+};

@@ -51,7 +51,7 @@ const dependenciesOf = (derived: ReadonlyMap<string, DerivedModel>): ReadonlyMap
 const readContext = (definition: ContextDefinition, world: ContextWorld) => {
   const schema = readSchema(definition.schema, definition.identityFact);
   const { relations, problems } = readRelations(definition.id, world);
-  const surroundings = { facts: schema.facts, derived: schema.derived, relations: [...relations.keys()] };
+  const surroundings = { facts: schema.facts, derived: schema.derived, relations };
   const { derived, problems: formulaProblems } = readDerived(surroundings);
   return {
     facts: schema.facts,

@@ -3,6 +3,7 @@ import { type CompiledFormula } from '@decision/expressions';
 import { type IdentityFact } from '../instances/instance-id';
 import { type ContextDefinition, type Relationship } from './context-definition';
 import { type FormulaReads } from './formula-reads';
+import { type RelationAggregate } from './separate-aggregates';
 
 /** A base fact, its settings filled in. */
 export interface FactModel {
@@ -24,6 +25,9 @@ export interface DerivedModel {
   readonly defaultValue: unknown;
   readonly formula: CompiledFormula;
   readonly reads: FormulaReads;
+  /** Aggregates over relationships, each once; `rest` is the formula with their names in their places, and what it reads beside them. */
+  readonly aggregates: readonly RelationAggregate[];
+  readonly rest: { readonly formula: CompiledFormula; readonly reads: FormulaReads };
 }
 
 /** A context made ready; it never changes. Made by `compileContext`. */

@@ -20,6 +20,9 @@ export const historyFunctions: readonly string[] = ['history', 'previous'];
 
 const RELATIONS = '$relations';
 
+/** What names of aggregates that stand for themselves begin with; no relationship's name does. */
+export const AGGREGATE_PREFIX = '$=';
+
 /** Collects what a formula reads (C9). Where it is not plain which facts of related instances are meant, more are told than are read. */
 export const readsOf = (formula: Formula): FormulaReads => {
   const reader = new Reader();
@@ -87,7 +90,7 @@ class Reader {
       else if (!partly) this.anyWhole = true;
       return;
     }
-    if (!first.startsWith('$')) return;
+    if (!first.startsWith('$') || first.startsWith(AGGREGATE_PREFIX)) return;
     const isLong = first === RELATIONS;
     const name = isLong ? second : first.slice(1);
     if (name === undefined) {

@@ -1,16 +1,18 @@
-import { checkFormula, compileFormula, type FormulaProblem, parseFormula } from '@decision/expressions';
+import { checkFormula, compileFormula, type Formula, type FormulaProblem, parseFormula } from '@decision/expressions';
 import { quoted } from '../facts/fact-name';
+import { type Relationship } from './context-definition';
 import { type DerivedModel, type FactModel } from './context-model';
 import { type ContextProblem } from './context-problem';
 import { historyFunctions, readsOf } from './formula-reads';
 import { type DerivedText } from './read-schema';
+import { separateAggregates } from './separate-aggregates';
 
 /** What formulas of a context may name. */
 export interface FormulaSurroundings {
   readonly facts: ReadonlyMap<string, FactModel>;
   readonly derived: ReadonlyMap<string, DerivedText>;
-  /** Names of relationships. */
-  readonly relations: readonly string[];
+  /** By name. */
+  readonly relations: ReadonlyMap<string, Relationship>;
 }
 
 export interface DerivedReading {
@@ -27,7 +29,7 @@ export const readDerived = (surroundings: FormulaSurroundings): DerivedReading =
   const scope = {
     fields: new Set([...surroundings.facts.keys(), ...surroundings.derived.keys()]),
     functions: new Map(),
-    references: new Set(surroundings.relations.flatMap((name) => [`$${name}`, `$relations.${name}`])),
+    references: new Set([...surroundings.relations.keys()].flatMap((name) => [`$${name}`, `$relations.${name}`])),
     hostFunctions,
   };
   const derived = new Map<string, DerivedModel>();
@@ -38,18 +40,19 @@ export const readDerived = (surroundings: FormulaSurroundings): DerivedReading =
     problems.push(...found.map((problem) => formulaProblem(text, problem)));
     if (!parsing.ok || found.length > 0) continue;
     const { key, type, defaultValue } = text;
-    const model = {
-      key,
-      type,
-      defaultValue,
-      formula: compileFormula(parsing.formula),
-      reads: readsOf(parsing.formula),
-    };
+    const model = { key, type, defaultValue, ...formulaModel(parsing.formula, surroundings.relations) };
     const others = problemsOfReads(model, text, surroundings.facts);
     problems.push(...others);
     if (others.length === 0) derived.set(key, model);
   }
   return { derived, problems };
+};
+
+const formulaModel = (formula: Formula, relations: FormulaSurroundings['relations']) => {
+  const whole = { formula: compileFormula(formula), reads: readsOf(formula) };
+  const { rest, aggregates } = separateAggregates(formula, relations);
+  if (aggregates.length === 0) return { ...whole, aggregates, rest: whole };
+  return { ...whole, aggregates, rest: { formula: compileFormula(rest), reads: readsOf(rest) } };
 };
 
 const formulaProblem = ({ key, path }: DerivedText, formula: FormulaProblem): ContextProblem => ({

@@ -1,7 +1,15 @@
-import { FormulaAllowance, type FormulaProblem, type HostFunction, runFormula } from '@decision/expressions';
+import {
+  type CompiledFormula,
+  FormulaAllowance,
+  FormulaFault,
+  type FormulaProblem,
+  type HostFunction,
+  runFormula,
+} from '@decision/expressions';
 import { type ContextModel, type DerivedModel } from '../definitions/context-model';
 import { fitsType, kindOfValue } from '../facts/fact-type';
 import { type Facts } from '../facts/facts';
+import { type Aggregates, isTooLong, tooLongMessage, valueOfAggregate } from './aggregates';
 import { type HistorySource, noHistory } from './history';
 import { historyHost } from './host-functions';
 import { faultOfStoring } from '../facts/storable';
@@ -14,6 +22,8 @@ export interface DerivationSources {
   /** Epoch ms: what `now()` answers. */
   readonly now: number;
   readonly related: RelatedInstances;
+  /** Aggregates over relationships. Where those over one are absent, they are computed from its list. */
+  readonly aggregates?: Aggregates | undefined;
   /** Entries newest first, the change under way among them. Default: none. */
   readonly history?: HistorySource;
 }
@@ -42,12 +52,13 @@ export const derivationAllowance = { steps: 2_000_000, textLength: 4_000_000 } a
 export const deriveFacts = (model: ContextModel, base: Facts, sources: DerivationSources): Derivation => {
   const known = new Map<string, unknown>(Object.entries(base));
   const allowance = new FormulaAllowance(derivationAllowance);
-  const lookup = (key: string): unknown => (key.startsWith('$') ? relatedOf(key, sources.related) : known.get(key));
+  const lookup = (key: string): unknown => (key.startsWith('$') ? relatedOf(key, sources) : known.get(key));
   const hostFunctions = historyHost(sources.history ?? noHistory);
   const failures: DerivationFailure[] = [];
   const derived: [string, unknown][] = [];
   for (const fact of model.derived.values()) {
-    const answer = answerOf(fact, { now: sources.now, lookup, hostFunctions, allowance });
+    const surroundings = { now: sources.now, lookup, hostFunctions, allowance };
+    const answer = answerOf(fact, withAggregates(fact, sources.aggregates, surroundings));
     if ('error' in answer) failures.push({ fact: fact.key, ...answer });
     const value = 'error' in answer ? fact.defaultValue : (answer.value ?? fact.defaultValue);
     known.set(fact.key, value);
@@ -63,9 +74,35 @@ interface FormulaSurroundings {
   readonly allowance: FormulaAllowance;
 }
 
+interface FormulaToRun extends FormulaSurroundings {
+  readonly formula: CompiledFormula;
+}
+
+/** The formula with the aggregates that are there already; the whole formula where one is missing. */
+const withAggregates = (
+  { formula, aggregates, rest }: DerivedModel,
+  given: Aggregates | undefined,
+  surroundings: FormulaSurroundings,
+): FormulaToRun => {
+  const found = new Map(
+    aggregates.flatMap((aggregate): [string, () => unknown][] => {
+      const answers =
+        given !== undefined && Object.hasOwn(given, aggregate.relation) ? given[aggregate.relation] : undefined;
+      const answer = answers?.answers[aggregate.key];
+      return answer === undefined ? [] : [[aggregate.key, () => valueOfAggregate(answer, aggregate)]];
+    }),
+  );
+  if (found.size === 0 || found.size < aggregates.length) return { ...surroundings, formula };
+  return {
+    ...surroundings,
+    formula: rest.formula,
+    lookup: (key) => (found.get(key) ?? (() => surroundings.lookup(key)))(),
+  };
+};
+
 type Answer = { readonly value: unknown } | { readonly error: string; readonly problem?: FormulaProblem };
 
-const answerOf = ({ formula, type }: DerivedModel, surroundings: FormulaSurroundings): Answer => {
+const answerOf = ({ type }: DerivedModel, { formula, ...surroundings }: FormulaToRun): Answer => {
   const outcome = runFormula(formula, surroundings);
   if (!outcome.ok) return { error: outcome.problem.message, problem: outcome.problem };
   const { value } = outcome;
@@ -76,7 +113,8 @@ const answerOf = ({ formula, type }: DerivedModel, surroundings: FormulaSurround
 
 const PREFIX = '$relations.';
 
-const relatedOf = (key: string, related: RelatedInstances): unknown => {
+const relatedOf = (key: string, { related, aggregates }: DerivationSources): unknown => {
   const name = key.startsWith(PREFIX) ? key.slice(PREFIX.length) : key.slice(1);
+  if (isTooLong(aggregates, name)) throw new FormulaFault('list_too_long', tooLongMessage(name));
   return Object.hasOwn(related, name) ? related[name] : undefined;
 };

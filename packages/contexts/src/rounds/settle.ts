@@ -1,5 +1,6 @@
-import { assetKey, type BoundAsset, compareAssets, inputsOf } from '../assets/bound-asset';
+import { assetKey, type BoundAsset, compareAssets, inputsOf, relationsRead } from '../assets/bound-asset';
 import { isReady } from '../assets/readiness';
+import { isTooLong, tooLongMessage } from '../derived/aggregates';
 import { type HistorySource, historyOfChange, noHistory } from '../derived/history';
 import { canonicalJson } from '../facts/canonical-json';
 import { type Facts } from '../facts/facts';
@@ -117,6 +118,9 @@ class Settling {
   }
 
   private async execute({ asset, inputs }: Candidate): Promise<AssetAnswer> {
+    const { aggregates } = this.task.sources;
+    const tooLong = relationsRead(asset).find((relation) => isTooLong(aggregates, relation));
+    if (tooLong !== undefined) return { status: 'evaluation_error', error: `${tooLongMessage(tooLong)}.` };
     try {
       return await this.ports.execute(asset, inputs);
     } catch {

@@ -49,6 +49,8 @@ export const contextLimits = {
   /** Entries of history kept for each tracked fact. */
   historyDefault: 100,
   historyMost: 10_000,
+  /** Instances of one relationship of an instance that formulas and rules may read as a list. */
+  relatedMost: 10_000,
   /** Seconds after the last write at which an instance expires. */
   ttlLeastSeconds: 60,
   ttlMostSeconds: 30 * 24 * 60 * 60,

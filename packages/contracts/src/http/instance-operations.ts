@@ -95,7 +95,7 @@ export const getInstanceOperation = {
   entitlement: 'contexts.read',
   query: GetInstanceQuery,
   success: { status: 200, description: 'The instance.', schema: InstanceAnswer, example: shown },
-  errors: ['context_not_found', 'instance_not_found'],
+  errors: ['context_not_found', 'instance_not_found', 'result_too_large'],
 } as const satisfies Operation;
 
 export const deleteInstanceOperation = {
@@ -196,7 +196,15 @@ export const batchOperation = {
     'One call: records merge, bound rules run, and the answer has every touched instance. A body of the content type `application/x-ndjson` has one record a line and is merged as it arrives; with `accept: application/x-ndjson` its answer comes as lines too: results, rejections, and at last the totals.',
   entitlement: 'contexts.submit',
   query: BatchQuery,
-  body: { schema: BatchBody, description: 'Records.', example: [{ order_id: 'o-1001', total: 120 }] },
+  body: {
+    schema: BatchBody,
+    description: 'Records.',
+    example: [{ order_id: 'o-1001', total: 120 }],
+    lines: {
+      description: 'A record on each line.',
+      example: [{ order_id: 'o-1001', total: 120 }, { order_id: 'o-1002' }],
+    },
+  },
   success: {
     status: 200,
     description: 'What was merged, rejected and run.',
@@ -219,6 +227,15 @@ export const batchOperation = {
       ],
       cascaded: [],
       timings: { total_ms: 12, ingest_ms: 9 },
+    },
+    lines: {
+      description:
+        'On each line a result, or a rejection with its position; on the last line the totals, or an error with what was committed and not told.',
+      example: [
+        { instance_id: 'o-1001', positions: [0], is_new: true, status: 'complete', triggered: false },
+        { position: 1, error: 'The record has no identity.' },
+        { context: 'orders', accepted: 1, rejected: 1, executed: 0, cascaded: [], timings: { total_ms: 12 } },
+      ],
     },
   },
   errors: CHANGE_ERRORS,

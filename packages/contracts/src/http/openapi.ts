@@ -1,7 +1,7 @@
 import { type TSchema } from '@sinclair/typebox';
 import { type ErrorCode, errorCodes } from '../error-codes';
 import { ErrorBody } from './error-body';
-import { type Operation } from './operation';
+import { LINES_MEDIA_TYPE, type LinesForm, type Operation } from './operation';
 
 type Json = Record<string, unknown>;
 
@@ -71,6 +71,7 @@ const describeOperation = (operation: Operation, components: Map<string, Json>):
               schema: reference(operation.body.schema, components),
               example: operation.body.example,
             },
+            ...linesContent(operation.body.lines),
           },
         },
       }),
@@ -82,11 +83,23 @@ const describeOperation = (operation: Operation, components: Map<string, Json>):
           schema: reference(operation.success.schema, components),
           example: operation.success.example,
         },
+        ...linesContent(operation.success.lines),
       },
     },
     ...errorResponses(operation, components),
   },
 });
+
+/** A text of lines; the language of schemas has no word for what each of them is. */
+const linesContent = (lines: LinesForm | undefined): Json =>
+  lines === undefined
+    ? {}
+    : {
+        [LINES_MEDIA_TYPE]: {
+          schema: { type: 'string', description: lines.description },
+          example: lines.example.map((value) => `${JSON.stringify(value)}\n`).join(''),
+        },
+      };
 
 const pathParameters = ({ pathParameters: parameters }: Operation): Json[] =>
   parameters.map(({ name, description, example }) => ({

@@ -15,6 +15,17 @@ export interface PathParameter {
   readonly example: string;
 }
 
+/** The media type of one JSON value a line. */
+export const LINES_MEDIA_TYPE = 'application/x-ndjson';
+
+/** A body that may also be one JSON value a line ({@link LINES_MEDIA_TYPE}). */
+export interface LinesForm {
+  /** What the lines are. */
+  readonly description: string;
+  /** The values of some lines. */
+  readonly example: readonly unknown[];
+}
+
 /**
  * One call of the API: the single description from which routes are mounted, requests are checked and the OpenAPI document
  * is made.
@@ -36,6 +47,7 @@ export interface Operation {
     readonly example: unknown;
     /** Whether a request without a body counts as one with an empty object. Default false. */
     readonly optional?: boolean;
+    readonly lines?: LinesForm;
   };
   /** What the key's role must allow; absent where no key is asked for. */
   readonly entitlement?: Entitlement;
@@ -46,6 +58,8 @@ export interface Operation {
     readonly mediaType?: string;
     readonly schema: TSchema;
     readonly example: unknown;
+    /** What a request with `accept: application/x-ndjson` is answered. */
+    readonly lines?: LinesForm;
   };
   /** Codes that this call can answer, beyond those that every call can. */
   readonly errors: readonly ErrorCode[];

@@ -135,7 +135,7 @@ export const publishRuleVersion = {
   summary: 'Roll back: publish an earlier version again',
   description:
     'Its content becomes the next version; the draft stays as it is. Where what is in service has that content already, nothing happens. Its ' +
-    'tests are not run: it has been published before.',
+    'tests are not run: it has been published before. It is refused where the context that the rule is bound to could not take what it writes.',
   entitlement: 'rules.write',
   success: {
     status: 200,
@@ -143,7 +143,7 @@ export const publishRuleVersion = {
     schema: RuleDocument,
     example: ruleDocumentExample,
   },
-  errors: ['rule_not_found', 'version_not_found'],
+  errors: ['rule_not_found', 'version_not_found', 'rule_invalid'],
 } as const satisfies Operation;
 
 export const diffRule = {

@@ -99,16 +99,27 @@ export const solveRuleVersion = {
   summary: 'Solve one version of a rule',
 } as const satisfies Operation;
 
+const BULK_RESULTS = [
+  { price: 4.9 },
+  { error: 'The input of a rule is a JSON object of its fields; this input is null.' },
+];
+
 const bulk = {
   ...shared,
   description:
     'Results come in the order of the inputs; one that fails is `{"error"}` in its slot. `application/x-ndjson` is accepted as body (one input a line) and as answer (`Accept`), which then streams. A request-level error about an input names its index.',
-  body: { schema: SolveInputs, description: 'The inputs.', example: [{ weight: 1.5 }, { weight: 40 }] },
+  body: {
+    schema: SolveInputs,
+    description: 'The inputs.',
+    example: [{ weight: 1.5 }, { weight: 40 }],
+    lines: { description: 'An input on each line.', example: [{ weight: 1.5 }, { weight: 40 }] },
+  },
   success: {
     status: 200,
     description: 'The results, in the order of the inputs.',
     schema: SolveResults,
-    example: [{ price: 4.9 }, { error: 'The input of a rule is a JSON object of its fields; this input is null.' }],
+    example: BULK_RESULTS,
+    lines: { description: 'A result on each line, in the order of the inputs.', example: BULK_RESULTS },
   },
 } as const;
 

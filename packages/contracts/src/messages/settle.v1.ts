@@ -59,6 +59,22 @@ const SettleInstance = Type.Object({
   executions,
   /** One or null, or a list, by the name of the relationship. */
   related: Type.Record(Type.String(), Type.Union([facts, Type.Null(), Type.Array(facts)])),
+  /** What aggregates over relationships answer, by the name of the relationship and the key of the aggregate. */
+  aggregates: Type.Optional(
+    Type.Record(
+      Type.String(),
+      Type.Object({
+        instances: Type.Integer(),
+        answers: Type.Record(
+          Type.String(),
+          Type.Union([
+            Type.Object({ value: Type.Unknown() }),
+            Type.Object({ error: Type.Object({ code: Type.String(), message: Type.String() }) }),
+          ]),
+        ),
+      }),
+    ),
+  ),
   /** Committed entries by fact, newest first; times in epoch ms. */
   history: Type.Record(Type.String(), Type.Array(Type.Object({ timestamp: Type.Number(), value: Type.Unknown() }))),
   /** Keys of the only assets that are considered; absent: all. */

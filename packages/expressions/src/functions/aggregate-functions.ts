@@ -1,14 +1,15 @@
 import { type Evaluate, type Run } from '../run/run';
 import { type Lambda } from '../run/lambda';
 import { type FormulaNode } from '../syntax/nodes';
-import { describeKind, isList } from '../values/kind';
+import { isList } from '../values/kind';
 import { type CallSite } from './call-site';
 import { type FunctionDefinition, type FunctionEntry, MOST_ARGUMENTS, special } from './definition';
 import { anything, lambda, list, optional } from './parameters';
+import { AverageReduction, ExtremeReduction, isGreater, isLess, type Reduction, SumReduction } from './reductions';
 
 type Gather = (run: Run) => readonly unknown[];
 
-const isSelector = (node: FormulaNode | undefined): boolean =>
+export const isSelector = (node: FormulaNode | undefined): boolean =>
   node?.kind === 'lambda' || (node?.kind === 'literal' && typeof node.value === 'string');
 
 /**
@@ -17,7 +18,7 @@ const isSelector = (node: FormulaNode | undefined): boolean =>
  */
 const aggregate = (
   description: Pick<FunctionEntry, 'name' | 'meaning' | 'example' | 'result'>,
-  reduce: (values: readonly unknown[], site: CallSite) => unknown,
+  answer: (values: readonly unknown[], site: CallSite) => unknown,
 ): FunctionDefinition =>
   special({
     ...description,
@@ -31,7 +32,7 @@ const aggregate = (
     formOf: (index, node) => (index === 1 && isSelector(node) ? 'lambda' : 'value'),
     build: (site, given) => {
       const gather = gatherValues(site, given);
-      return (run) => reduce(gather(run), site);
+      return (run) => answer(gather(run), site);
     },
   });
 
@@ -56,45 +57,12 @@ const readListOrNumber = (value: unknown, run: Run, site: CallSite): readonly un
   return value;
 };
 
-const failValue = (site: CallSite, expected: string, value: unknown, index: number): never =>
-  site.fail('wrong_type', `expected ${expected}, but the value at ${index} (from 0) is ${describeKind(value)}`);
-
-/** The sum and count of the numbers; null is passed over. */
-const addUp = (values: readonly unknown[], site: CallSite): { readonly sum: number; readonly count: number } => {
-  let sum = 0;
-  let count = 0;
-  values.forEach((value, index) => {
-    if (value === null || value === undefined) return;
-    if (typeof value !== 'number') return failValue(site, 'a number', value, index);
-    sum += value;
-    count += 1;
-  });
-  return Number.isFinite(sum) ? { sum, count } : site.fail('not_finite', 'the sum is not a finite number');
+const reduce = (reduction: Reduction, values: readonly unknown[]): unknown => {
+  reduction.add(values);
+  return reduction.result();
 };
 
-const averageOf = (values: readonly unknown[], site: CallSite): number | null => {
-  const { sum, count } = addUp(values, site);
-  return count === 0 ? null : sum / count;
-};
-
-/** The value that no other precedes, by a comparison of numbers or of strings; null is passed over. */
-const extremeOf = (
-  values: readonly unknown[],
-  site: CallSite,
-  precedes: <Value extends number | string>(a: Value, b: Value) => boolean,
-): number | string | null => {
-  let best: number | string | null = null;
-  values.forEach((value, index) => {
-    if (value === null || value === undefined) return;
-    if (typeof value !== 'number' && typeof value !== 'string')
-      return failValue(site, 'a number or a string', value, index);
-    if (best === null) best = value;
-    else if (typeof value === 'number' && typeof best === 'number') best = precedes(value, best) ? value : best;
-    else if (typeof value === 'string' && typeof best === 'string') best = precedes(value, best) ? value : best;
-    else failValue(site, `${describeKind(best)} like those before`, value, index);
-  });
-  return best;
-};
+const averageOf = (values: readonly unknown[], site: CallSite): unknown => reduce(new AverageReduction(site), values);
 
 export const aggregateFunctions: readonly FunctionDefinition[] = [
   aggregate(
@@ -115,7 +83,7 @@ export const aggregateFunctions: readonly FunctionDefinition[] = [
       example: 'max(3, 8, 5)',
       result: 8,
     },
-    (values, site) => extremeOf(values, site, (a, b) => a > b),
+    (values, site) => reduce(new ExtremeReduction(site, isGreater), values),
   ),
   aggregate(
     {
@@ -125,7 +93,7 @@ export const aggregateFunctions: readonly FunctionDefinition[] = [
       example: 'min([3, 8, 5])',
       result: 3,
     },
-    (values, site) => extremeOf(values, site, (a, b) => a < b),
+    (values, site) => reduce(new ExtremeReduction(site, isLess), values),
   ),
   aggregate(
     {
@@ -134,6 +102,6 @@ export const aggregateFunctions: readonly FunctionDefinition[] = [
       example: 'sum([1, 2, 3], x => x * x)',
       result: 14,
     },
-    (values, site) => addUp(values, site).sum,
+    (values, site) => reduce(new SumReduction(site), values),
   ),
 ];

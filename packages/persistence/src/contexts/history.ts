@@ -1,5 +1,4 @@
 import { query, type Transaction } from '../connection/query';
-import { among } from './among';
 
 /** One committed value of a fact. */
 export interface StoredHistoryEntry {
@@ -20,17 +19,25 @@ const ADD = /* sql */ `
   from unnest(cast(:ids as text[]), cast(:facts as text[]), cast(:times as double precision[]), cast(:values as text[]))
     as a (instance_id, fact, at, value)`;
 
+/** Each fact's oldest entry to go is looked up once, so that what is kept is passed over once; mostly there is none. */
 const TRIM = /* sql */ `
-  delete from context_history h
-  using (
-    select distinct instance_id, fact from unnest(cast(:ids as text[]), cast(:facts as text[])) as a (instance_id, fact)
-  ) touched
-  where h.context_id = cast(:context as uuid) and ${among('h')} and h.instance_id = touched.instance_id and h.fact = touched.fact
-    and h.sequence <= (
-      select oldest.sequence from context_history oldest
-      where oldest.context_id = h.context_id and oldest.instance_id = h.instance_id and oldest.fact = h.fact
-      order by oldest.sequence desc offset :keep limit 1
-    )`;
+  delete from context_history h where h.context_id = cast(:context as uuid) and h.ctid = any (array(
+    select stale.row
+    from (
+      select distinct instance_id, fact from unnest(cast(:ids as text[]), cast(:facts as text[])) as a (instance_id, fact)
+    ) touched
+    cross join lateral (
+      select entry.sequence from context_history entry
+      where entry.context_id = cast(:context as uuid) and entry.instance_id = touched.instance_id and entry.fact = touched.fact
+      order by entry.sequence desc offset :keep limit 1
+    ) cut
+    cross join lateral (
+      select entry.ctid as row from context_history entry
+      where entry.context_id = cast(:context as uuid) and entry.instance_id = touched.instance_id and entry.fact = touched.fact
+        and entry.sequence <= cut.sequence
+      offset 0
+    ) stale
+  ))`;
 
 /** Adds entries, and takes away those of the same facts that are no longer among the newest `keep` (C101). */
 export const addHistory = async (

@@ -111,10 +111,8 @@ export const forgetFormerLinks = async (
   await query(transaction, FORGET, { context: contextId, ...bindings });
 };
 
-/** A related instance: its facts, derived ones among them, as far as they were asked for. */
-export interface RelatedRecord {
-  /** The instance that it is related to. */
-  readonly ofId: string;
+/** Facts of an instance, derived ones among them, as far as they were asked for. */
+export interface NamedRecord {
   readonly instanceId: string;
   readonly facts: StoredFacts;
 }
@@ -128,39 +126,25 @@ const FACTS = /* sql */ `
     ), '{}')
   end as facts`;
 
-const HELD = /* sql */ `
-  select l.target_id as of_id, i.instance_id, ${FACTS}
-  from context_links l
-  join context_instances i on i.context_id = l.context_id and i.instance_id = l.instance_id
-  where l.context_id = cast(:context as uuid) and l.fact = :key and l.target_id = any (cast(:ids as text[])) and not l.former
-    and i.version > 0 and ${alive}
-  order by l.target_id, i.instance_id`;
-
 const NAMED = /* sql */ `
-  select i.instance_id as of_id, i.instance_id, ${FACTS}
+  select i.instance_id, ${FACTS}
   from context_instances i
   where i.context_id = cast(:context as uuid) and i.instance_id = any (cast(:ids as text[])) and i.version > 0 and ${alive}`;
 
-/** Which instances of another context are wanted, and what of them. */
-export interface RelatedQuery {
+/** Which instances are wanted, and what of them. */
+export interface NamedQuery {
   readonly contextId: string;
-  /** The foreign key of that context that names the given ids; undefined: the given ids are its own. */
-  readonly foreignKeyFact: string | undefined;
   readonly ids: readonly string[];
   /** Facts that are wanted; undefined: all. */
   readonly facts: readonly string[] | undefined;
 }
 
-/** Related instances that exist, in the order of their ids. */
-export const findRelated = async (
+/** Those of the instances that exist. */
+export const findNamed = async (
   transaction: Transaction,
-  { contextId, foreignKeyFact, ids, facts }: RelatedQuery,
-): Promise<readonly RelatedRecord[]> => {
+  { contextId, ids, facts }: NamedQuery,
+): Promise<readonly NamedRecord[]> => {
   const bindings = { context: contextId, ids, whole: facts === undefined, facts: facts ?? [] };
-  const rows = await query<{ of_id: string; instance_id: string; facts: StoredFacts }>(
-    transaction,
-    foreignKeyFact === undefined ? NAMED : HELD,
-    foreignKeyFact === undefined ? bindings : { ...bindings, key: foreignKeyFact },
-  );
-  return rows.map(({ of_id, instance_id, facts: found }) => ({ ofId: of_id, instanceId: instance_id, facts: found }));
+  const rows = await query<{ instance_id: string; facts: StoredFacts }>(transaction, NAMED, bindings);
+  return rows.map(({ instance_id, facts: found }) => ({ instanceId: instance_id, facts: found }));
 };

@@ -1,4 +1,6 @@
-export const LINES_TYPE = 'application/x-ndjson';
+import { LINES_MEDIA_TYPE } from '@decision/contracts';
+
+export const LINES_TYPE = LINES_MEDIA_TYPE;
 
 const LINES = /^application\/x-ndjson(?:\s*;\s*charset="?utf-?8"?)?$/i;
 

@@ -2,6 +2,7 @@ import { type Facts, identityValueOf, outcomeOf, resolveInstance, type Settled }
 import { type DirectlyMerged, mergeDirect } from '@decision/persistence';
 import { type ContextInUse } from '../definitions/context-directory';
 import { commitWrites } from '../operations/commit-writes';
+import { NO_RELATIVES } from '../operations/relatives';
 import { type GivenFacts, type InstanceOutcome, type RequestOrigin } from '../operations/work';
 import { type InstancesContext } from '../service-context';
 
@@ -42,7 +43,16 @@ const toOutcome = (
 ): InstanceOutcome => {
   const settled = { ...NOTHING_RUN, facts };
   return {
-    ...{ instanceId, isNew, before: {}, settled, related: {}, expiresAt, version: 0, readerPass: undefined },
+    ...{
+      instanceId,
+      isNew,
+      before: {},
+      settled,
+      relatives: NO_RELATIVES,
+      expiresAt,
+      version: 0,
+      readerPass: undefined,
+    },
     resolved: resolveInstance(model, facts, { now, related: {} }),
     outcome: outcomeOf(settled, {
       hasAssets: false,

@@ -1,7 +1,8 @@
-import { type BoundAsset, type Facts, type RelatedInstances, resolveInstance, waitingOn } from '@decision/contexts';
+import { type BoundAsset, type Facts, resolveInstance, waitingOn } from '@decision/contexts';
 import { type ContextWaitingOn, type PendingAnswer } from '@decision/contracts';
 import { findInstances, findRegistrations } from '@decision/persistence';
-import { loadSurroundings } from '../operations/surroundings';
+import { loadRelatives } from '../operations/related';
+import { NO_RELATIVES, type Relatives } from '../operations/relatives';
 import { type InstancesContext } from '../service-context';
 import { type NamedInstance } from './named-instance';
 import { instanceNotFound } from './instance-errors';
@@ -11,10 +12,10 @@ export const waitsFor = (
   { context, instanceId }: Pick<NamedInstance, 'context' | 'instanceId'>,
   asset: BoundAsset,
   state: Facts,
-  related: RelatedInstances,
+  relatives: Relatives,
 ): ContextWaitingOn[] =>
   waitingOn(context.model, asset, {
-    ...{ instanceId, state, related },
+    ...{ instanceId, state, related: relatives.related, aggregates: relatives.aggregates },
     slugOfRelation: (name) => {
       const target = context.model.relations.get(name)?.toContextId ?? '';
       return context.world.contexts.get(target)?.slug ?? '';
@@ -30,16 +31,16 @@ export const getPending = (
     const [instance] = await findInstances(transaction, context.id, [instanceId]);
     if (instance === undefined) throw instanceNotFound(context.slug, instanceId);
     const registrations = await findRegistrations(transaction, context.id, [instanceId]);
-    const surroundings = (await loadSurroundings(transaction, context, [instance])).get(instanceId);
-    const related = surroundings?.related ?? {};
-    const { state } = resolveInstance(context.model, instance.facts, { now: origin.now, related });
+    const found = await loadRelatives(transaction, context, [instance], origin);
+    const relatives = found.get(instanceId) ?? NO_RELATIVES;
+    const { state } = resolveInstance(context.model, instance.facts, { now: origin.now, ...relatives });
     return {
       pending: registrations.map(({ type, slug, createdAt }) => {
         const asset = context.assets.find((bound) => bound.type === type && bound.slug === slug);
         return {
           type,
           ...(type === 'rule' ? { rule: slug } : { flow: slug }),
-          waiting_on: asset === undefined ? [] : waitsFor({ context, instanceId }, asset, state, related),
+          waiting_on: asset === undefined ? [] : waitsFor({ context, instanceId }, asset, state, relatives),
           created_at: createdAt,
           expires_at: instance.expiresAt,
         };

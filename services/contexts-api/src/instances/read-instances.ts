@@ -15,7 +15,8 @@ import {
   type PageRequest,
 } from '@decision/persistence';
 import { type ContextInUse } from '../definitions/context-directory';
-import { loadSurroundings } from '../operations/surroundings';
+import { loadRelatives } from '../operations/related';
+import { type Relatives } from '../operations/relatives';
 import { type RequestOrigin } from '../operations/work';
 import { type InstancesContext } from '../service-context';
 import { nameOfInstance } from './instance-answers';
@@ -49,7 +50,7 @@ const toAnswer = ({ slug, model }: ContextInUse, record: InstanceRecord, relatio
   };
 };
 
-/** Throws `instance_not_found`, and `invalid_request` for a relation that the context does not have. */
+/** Throws `instance_not_found`, `invalid_request` for a relation that the context does not have, and `result_too_large`. */
 export const getInstance = (
   { database }: InstancesContext,
   { context, instanceId, origin }: NamedInstance,
@@ -61,7 +62,8 @@ export const getInstance = (
     if (record === undefined) throw instanceNotFound(context.slug, instanceId);
     if (relations.length === 0) return toAnswer(context, record, {});
     const asked = { ...context, relations, assets: relations.map(wholeRelation) };
-    const found = (await loadSurroundings(transaction, asked, [record])).get(instanceId);
+    const found = (await loadRelatives(transaction, asked, [record], origin)).get(instanceId);
+    if (found !== undefined) refuseTooLong(found, relations);
     return toAnswer(context, record, found?.related ?? {});
   });
 
@@ -76,6 +78,17 @@ const relationsAsked = ({ model }: ContextInUse, text: string | undefined) => {
       problems: [{ path: '/include_relations', message }],
     });
   });
+};
+
+/** A relation is answered whole or not at all. */
+const refuseTooLong = ({ related }: Relatives, relations: readonly { readonly name: string }[]): void => {
+  const tooLong = relations.find(({ name }) => !Object.hasOwn(related, name));
+  if (tooLong === undefined) return;
+  const most = contextLimits.relatedMost.toLocaleString('en');
+  throw new ServiceError(
+    'result_too_large',
+    `The relation "${tooLong.name}" has more than ${most} instances, which is the most that is answered.`,
+  );
 };
 
 /** Reads a relation as an asset would that needs all of it. */

@@ -74,7 +74,7 @@ export const solveInstance = async (
   const cascaded = [...others.map((run) => toCascadeResult(name, run)), ...readers];
   if (own === undefined) {
     const { have, need } = outcome.resolved;
-    const waiting_on = waitsFor(named, asset, outcome.resolved.state, outcome.related);
+    const waiting_on = waitsFor(named, asset, outcome.resolved.state, outcome.relatives);
     return {
       status: 202,
       answer: {

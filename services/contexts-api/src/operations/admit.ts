@@ -102,7 +102,7 @@ const planAll = async (
     context,
     merged.map(({ locked, instanceId, facts }) => ({ instanceId, before: locked.facts, after: facts })),
   );
-  const surroundings = await loadSurroundings(transaction, context, merged);
+  const surroundings = await loadSurroundings(transaction, context, merged, work.origin);
   const registrations = await registrationsOf(
     transaction,
     work,
@@ -111,7 +111,7 @@ const planAll = async (
   const members = toCollections(collections);
   const planned: PlannedInstance[] = [];
   for (const { locked, instanceId, facts } of merged) {
-    const found = surroundings.get(instanceId) ?? { related: {}, history: {} };
+    const found = surroundings.get(instanceId) ?? { related: {}, aggregates: {}, history: {} };
     const own = registrations.get(instanceId) ?? [];
     planned.push(await planInstance(work, { locked, facts, surroundings: found, registrations: own }, members));
   }
@@ -187,7 +187,7 @@ const toOutcome = (
     autoExecute: context.model.definition.autoExecuteDecisions,
     hasRegistered,
   }),
-  related: surroundings.related,
+  relatives: { related: surroundings.related, aggregates: surroundings.aggregates },
   expiresAt: written.get(locked.instanceId)?.expiresAt ?? locked.expiresAt,
   version: written.get(locked.instanceId)?.version ?? locked.version,
   readerPass: locked.readerPass,

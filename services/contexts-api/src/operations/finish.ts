@@ -146,7 +146,7 @@ export const outcomeOfHeld = (work: Work, held: HeldInstance, instance: SettledI
       autoExecute: context.model.definition.autoExecuteDecisions,
       hasRegistered: hasRegistered || work.forced !== undefined,
     }),
-    related: surroundings.related,
+    relatives: { related: surroundings.related, aggregates: surroundings.aggregates },
     expiresAt: locked.expiresAt,
     version: held.version + 1,
     readerPass: locked.isNew ? undefined : locked.readerPass,

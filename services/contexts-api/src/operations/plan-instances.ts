@@ -65,6 +65,7 @@ export const sourcesOf = (
   return {
     now: origin.now,
     related: surroundings.related,
+    aggregates: surroundings.aggregates,
     history: (fact: string) => {
       const stored = Object.hasOwn(surroundings.history, fact) ? (surroundings.history[fact] ?? []) : [];
       const change = changes.get(fact);

@@ -132,6 +132,7 @@ const toSettleInstance = (
   return {
     ...{ instanceId: locked.instanceId, facts, executions: locked.executions },
     related: surroundings.related as SettleInstance['related'], // readonly lists, which a message does not know
+    aggregates: surroundings.aggregates,
     history: Object.fromEntries(historyFacts(work).map((fact) => [fact, [...history(fact)]])),
     ...(only === undefined ? {} : { only: [...only] }),
     ...(work.forced === undefined ? {} : { forced: work.forced }),

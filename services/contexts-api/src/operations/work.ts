@@ -1,10 +1,4 @@
-import {
-  type Facts,
-  type Outcome,
-  type RelatedInstances,
-  type ResolvedInstance,
-  type Settled,
-} from '@decision/contexts';
+import { type Facts, type Outcome, type ResolvedInstance, type Settled } from '@decision/contexts';
 import { type ServiceError } from '@decision/contracts';
 import {
   type LockedInstance,
@@ -13,6 +7,7 @@ import {
   type WorkspaceAccess,
 } from '@decision/persistence';
 import { type ContextInUse } from '../definitions/context-directory';
+import { type Relatives } from './relatives';
 
 /** On whose behalf, since when and until when something is done. */
 export interface RequestOrigin {
@@ -50,8 +45,7 @@ export interface Work {
 }
 
 /** What is read for an instance beside its row. */
-export interface Surroundings {
-  readonly related: RelatedInstances;
+export interface Surroundings extends Relatives {
   /** Committed entries by fact, newest first, as far as formulas read them. */
   readonly history: Readonly<Record<string, readonly StoredHistoryEntry[]>>;
 }
@@ -65,7 +59,7 @@ export interface InstanceOutcome {
   readonly resolved: ResolvedInstance;
   readonly settled: Settled;
   readonly outcome: Outcome;
-  readonly related: RelatedInstances;
+  readonly relatives: Relatives;
   /** ISO 8601; null: never. */
   readonly expiresAt: string | null;
   /** Counts the writes of its row, this one among them. */

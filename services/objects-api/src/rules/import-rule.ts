@@ -1,6 +1,7 @@
 import { cacheKeys, type RuleImport, ServiceError } from '@decision/contracts';
 import { type RuleProblem } from '@decision/engine';
 import {
+  findNumberedVersion,
   findRule,
   insertRule,
   lockRule,
@@ -16,7 +17,13 @@ import {
 import { type AnnouncingContext, changeAndAnnounce } from '../announcing';
 import { ruleReleased } from '../releases/release-errors';
 import { bindValues } from './bind-values';
-import { type BindingProblem, problemsOfBinding } from './check-binding';
+import {
+  type BindingProblem,
+  pinnedVersion,
+  problemsOfBinding,
+  problemsOfBoundVersion,
+  problemsOfHiddenContext,
+} from './check-binding';
 import { withTestIds } from '../tests/read-tests';
 import { requireTested } from '../tests/test-draft';
 import { bindSources } from './field-sources';
@@ -50,7 +57,7 @@ export const importRule = (
     const given = await bindSources(transaction, withIds(draftChanges(imported), context));
     const changes = await bindDraft(transaction, before, given);
     const draft = { ...(before ?? newDraft({})), ...changes };
-    requireNone(await problemsOfBinding(transaction, draft, imported._publish === true));
+    await requireBindable(transaction, { draft, before, imported, isRestricted: access.userGroups !== undefined });
     const saved = before
       ? await change(transaction, before, { ...changes, ...slugChange(imported) })
       : await create(transaction, context, access, { imported, draft: { ...newDraft({}), ...changes } });
@@ -92,7 +99,28 @@ const bindDraft = async (
   return table === given ? { ...changes, valueIds } : { ...changes, ...table, valueIds };
 };
 
-const requireNone = (problems: readonly (RuleProblem | BindingProblem)[]): void => {
+interface BindingToCheck {
+  readonly draft: RuleDraft;
+  readonly before: RuleRecord | undefined;
+  readonly imported: RuleImport;
+  /** Whether the key sees some groups alone. */
+  readonly isRestricted: boolean;
+}
+
+/** Throws `rule_invalid` where the draft, or the version that its binding pins, cannot be bound to its context. */
+const requireBindable = async (
+  transaction: Transaction,
+  { draft, before, imported, isRestricted }: BindingToCheck,
+): Promise<void> => {
+  const { context } = draft;
+  requireNone(await problemsOfHiddenContext(transaction, { context, before: before?.context, isRestricted }));
+  requireNone(await problemsOfBinding(transaction, draft, imported._publish === true));
+  const pinned = pinnedVersion(context);
+  const version = before && pinned && (await findNumberedVersion(transaction, before.id, pinned));
+  if (version) requireNone(await problemsOfBoundVersion(transaction, context, version.version_id));
+};
+
+export const requireNone = (problems: readonly (RuleProblem | BindingProblem)[]): void => {
   if (problems.length === 0) return;
   const [first] = problems;
   const more = problems.length === 1 ? '' : ` (and ${problems.length - 1} more, see problems)`;

@@ -13,7 +13,8 @@ import {
 import { changeAndAnnounce } from '../announcing';
 import { diffRecords, diffTables } from './diff-tables';
 import { findVersion } from './find-version';
-import { type ImportContext } from './import-rule';
+import { followsLatest, problemsOfBoundVersion } from './check-binding';
+import { type ImportContext, requireNone } from './import-rule';
 import { ruleNotFound, versionNotFound } from './rule-errors';
 
 /** One page of versions, newest first. Throws `rule_not_found`. */
@@ -39,7 +40,7 @@ export const listVersions = (
 
 /**
  * Puts an earlier version back in service, as the next version; nothing happens where what is in service has its content already. Throws
- * `rule_not_found` or `version_not_found`.
+ * `rule_not_found` or `version_not_found`, and `rule_invalid` where the context that the rule is bound to could not take what that version writes.
  */
 export const publishAgain = (
   context: ImportContext,
@@ -54,6 +55,8 @@ export const publishAgain = (
     if (source === undefined) throw versionNotFound(slug, version);
     const current = rule.publishedVersionId;
     if (current === null || !(await areSameVersions(transaction, current, source.version_id))) {
+      const { context: binding } = await requireRule(transaction, slug);
+      if (followsLatest(binding)) requireNone(await problemsOfBoundVersion(transaction, binding, source.version_id));
       const again = { ruleId: rule.id, sourceId: source.version_id, versionId: context.newId() };
       await publishVersionAgain(transaction, again);
       owe({ kind: 'rule', keys: [cacheKeys.rulePointer(access.workspaceId, slug)] });

@@ -1,0 +1,70 @@
+import { contextLimits } from '@decision/contracts';
+import { type Fold, FormulaFault, type FormulaProblemCode } from '@decision/expressions';
+import { type ContextModel } from '../definitions/context-model';
+import { type RelationAggregate } from '../definitions/separate-aggregates';
+import { type Facts } from '../facts/facts';
+
+/** What an aggregate over related instances answers, or why it does not. */
+export type AggregateAnswer =
+  { readonly value: unknown } | { readonly error: { readonly code: string; readonly message: string } };
+
+/** What was read of the instances of one `has_many` relationship. */
+export interface RelationAggregates {
+  /** How many there are; of more than {@link contextLimits.relatedMost} perhaps only that they are more. */
+  readonly instances: number;
+  /** By the key of the aggregate. */
+  readonly answers: Readonly<Record<string, AggregateAnswer>>;
+}
+
+/** By the name of the relationship. */
+export type Aggregates = Readonly<Record<string, RelationAggregates>>;
+
+/** The aggregates over a relationship that formulas of a context ask for, each once. */
+export const aggregatesOver = ({ derived }: Pick<ContextModel, 'derived'>, relation: string): RelationAggregate[] => {
+  const all = [...derived.values()].flatMap(({ aggregates }) => aggregates);
+  const own = all.filter((aggregate) => aggregate.relation === relation);
+  return [...new Map(own.map((aggregate) => [aggregate.key, aggregate])).values()];
+};
+
+/** Computes aggregates of one instance from its related instances, which come in pieces in the order of their ids (C45). */
+export class RelationFolds {
+  private instances = 0;
+  private readonly folds: ReadonlyMap<string, Fold>;
+
+  /** `now`: epoch ms, what `now()` answers. */
+  constructor(aggregates: readonly RelationAggregate[], now: number) {
+    this.folds = new Map(aggregates.map(({ key, fold }) => [key, fold.begin(now)]));
+  }
+
+  /** The next related instances: as many facts of each as any of the aggregates reads. */
+  add(related: readonly Facts[]): void {
+    this.instances += related.length;
+    for (const fold of this.folds.values()) fold.add(related);
+  }
+
+  result(): RelationAggregates {
+    const answers = [...this.folds].map(([key, fold]): [string, AggregateAnswer] => {
+      const outcome = fold.outcome();
+      if (outcome.ok) return [key, { value: outcome.value }];
+      const { code, message } = outcome.problem;
+      return [key, { error: { code, message } }];
+    });
+    return { instances: this.instances, answers: Object.fromEntries(answers) };
+  }
+}
+
+/** Whether a relationship has more instances than formulas and assets read as a list (C46). */
+export const isTooLong = (aggregates: Aggregates | undefined, relation: string): boolean =>
+  aggregates !== undefined &&
+  Object.hasOwn(aggregates, relation) &&
+  (aggregates[relation]?.instances ?? 0) > contextLimits.relatedMost;
+
+export const tooLongMessage = (relation: string): string =>
+  `${relation} has more than ${contextLimits.relatedMost.toLocaleString('en')} instances, which is the most that is read as a list`;
+
+/** The value of an aggregate. Throws its fault, at the place of its call. */
+export const valueOfAggregate = (answer: AggregateAnswer, { fold }: RelationAggregate): unknown => {
+  if ('value' in answer) return answer.value;
+  const { code, message } = answer.error;
+  throw new FormulaFault(code as FormulaProblemCode, message, fold.call); // the code that a fold answered
+};
