@@ -7,7 +7,7 @@ export {
   recordText,
 } from './decisions/decision-log';
 export { type SolvedInput, solvedInput } from './decisions/solved-input';
-export { tellRuns } from './decisions/tell-runs';
+export { createRunTeller, type RunTeller } from './decisions/tell-runs';
 export { createUsageCounter, tellAll, type UsageCounter, type UsageCounterOptions } from './decisions/usage-counter';
 export { type ContextModels, createContextModels } from './context-models';
 export { createRuleLibrary, type LoadTable, type RuleLibrary, type RuleSources } from './rule-library';

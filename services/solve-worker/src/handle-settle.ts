@@ -7,10 +7,10 @@ import {
 } from '@decision/contracts';
 import {
   type ContextModels,
+  createRunTeller,
   type DecisionLogWriter,
   type RuleLibrary,
   settleOperations,
-  tellRuns,
 } from '@decision/execution';
 
 export interface SettleTools {
@@ -20,27 +20,27 @@ export interface SettleTools {
   readonly decisions: DecisionLogWriter | undefined;
 }
 
+/** Nobody keeps what is decided. */
+const UNTOLD: DecisionLogWriter = { write: () => undefined };
+
 /**
- * Carries out complete operations on instances and answers what each became. Throws `result_too_large` where that does not fit a message; each
- * rule that ran is told as a decision of its own.
+ * Carries out complete operations on instances, answers what each became, and tells which rules ran. Throws `result_too_large` where that does not fit
+ * a message: then whoever asked settles it, and tells.
  */
 export const handleSettle = async (
-  { library, models, decisions }: SettleTools,
+  { library, models, decisions = UNTOLD }: SettleTools,
   envelope: SolutionRequestEnvelope,
   payload: Buffer,
 ): Promise<Buffer> => {
   const { workspaceId, deadline } = envelope;
-  const onRun = decisions === undefined ? () => undefined : tellRuns(decisions, envelope);
-  const settled = await settleOperations(decodeSettleRequest(payload), {
-    workspaceId,
-    deadline,
-    library,
-    models,
-    onRun,
-  });
-  const answer = encodeSettleAnswer(settled);
-  if (answer.length <= fixedLimits.executionMessageBytes) return answer;
-  throw new ServiceError('result_too_large', 'What became of the instances does not fit a message.', {
-    limit_bytes: fixedLimits.executionMessageBytes,
-  });
+  const runs = createRunTeller(decisions, envelope);
+  const surroundings = { workspaceId, deadline, library, models, onRun: runs.onRun };
+  const answer = encodeSettleAnswer(await settleOperations(decodeSettleRequest(payload), surroundings));
+  if (answer.length > fixedLimits.executionMessageBytes) {
+    throw new ServiceError('result_too_large', 'What became of the instances does not fit a message.', {
+      limit_bytes: fixedLimits.executionMessageBytes,
+    });
+  }
+  runs.tell();
+  return answer;
 };

@@ -1,21 +1,52 @@
 import { type SolutionRequestEnvelope } from '@decision/contracts';
 import { type OperationRun } from '../settle-operations';
 import { type DecisionLogWriter } from './decision-log';
-import { solvedInput } from './solved-input';
+import { type SolvedInput, solvedInput } from './solved-input';
+
+/** A record holds so many characters of requests and responses, or one decision: far less than the largest message. */
+const MOST_CHARACTERS = 4 * 1024 * 1024;
+
+/** Decisions of one rule in one version that go in one record. */
+interface Told {
+  readonly slug: string;
+  readonly versionId: string;
+  readonly items: SolvedInput[];
+  characters: number;
+}
+
+/** Gathers the rules that run within the operations of one message. */
+export interface RunTeller {
+  readonly onRun: (run: OperationRun) => void;
+  /** Tells what was gathered. */
+  tell(): void;
+}
 
 /**
- * Tells each rule that runs within the operations of one message as a decision of its own. They are numbered in the order in which they run, so that
- * a message that is worked on again tells the same ids.
+ * Tells the rules that run within the operations of one message as decisions, those of one rule together. Records are numbered in the order in
+ * which rules first ran, so that a message that is worked on again tells the same ids.
  */
-export const tellRuns = (
-  decisions: DecisionLogWriter,
-  envelope: SolutionRequestEnvelope,
-): ((run: OperationRun) => void) => {
-  let runs = 0;
-  return ({ asset: { slug, effectiveVersion: versionId }, inputs, outcome, durationUs }) => {
-    const correlationId = `${envelope.correlationId}.${(runs += 1)}`;
-    const origin = envelope.origin && { ...envelope.origin, slug, firstIndex: 0 };
-    const solved = solvedInput(JSON.stringify(inputs), outcome, durationUs);
-    decisions.write({ ...envelope, correlationId, versionId, origin }, [solved]);
+export const createRunTeller = (decisions: DecisionLogWriter, envelope: SolutionRequestEnvelope): RunTeller => {
+  const records: Told[] = [];
+  const open = new Map<string, Told>();
+  return {
+    onRun: ({ asset: { slug, effectiveVersion: versionId }, inputs, outcome, durationUs }) => {
+      const solved = solvedInput(JSON.stringify(inputs), outcome, durationUs);
+      const characters = solved.request.length + solved.result.length;
+      let record = open.get(versionId);
+      if (record === undefined || record.characters + characters > MOST_CHARACTERS) {
+        record = { slug, versionId, items: [], characters: 0 };
+        records.push(record);
+        open.set(versionId, record);
+      }
+      record.items.push(solved);
+      record.characters += characters;
+    },
+    tell: () => {
+      for (const [index, { slug, versionId, items }] of records.splice(0).entries()) {
+        const correlationId = `${envelope.correlationId}.${index + 1}`;
+        const origin = envelope.origin && { ...envelope.origin, slug, firstIndex: 0 };
+        decisions.write({ ...envelope, correlationId, versionId, origin }, items);
+      }
+    },
   };
 };

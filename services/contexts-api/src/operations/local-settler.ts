@@ -2,10 +2,10 @@ import { type RequestEnvelope } from '@decision/broker';
 import { type SettledInstance, type SettleRequest } from '@decision/contracts';
 import {
   createContextModels,
+  createRunTeller,
   type DecisionLogWriter,
   type RuleLibrary,
   settleOperations,
-  tellRuns,
 } from '@decision/execution';
 import pLimit from 'p-limit';
 
@@ -33,8 +33,10 @@ export const createLocalSettler = ({ library, decisions, newId }: LocalSettlerTo
     turn(async () => {
       const told = { ...envelope, correlationId: newId(), requester: REQUESTER, replyPartition: 0 };
       const { workspaceId, deadline } = envelope;
-      const onRun = tellRuns(decisions, told);
+      const runs = createRunTeller(decisions, told);
+      const { onRun } = runs;
       const settled = await settleOperations(request, { workspaceId, deadline, library, models, onRun });
+      runs.tell();
       return JSON.parse(JSON.stringify(settled)) as SettledInstance[]; // as a message would have carried it
     });
 };
