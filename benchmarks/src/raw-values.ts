@@ -24,7 +24,7 @@ export const openRawValues = (url: string, workspaceId: string): RawValues => {
   const run = <T>(sql: string, names: readonly string[], contents: readonly unknown[]): Promise<T> =>
     database.inWorkspace({ workspaceId, userGroups: undefined }, async (transaction) => {
       const bindings = { names: [...names], contents: contents.map((content) => JSON.stringify(content)) };
-      return (await transaction.raw(sql, bindings)); // what the statement answers
+      return await transaction.raw(sql, bindings); // what the statement answers
     });
   return {
     insert: async (names, contents) => void (await run(INSERT, names, contents)),
