@@ -124,6 +124,16 @@ describe('operations', () => {
     expect(await lock(['a', 'b'])).toMatchObject([{ isBusy: false, facts: { n: 2 } }, { isBusy: false }]);
   });
 
+  it('keep the executions that a write does not name; a row that starts anew has none', async () => {
+    const executions = { 'rule:r': execution };
+    await inside((t) => saveInstances(t, contextId, [{ ...write('a', { n: 1 }), executions }]));
+    const { executions: _, ...unnamed } = write('a', { n: 2 });
+    await inside((t) => writeInstances(t, [{ ...unnamed, isNew: false }], { contextId, ttlSeconds: null }));
+    expect(await find('a')).toMatchObject([{ facts: { n: 2 }, executions }]);
+    await inside((t) => writeInstances(t, [{ ...unnamed, isNew: true }], { contextId, ttlSeconds: null }));
+    expect((await find('a'))[0]?.executions).toEqual({});
+  });
+
   it('C142: write nothing once their fence is lost, nor a second time', async () => {
     const held = await admit(randomUUID(), 'a');
     await asOwner(workspace.url, `update context_instances set fence = fence + 1 where context_id = '${contextId}'`);

@@ -15,8 +15,8 @@ export interface ReaderPass {
   readonly after?: string;
 }
 
-/** An instance as it is stored. Times are ISO 8601 UTC with milliseconds. */
-export interface InstanceRecord {
+/** What an instance is, apart from when it was written. Times are ISO 8601 UTC with milliseconds. */
+export interface InstanceState {
   readonly instanceId: string;
   readonly facts: StoredFacts;
   readonly derived: StoredFacts;
@@ -26,11 +26,15 @@ export interface InstanceRecord {
   readonly readerPass: ReaderPass | undefined;
   /** Null: it never expires. */
   readonly expiresAt: string | null;
+}
+
+/** An instance as it is stored. */
+export interface InstanceRecord extends InstanceState {
   readonly createdAt: string;
   readonly updatedAt: string;
 }
 
-export interface InstanceRow {
+export interface StateRow {
   readonly instance_id: string;
   readonly facts: StoredFacts;
   readonly derived: StoredFacts;
@@ -38,18 +42,23 @@ export interface InstanceRow {
   readonly version: string;
   readonly reader_pass: ReaderPass | null;
   readonly expires_at: Date | null;
+}
+
+export interface InstanceRow extends StateRow {
   readonly created_at: Date;
   readonly updated_at: Date;
 }
 
+/** Select list of a {@link StateRow}, from `context_instances i`. */
+export const stateColumns = 'i.instance_id, i.facts, i.derived, i.executions, i.version, i.reader_pass, i.expires_at';
+
 /** Select list of an {@link InstanceRow}, from `context_instances i`. */
-export const instanceColumns =
-  'i.instance_id, i.facts, i.derived, i.executions, i.version, i.reader_pass, i.expires_at, i.created_at, i.updated_at';
+export const instanceColumns = `${stateColumns}, i.created_at, i.updated_at`;
 
 /** What has not expired by the clock of the database (C106). */
 export const alive = '(i.expires_at is null or i.expires_at > clock_timestamp())';
 
-export const toInstanceRecord = (row: InstanceRow): InstanceRecord => ({
+export const toInstanceState = (row: StateRow): InstanceState => ({
   instanceId: row.instance_id,
   facts: row.facts,
   derived: row.derived,
@@ -57,6 +66,10 @@ export const toInstanceRecord = (row: InstanceRow): InstanceRecord => ({
   version: Number(row.version),
   readerPass: row.reader_pass ?? undefined,
   expiresAt: row.expires_at?.toISOString() ?? null,
+});
+
+export const toInstanceRecord = (row: InstanceRow): InstanceRecord => ({
+  ...toInstanceState(row),
   createdAt: row.created_at.toISOString(),
   updatedAt: row.updated_at.toISOString(),
 });

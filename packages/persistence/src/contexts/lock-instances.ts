@@ -1,8 +1,8 @@
 import { query, type Transaction } from '../connection/query';
-import { alive, instanceColumns, type InstanceRecord, type InstanceRow, toInstanceRecord } from './instance-record';
+import { alive, type InstanceState, stateColumns, type StateRow, toInstanceState } from './instance-record';
 
 /** An instance whose row this transaction holds. */
-export interface LockedInstance extends InstanceRecord {
+export interface LockedInstance extends InstanceState {
   /** Whether nobody has written it yet, or it has expired; then it is empty. */
   readonly isNew: boolean;
   /** Whether an operation holds it. */
@@ -27,7 +27,7 @@ const CREATE = /* sql */ `
   on conflict do nothing`;
 
 const LOCK = /* sql */ `
-  select ${instanceColumns}, i.operation_id is not null as busy, not ${alive} as expired,
+  select ${stateColumns}, i.operation_id is not null as busy, not ${alive} as expired,
     exists (
       select from context_tickets t
       where t.context_id = i.context_id and t.instance_id = i.instance_id and t.lease_until > clock_timestamp()
@@ -46,7 +46,7 @@ const FORGET = ['context_history', 'context_links', 'context_registrations'].map
     /* sql */ `delete from ${table} where context_id = cast(:context as uuid) and instance_id = any (cast(:ids as text[]))`,
 );
 
-interface LockedRow extends InstanceRow {
+interface LockedRow extends StateRow {
   readonly busy: boolean;
   readonly expired: boolean;
   readonly queued: boolean;
@@ -76,8 +76,8 @@ export const lockInstances = async (
 const toLocked = (row: LockedRow): LockedInstance => {
   const { busy: isBusy, queued: isQueued, expired, version } = row;
   const flags = { isBusy, isQueued };
-  const record = toInstanceRecord(row);
-  if (!expired || isBusy) return { ...record, ...flags, isNew: version === '0' };
+  const state = toInstanceState(row);
+  if (!expired || isBusy) return { ...state, ...flags, isNew: version === '0' };
   const nothing = { facts: {}, derived: {}, executions: {}, readerPass: undefined };
-  return { ...record, ...flags, ...nothing, isNew: true };
+  return { ...state, ...flags, ...nothing, isNew: true };
 };

@@ -10,7 +10,8 @@ export interface InstanceWrite {
   readonly instanceId: string;
   readonly facts: StoredFacts;
   readonly derived: StoredFacts;
-  readonly executions: StoredExecutions;
+  /** Undefined: those that it has; a row that starts anew has none. */
+  readonly executions?: StoredExecutions | undefined;
   /** Whether the row starts anew: its creation is now. */
   readonly isNew: boolean;
 }
@@ -51,7 +52,8 @@ const WRITE = (admission: string, condition: string): string => /* sql */ `
   update context_instances i set
     (facts, derived, executions, created_at, reader_pass) = (
       select
-        w.write -> 'facts', w.write -> 'derived', w.write -> 'executions',
+        w.write -> 'facts', w.write -> 'derived',
+        coalesce(w.write -> 'executions', case when w.write -> 'isNew' = 'true' then jsonb '{}' else i.executions end),
         case when w.write -> 'isNew' = 'true' then clock_timestamp() else i.created_at end,
         case when w.write -> 'isNew' = 'true' then null else i.reader_pass end
       from (select cast(:writes as jsonb) -> i.instance_id offset 0) as w (write)

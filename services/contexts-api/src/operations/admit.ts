@@ -166,7 +166,6 @@ const toWrite = ({ locked, facts, resolved }: PlannedInstance) => ({
   instanceId: locked.instanceId,
   facts,
   derived: resolved.derived,
-  executions: locked.executions,
   isNew: locked.isNew,
 });
 
