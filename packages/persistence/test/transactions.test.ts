@@ -1,4 +1,5 @@
 import { type Transaction } from '../src';
+import { asOwner } from './as-owner';
 import { openTestWorkspace, type TestWorkspace } from './test-workspace';
 
 let workspace: TestWorkspace;
@@ -72,4 +73,30 @@ it('refuses a statement that comes after its end, so that it does not meet the n
     return Promise.reject(new Error('no'));
   }).catch(() => undefined);
   await expect(escaped?.raw('select 1')).rejects.toMatchObject({ code: 'internal_error' });
+});
+
+describe('a statement that is used often', () => {
+  const names = async (t: Transaction): Promise<string[]> =>
+    (await t.raw<{ rows: { name: string }[] }>('select name from pg_prepared_statements')).rows.map(({ name }) => name);
+
+  it('stays prepared on its connection, and answers the same', async () => {
+    const sql = 'select cast(:n as integer) * 2 as twice';
+    const seen = await inside(async (t) => {
+      const twice: unknown[] = [];
+      for (let n = 0; n < 15; n += 1) twice.push(...(await t.raw<{ rows: unknown[] }>(sql, { n })).rows);
+      return { twice, prepared: await names(t) };
+    });
+    expect(seen.twice).toEqual(Array.from({ length: 15 }, (_, n) => ({ twice: n * 2 })));
+    expect(seen.prepared).toHaveLength(1);
+  });
+
+  it('is prepared anew, on another connection, where what it answers has changed', async () => {
+    const sql = 'select * from changing where n >= :n';
+    const read = () => inside((t) => t.raw<{ rows: unknown[] }>(sql, { n: 0 }));
+    await asOwner(workspace.url, 'create table changing (n integer); grant select on changing to decision_runtime');
+    for (let times = 0; times < 15; times += 1) await read();
+    await asOwner(workspace.url, 'alter table changing add column m text; insert into changing values (1, 2)');
+    await expect(read()).rejects.toMatchObject({ code: 'database_unavailable' });
+    expect((await read()).rows).toEqual([{ n: 1, m: '2' }]);
+  });
 });

@@ -5,12 +5,21 @@ export type Bindings = Readonly<Record<string, string | number | boolean | null 
 export interface BoundStatement {
   readonly text: string;
   readonly values: unknown[];
+  /** Under which connections keep it prepared; undefined: it is planned anew each time. */
+  readonly name: string | undefined;
 }
 
 interface NumberedStatement {
   readonly text: string;
   readonly names: readonly string[];
+  readonly id: number;
+  uses: number;
 }
+
+/** How often a process runs a statement before its connections keep it: planning costs a short one more than running it. */
+const USES_BEFORE_PREPARED = 10;
+/** A plan that is kept knows no lengths: statements with longer lists are planned for the list that comes. */
+const LONGEST_LIST_PREPARED = 16;
 
 /** Statements are constants of this package; those of a caller who composes them must not fill the memory. */
 const MOST_STATEMENTS = 1_000;
@@ -24,9 +33,20 @@ const numbered = new Map<string, NumberedStatement>();
 export const bindNames = (sql: string, bindings: Bindings): BoundStatement => {
   const known = numbered.get(sql);
   const isKnown = known?.names.every((name) => Object.hasOwn(bindings, name)) === true;
-  const { text, names } = isKnown ? known : number(sql, bindings);
-  return { text, values: names.map((name) => bindings[name] ?? null) };
+  const statement = isKnown ? known : number(sql, bindings);
+  const values = statement.names.map((name) => bindings[name] ?? null);
+  return { text: statement.text, values, name: nameOf(statement, values) };
 };
+
+const nameOf = (statement: NumberedStatement, values: readonly unknown[]): string | undefined => {
+  statement.uses += 1;
+  if (statement.uses <= USES_BEFORE_PREPARED) return undefined;
+  const isLong = values.some((value) => Array.isArray(value) && value.length > LONGEST_LIST_PREPARED);
+  return isLong ? undefined : `statement_${statement.id}`;
+};
+
+/** Never given twice: a connection may have an earlier statement by its name. */
+let lastId = 0;
 
 const number = (sql: string, bindings: Bindings): NumberedStatement => {
   const names: string[] = [];
@@ -39,7 +59,7 @@ const number = (sql: string, bindings: Bindings): NumberedStatement => {
     const known = names.indexOf(name);
     return `$${known < 0 ? names.push(name) : known + 1}`;
   });
-  const statement = { text, names };
+  const statement = { text, names, id: (lastId += 1), uses: 0 };
   if (leavesNames) return statement;
   if (numbered.size >= MOST_STATEMENTS) numbered.clear();
   numbered.set(sql, statement);

@@ -9,9 +9,9 @@ import { type WorkspaceAccess } from './workspace-access';
 /** Statements on a connection. */
 export const runnerOn = (connection: Client): StatementRunner => ({
   raw: async (sql, bindings = {}) => {
-    const { text, values } = bindNames(sql, bindings);
-    // Without values the shorter protocol does. The shape is what the caller states.
-    return (await (values.length === 0 ? connection.query(text) : connection.query(text, values))) as never;
+    const { text, values, name } = bindNames(sql, bindings);
+    // Without values the shorter protocol does, which takes several statements too. The shape is what the caller states.
+    return (await (values.length === 0 ? connection.query(text) : connection.query({ text, values, name }))) as never;
   },
 });
 

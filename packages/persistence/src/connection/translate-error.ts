@@ -52,6 +52,7 @@ const ROW_SECURITY_ROUTINES = new Set(['ExecWithCheckOptions', 'exec_stmt_raise'
 
 const ofDatabaseError = ({ code = '', routine = '' }: DatabaseError): Translation => {
   if (code === '42501' && ROW_SECURITY_ROUTINES.has(routine)) return FOREIGN_GROUPS;
+  if (code === '0A000' && routine === 'RevalidateCachedQuery') return CONFLICT;
   return BY_SQL_STATE[code] ?? BY_SQL_STATE[code.slice(0, 3)] ?? BY_SQL_STATE[code.slice(0, 2)] ?? UNEXPECTED;
 };
 
@@ -73,10 +74,15 @@ const isLostConnection = (error: AnyError): boolean =>
   (typeof error.code === 'string' && SOCKET_CODES.test(error.code)) ||
   LOST_CONNECTION.test(withoutStatement(error.message));
 
+/** Where a migration changed what a prepared statement answers, its connection refuses it from then on. */
+const isOutdatedPlan = ({ code, routine }: DatabaseError): boolean =>
+  code === '0A000' && routine === 'RevalidateCachedQuery';
+
 /** Whether the connection on which an error arose is lost, or may still be busy with what it was asked: it cannot be used again. */
 export const breaksConnection = (error: unknown): boolean => {
   if (!isError(error) || error instanceof ServiceError) return false;
-  if (error instanceof DatabaseError) return ofDatabaseError(error) === UNREACHABLE || error.code === '25P03';
+  if (error instanceof DatabaseError)
+    return ofDatabaseError(error) === UNREACHABLE || error.code === '25P03' || isOutdatedPlan(error);
   return isReadTimeout(error) || isLostConnection(error);
 };
 
