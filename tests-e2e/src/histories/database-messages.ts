@@ -26,11 +26,24 @@ export class MessageReader {
 
 const HEAD = 5;
 
-/** The statement that a client's message brings: at once (`Q`), or to be bound to values (`P`, after the name that it is kept under). */
-export const textOf = (message: Buffer): string | undefined => {
-  const letter = String.fromCharCode(message[0] ?? 0);
-  if (letter === 'Q') return message.toString('utf8', HEAD, message.length - 1);
-  if (letter !== 'P') return undefined;
-  const start = message.indexOf(0, HEAD) + 1;
-  return message.toString('utf8', start, message.indexOf(0, start));
-};
+/** Tells which statement a client's message has carried out, across the messages of one connection. */
+export class StatementReader {
+  /** Texts that the connection keeps, by the names that it gave them. */
+  private readonly prepared = new Map<string, string>();
+
+  /** The statement of a message that brings one at once (`Q`), or without a name (`P`), or binds values to one that is kept (`B`). */
+  textOf(message: Buffer): string | undefined {
+    const letter = String.fromCharCode(message[0] ?? 0);
+    if (letter === 'Q') return message.toString('utf8', HEAD, message.length - 1);
+    if (letter === 'B') return this.prepared.get(textAt(message, afterText(message, HEAD)));
+    if (letter !== 'P') return undefined;
+    const name = textAt(message, HEAD);
+    const text = textAt(message, afterText(message, HEAD));
+    if (name === '') return text;
+    this.prepared.set(name, text);
+    return undefined; // its values come next
+  }
+}
+
+const afterText = (message: Buffer, start: number): number => message.indexOf(0, start) + 1;
+const textAt = (message: Buffer, start: number): string => message.toString('utf8', start, message.indexOf(0, start));

@@ -1,5 +1,5 @@
 import { createServer, type AddressInfo, type Server, type Socket, connect } from 'node:net';
-import { MessageReader, textOf } from './database-messages';
+import { MessageReader, StatementReader } from './database-messages';
 
 /** Where a trap is set: the nth statement of that kind from now on, of any connection, or the commit of its transaction. */
 export interface Place {
@@ -81,6 +81,7 @@ const listen = (server: Server): Promise<number> =>
 class Connection {
   private readonly asked = new MessageReader({ greets: true });
   private readonly answered = new MessageReader({ greets: false });
+  private readonly statements = new StatementReader();
   /** Traps whose statement ran in the transaction that is open. */
   private readonly armed = new Set<Trap>();
   private held: Buffer[] | undefined;
@@ -112,7 +113,7 @@ class Connection {
   }
 
   private ask(message: Buffer): void {
-    const trap = this.trapFor(textOf(message));
+    const trap = this.trapFor(this.statements.textOf(message));
     if (trap?.keepsAnswer === true) this.losing = trap;
     if (trap?.keepsAnswer === false) {
       this.held = [];
