@@ -13,6 +13,7 @@ export const hashOfKey = (key: string): number => {
 /** The partition of a key, out of those that can be written (at least one): the same as long as these are the same. */
 export const keyedPartition = (key: string, partitions: readonly number[]): number => {
   // Low bits of the hash alone depend on the last characters too much.
-  const mixed = Math.imul(hashOfKey(key) ^ (hashOfKey(key) >>> 15), 0x2c1b3c6d) >>> 0;
+  const hash = hashOfKey(key);
+  const mixed = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d) >>> 0;
   return partitions[mixed % partitions.length] ?? 0;
 };

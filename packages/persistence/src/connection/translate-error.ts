@@ -50,9 +50,14 @@ const BY_SQL_STATE: Readonly<Record<string, Translation>> = {
 /** Where the server raises a write that a row-security policy, or the trigger over user groups, refuses. */
 const ROW_SECURITY_ROUTINES = new Set(['ExecWithCheckOptions', 'exec_stmt_raise']);
 
-const ofDatabaseError = ({ code = '', routine = '' }: DatabaseError): Translation => {
+/** Where a migration changed what a prepared statement answers, its connection refuses it from then on. */
+const isOutdatedPlan = ({ code, routine }: DatabaseError): boolean =>
+  code === '0A000' && routine === 'RevalidateCachedQuery';
+
+const ofDatabaseError = (error: DatabaseError): Translation => {
+  const { code = '', routine = '' } = error;
   if (code === '42501' && ROW_SECURITY_ROUTINES.has(routine)) return FOREIGN_GROUPS;
-  if (code === '0A000' && routine === 'RevalidateCachedQuery') return CONFLICT;
+  if (isOutdatedPlan(error)) return CONFLICT;
   return BY_SQL_STATE[code] ?? BY_SQL_STATE[code.slice(0, 3)] ?? BY_SQL_STATE[code.slice(0, 2)] ?? UNEXPECTED;
 };
 
@@ -73,10 +78,6 @@ const isReadTimeout = (error: AnyError): boolean => error.message.endsWith(READ_
 const isLostConnection = (error: AnyError): boolean =>
   (typeof error.code === 'string' && SOCKET_CODES.test(error.code)) ||
   LOST_CONNECTION.test(withoutStatement(error.message));
-
-/** Where a migration changed what a prepared statement answers, its connection refuses it from then on. */
-const isOutdatedPlan = ({ code, routine }: DatabaseError): boolean =>
-  code === '0A000' && routine === 'RevalidateCachedQuery';
 
 /** Whether the connection on which an error arose is lost, or may still be busy with what it was asked: it cannot be used again. */
 export const breaksConnection = (error: unknown): boolean => {
