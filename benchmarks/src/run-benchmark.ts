@@ -7,7 +7,11 @@ import { type Addresses, ROOT, say, type ServiceUnderTest, startService } from '
 /** What is measured, on services and servers that stop when it has ended. */
 export type Benchmark = (service: ServiceUnderTest, servers: Addresses) => Promise<void>;
 
-const run = async (benchmark: Benchmark, environment: Parameters<typeof startService>[1]): Promise<void> => {
+/** Runs a benchmark on servers and services of its own, and leaves nothing behind; `environment` is what services are given beyond their defaults. */
+export const benchmarkOn = async (
+  benchmark: Benchmark,
+  environment?: Parameters<typeof startService>[1],
+): Promise<void> => {
   const directory = mkdtempSync(join(tmpdir(), 'decision-benchmark-'));
   const stack = await startStack({
     directory,
@@ -27,12 +31,13 @@ const run = async (benchmark: Benchmark, environment: Parameters<typeof startSer
   }
 };
 
-/**
- * Runs a benchmark as this process, on servers and services of its own, and leaves nothing behind; `environment` is what services are given
- * beyond their defaults. Ends with 1 where it fails.
- */
-export const runBenchmark = (benchmark: Benchmark, environment?: Parameters<typeof startService>[1]): void => {
-  run(benchmark, environment).catch((error: unknown) => {
+/** Runs one benchmark as this process, as {@link benchmarkOn} does. Ends with 1 where it fails. */
+export const runBenchmark = (benchmark: Benchmark, environment?: Parameters<typeof startService>[1]): void =>
+  endWith(benchmarkOn(benchmark, environment));
+
+/** Ends this process with 1 where what it is there for fails. */
+export const endWith = (work: Promise<void>): void => {
+  work.catch((error: unknown) => {
     process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
     process.exit(1);
   });

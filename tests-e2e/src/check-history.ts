@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { startStack, stackLocations } from '@decision/local-stack';
 import { describeReport, isSerial } from './histories/describe-report';
-import { SERVER_FAULTS, SERVICE_FAULTS } from './histories/faults';
-import { startWatchedFleet } from './histories/watched-fleet';
+import { DATABASE_FAULTS, SERVER_FAULTS, SERVICE_FAULTS } from './histories/faults';
+import { breakingEnvironment, startWatchedFleet } from './histories/watched-fleet';
 import { watchHistories } from './histories/watch-histories';
 
 /* `pnpm check:history`: servers and services of its own, clients, faults, and whether what clients were answered has a serial order. */
@@ -19,6 +19,9 @@ const SETTINGS = {
   durationMs: number('HISTORY_SECONDS', 60) * 1_000,
 };
 
+/** A broken build of contexts-api that the checker is to catch; see `histories/broken-build.cjs`. */
+const BROKEN = process.env['HISTORY_BROKEN'];
+
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 const main = async (): Promise<boolean> => {
@@ -29,9 +32,12 @@ const main = async (): Promise<boolean> => {
   );
   const stack = await startStack({ directory, downloads, durable: false });
   try {
-    const fleet = await startWatchedFleet({ addresses: stack, name: 'history' });
+    const fleet = await startWatchedFleet({
+      ...{ addresses: stack, name: 'history', hasProxy: true },
+      contextsEnvironment: BROKEN === undefined ? {} : breakingEnvironment(BROKEN),
+    });
     try {
-      const faults = [...SERVICE_FAULTS, ...SERVER_FAULTS];
+      const faults = [...DATABASE_FAULTS, ...SERVICE_FAULTS, ...SERVER_FAULTS];
       const { database, broker } = stack.controls;
       const servers = { ...(database && { database }), ...(broker && { broker }) };
       const report = await watchHistories({ fleet, ...SETTINGS, instancePrefix: 'i', faults, servers });

@@ -1,4 +1,4 @@
-import { type Answer, type FleetUnderTest, startFleetUnderTest } from './fleet-under-test';
+import { type Answer, call, type FleetUnderTest, startFleetUnderTest } from './fleet-under-test';
 
 const SECONDS = 1_000;
 let service: FleetUnderTest;
@@ -49,6 +49,17 @@ it('notes the use of a key that only ever solved, and says where a change came f
     { action: 'create', address: '127.0.0.1', request_id: expect.any(String) },
   ]);
 }, 180_000);
+
+it('does not believe a client of a port of its own that it is a proxy', async () => {
+  const url = service.fleet.services.get('objects-api')?.url ?? '';
+  const forged = { 'x-api-key': service.apiKey, 'x-forwarded-for': '203.0.113.9' };
+  for (const headers of [forged, { ...forged, 'x-proxy-secret': 'guessed by the client' }]) {
+    const made = await call(`${url}/api/v1/admin/keys`, 'POST', { name: 'Forged', role: 'solver' }, headers);
+    expect(made.status).toBe(201);
+    const audit = await service.call('GET', `/api/v1/admin/audit?id=${String(field(made, 'id'))}`);
+    expect(field(audit, 'data')).toMatchObject([{ action: 'create', address: '127.0.0.1' }]);
+  }
+});
 
 it('reports its health with database, cache, broker and migrations', async () => {
   const { status, body } = await service.call('GET', '/api/health');

@@ -7,8 +7,8 @@ const SECONDS = 1_000;
 const WORKSPACES = ['alpha', 'beta'] as const;
 type Workspace = (typeof WORKSPACES)[number];
 const KEYS = {
-  whole: { role: 'solver', userGroups: [] },
-  north: { role: 'solver', userGroups: ['north'] },
+  whole: { role: 'editor', userGroups: [] },
+  north: { role: 'editor', userGroups: ['north'] },
   viewer: { role: 'viewer', userGroups: [] },
 } as const;
 type KeyName = keyof typeof KEYS;

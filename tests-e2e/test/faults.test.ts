@@ -1,8 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { inspect } from 'node:util';
 import { type RunningStack, startStack, stackLocations } from '@decision/local-stack';
 import { type Answer, type FleetUnderTest, repositoryRoot, startFleetUnderTest } from './fleet-under-test';
+import { get } from './further-gateway';
 
 /** Faults are done to servers of this file's own: the shared ones serve other suites. */
 const SECONDS = 1_000;
@@ -146,25 +148,119 @@ it(
   180 * SECONDS,
 );
 
-it(
-  'loses no request when the gateway is asked to stop under load',
-  async () => {
-    const statuses: number[] = [];
-    let stopping = false;
-    const client = async (): Promise<void> => {
-      while (!stopping) statuses.push((await solve()).status);
+describe('with two processes of each service', () => {
+  const SERVICES = ['hps-gateway', 'contexts-api', 'objects-api', 'solve-worker'] as const;
+  /** Longer than a long request takes here, which is longer than the drain that the launcher gives. */
+  const DRAIN = { SHUTDOWN_GRACE_MS: '3000', SHUTDOWN_DRAIN_MS: String(RPC_TIMEOUT_MS) };
+  const LONG_MS = 9 * SECONDS;
+  const LINE_EVERY_MS = 250;
+  let fleet: FleetUnderTest;
+
+  beforeAll(async () => {
+    fleet = await startFleetUnderTest({
+      addresses: stack,
+      replicas: Object.fromEntries(SERVICES.map((name) => [name, 2])),
+      environment: Object.fromEntries(SERVICES.map((name) => [name, DRAIN])),
+    });
+    const context = {
+      name: 'parcels',
+      identity_fact: 'id',
+      schema: {
+        base: [
+          { key: 'id', type: 'string' },
+          { key: 'weight', type: 'number' },
+        ],
+      },
     };
-    const clients = Promise.all(Array.from({ length: 20 }, client));
-    await becomesTrue(() => Promise.resolve(statuses.length >= 50));
-    const gateway = service.fleet.services.get('hps-gateway');
-    process.kill(gateway?.pid() ?? 0, 'SIGTERM');
-    await new Promise((resolve) => setTimeout(resolve, 1_500));
-    stopping = true;
-    await clients;
-    // 503 comes from the ingress, before the request reached a gateway; nothing that a gateway accepted may fail.
-    expect(statuses.filter((status) => status !== 200 && status !== 503)).toEqual([]);
-    expect(statuses.filter((status) => status === 200).length).toBeGreaterThanOrEqual(50);
-    await recovers();
-  },
-  270 * SECONDS,
-);
+    expect(await fleet.call('POST', '/api/v1/admin/contexts', context)).toMatchObject({ status: 200 });
+  }, 360 * SECONDS);
+  afterAll(() => fleet?.stop(), 120 * SECONDS);
+
+  const SHORT = [
+    ['POST', '/api/v1/solve/shipping-price', { destination: { country: 'DE' }, weight: 1, express: false }],
+    ['POST', '/api/v1/contexts/parcels/p-1', { weight: 1 }],
+    ['GET', '/api/v1/admin/rules/list', undefined],
+  ] as const;
+
+  /** Sends short requests without a break until it is stopped; whatever is not answered 200 is a fault, a broken connection too. */
+  const putLoadOnIt = () => {
+    const faults: string[] = [];
+    let going = true;
+    let answered = 0;
+    const lane = async (index: number): Promise<void> => {
+      for (let turn = index; going; turn += 1) {
+        const [method, path, body] = SHORT[turn % SHORT.length] ?? SHORT[0];
+        const outcome = await fleet.call(method, path, body).catch((error: unknown) => error);
+        const isFine = typeof outcome === 'object' && outcome !== null && 'status' in outcome && outcome.status === 200;
+        if (!isFine) faults.push(`${path}: ${inspect(outcome)}`);
+        answered += 1;
+      }
+    };
+    const lanes = Promise.all(Array.from({ length: 6 }, (_, index) => lane(index)));
+    return {
+      faults,
+      answered: () => answered,
+      stop: async () => {
+        going = false;
+        await lanes;
+      },
+    };
+  };
+
+  /** Sends a line at a time for longer than eight seconds; answers status, lines sent and lines answered. */
+  const sendLong = async (path: string, lineOf: (index: number) => object) => {
+    let sent = 0;
+    const endsAt = Date.now() + LONG_MS;
+    const body = new ReadableStream<Uint8Array>({
+      pull: async (controller) => {
+        await new Promise((resolve) => setTimeout(resolve, LINE_EVERY_MS));
+        if (Date.now() > endsAt) return controller.close();
+        controller.enqueue(Buffer.from(`${JSON.stringify(lineOf(sent))}\n`));
+        sent += 1;
+      },
+    });
+    const lines = 'application/x-ndjson';
+    const response = await fetch(`${fleet.baseUrl}${path}`, {
+      method: 'POST',
+      headers: { 'x-api-key': fleet.apiKey, 'content-type': lines, accept: lines },
+      ...{ body, duplex: 'half' }, // the types of fetch do not know that streams need it
+    });
+    return { status: response.status, sent, answers: (await response.text()).trim().split('\n') };
+  };
+  const sendBulk = () =>
+    sendLong('/api/v1/bulk-solve/shipping-price', () => ({
+      destination: { country: 'DE' },
+      weight: 1,
+      express: false,
+    }));
+  const sendBatch = () => sendLong('/api/v1/contexts/batch/parcels', (index) => ({ id: `b-${index}`, weight: index }));
+
+  it.each(SERVICES)(
+    'I4, I7: a rolling restart of %s loses no request, and none that takes longer than eight seconds',
+    async (name) => {
+      for (const process of fleet.fleet.processes.filter((candidate) => candidate.name === name)) {
+        // Each process of a service gets one of two that are sent one after the other.
+        const long = [sendBulk(), sendBulk(), sendBatch(), sendBatch()];
+        const load = putLoadOnIt();
+        await becomesTrue(() => Promise.resolve(load.answered() >= 50));
+        const pid = process.pid() ?? 0;
+        globalThis.process.kill(pid, 'SIGTERM');
+        await becomesTrue(async () => {
+          if (process.pid() === pid || process.pid() === undefined) return false;
+          return (await get(`${process.url}/ready`))?.status === 200;
+        });
+        const answers = await Promise.all(long);
+        await load.stop();
+        expect(load.faults).toEqual([]);
+        for (const { status, sent, answers: lines } of answers) {
+          expect(status).toBe(200);
+          expect(sent).toBeGreaterThan(1);
+          // A batch ends with its totals.
+          expect([sent, sent + 1]).toContain(lines.length);
+          expect(lines.filter((line) => line.includes('"error"'))).toEqual([]);
+        }
+      }
+    },
+    360 * SECONDS,
+  );
+});

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { type ServiceName } from '@decision/contracts';
-import { type Fleet, prepareServers, seedExamples, startFleet } from '@decision/launcher';
+import { type Fleet, prepareServers, seedExamples, type ServerAddresses, startFleet } from '@decision/launcher';
 import { testStack } from '@decision/local-stack';
 import { createDatabase, dropDatabase } from '@decision/persistence';
 
@@ -27,8 +27,10 @@ export interface Answer {
 
 export interface FleetUnderTestOptions {
   readonly environment?: Partial<Record<ServiceName, Readonly<Record<string, string>>>>;
+  /** Processes of each service; default: one. */
+  readonly replicas?: Partial<Record<ServiceName, number>>;
   /** Addresses other than the shared servers', for fault tests. */
-  readonly addresses?: { readonly databaseUrl?: string; readonly cacheUrl?: string; readonly mqBrokers?: string };
+  readonly addresses?: Partial<ServerAddresses>;
 }
 
 const READY_DEADLINE_MS = 180_000;
@@ -36,23 +38,26 @@ const READY_DEADLINE_MS = 180_000;
 export const startFleetUnderTest = async (options: FleetUnderTestOptions = {}): Promise<FleetUnderTest> => {
   const stack = testStack();
   const name = stack.uniqueName('e2e');
-  const servers = { ...stack, ...options.addresses };
+  const servers: ServerAddresses = { ...stack, ...options.addresses };
   const databaseUrl = await createDatabase(servers.databaseUrl, name);
-  const addresses = { databaseUrl, cacheUrl: servers.cacheUrl, mqBrokers: servers.mqBrokers };
+  const { cacheUrl, mqBrokers, brokerLogin } = servers;
+  const addresses = { databaseUrl, cacheUrl, mqBrokers, brokerLogin };
   const names = { topicPrefix: `${name}.`, cachePrefix: `${name}:` };
   const lines: string[] = [];
-  const { apiKey } = await prepareServers({
+  const { apiKey, databaseUrl: serviceUrl } = await prepareServers({
     addresses,
     names,
     knownApiKey: undefined,
+    serviceLogin: `${name}_services`,
     onProgress: (line) => lines.push(line),
   });
   const fleet = await startFleet({
     root: repositoryRoot,
-    addresses,
+    addresses: { ...addresses, databaseUrl: serviceUrl },
     names,
     ingressPort: 0,
     environment: options.environment ?? {},
+    replicas: options.replicas ?? {},
     onLine: (service, line) => lines.push(`[${service}] ${line}`),
     onNotice: (sentence) => lines.push(sentence),
   });

@@ -21,7 +21,8 @@ interface Document {
 }
 interface Described {
   readonly parameters: readonly { readonly name: string; readonly in: string }[];
-  readonly requestBody: { readonly content: Readonly<Record<string, { readonly example: unknown }>> };
+  /** Of calls that take a body. */
+  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly example: unknown }>> };
   readonly responses: Readonly<Record<string, unknown>>;
 }
 
@@ -34,7 +35,7 @@ beforeAll(async () => {
       path,
       method: method.toUpperCase(),
       query: described.parameters.filter(({ in: place }) => place === 'query').map(({ name }) => name),
-      example: described.requestBody.content['application/json']?.example,
+      example: described.requestBody?.content['application/json']?.example ?? {},
     })),
   );
 }, 360 * SECONDS);

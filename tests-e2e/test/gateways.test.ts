@@ -176,8 +176,8 @@ it(
     );
     expect(await get(`${gateway.url}/ready`)).toMatchObject({ status: 503, body: { ready: false } });
     const answer = await solve(gateway.url, 1);
-    expect(answer.status).toBe(503);
-    expect(answer.text).toMatch(/broker_unavailable/);
+    expect(answer.status).toBe(504);
+    expect(answer.text).toMatch(/too_few_reply_partitions/);
     expect(answer.text).toMatch(/has 16 partitions, 64 are expected/);
     expect(await get(`${gateway.url}/health`)).toMatchObject({ status: 200, body: { broker: { ready: false } } });
     await becomes('it is in the log', () =>

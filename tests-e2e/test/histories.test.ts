@@ -1,6 +1,6 @@
 import { testStack } from '@decision/local-stack';
 import { describeReport, isSerial } from '../src/histories/describe-report';
-import { SERVICE_FAULTS } from '../src/histories/faults';
+import { DATABASE_FAULTS, SERVICE_FAULTS } from '../src/histories/faults';
 import { startWatchedFleet, type WatchedFleet } from '../src/histories/watched-fleet';
 import { watchHistories, type WatchOptions } from '../src/histories/watch-histories';
 
@@ -11,7 +11,7 @@ let fleet: WatchedFleet;
 
 beforeAll(async () => {
   const stack = testStack();
-  fleet = await startWatchedFleet({ addresses: stack, name: stack.uniqueName('histories') });
+  fleet = await startWatchedFleet({ addresses: stack, name: stack.uniqueName('histories'), hasProxy: true });
 }, 360_000);
 afterAll(() => fleet.stop(), 90_000);
 
@@ -19,11 +19,13 @@ const watch = (options: Pick<WatchOptions, 'fleet' | 'faults' | 'instancePrefix'
   watchHistories({ seed: SEED, clients: 12, instances: 6, ...options });
 
 it('I1, I2, I3: whatever is killed and paused, a serial order explains what clients were answered', async () => {
-  const report = await watch({ fleet, faults: SERVICE_FAULTS, instancePrefix: 'sound', durationMs: 12_000 });
+  const faults = [...DATABASE_FAULTS, ...SERVICE_FAULTS];
+  const report = await watch({ fleet, faults, instancePrefix: 'sound', durationMs: 18_000 });
   expect(isSerial(report) ? 'serial' : `seed ${SEED}\n${describeReport(report)}`).toBe('serial');
   const answered = report.histories
     .flatMap(({ history }) => history.operations)
     .filter(({ outcome }) => outcome.type === 'seen');
   expect(answered.length).toBeGreaterThan(6 * 3); // more than the last ones
+  expect(report.faults['delay write-backs']).toBeGreaterThan(0);
   expect(report.faults['pause contexts-api']).toBeGreaterThan(0);
 }, 270_000);

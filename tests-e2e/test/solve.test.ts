@@ -207,6 +207,40 @@ describe('keys', () => {
 });
 
 describe('values', () => {
+  it('V20 are shown in explanations to the keys that see them, and to no others', async () => {
+    const [slug, name] = [unusedSlug(), `limit-${randomUUID().slice(0, 8)}`];
+    const keyOf = async (groups: string[]): Promise<string> => {
+      const key = { name: slug, role: 'editor', user_groups: groups };
+      return ((await service.call('POST', '/api/v1/admin/keys', key)).body as { api_key: string }).api_key;
+    };
+    const saved = await service.call('POST', '/api/v1/values', { values: { [name]: 10 }, user_groups: ['north'] });
+    const [{ id }] = saved.body as [{ id: string }];
+    await importRule({
+      slug,
+      user_groups: ['north', 'south'],
+      requestSchema: [{ key: 'n', type: 'number' }],
+      responseSchema: [{ key: 'ok', type: 'boolean' }],
+      conditions: [{ request: { n: { op: 'equals', args: [{ $ref: name }] } }, response: { ok: { value: true } } }],
+      _publish: true,
+    });
+    const argumentFor = async (path: string, body: unknown, key?: string): Promise<unknown> => {
+      const answer = await service.call('POST', path, body, key === undefined ? {} : { 'x-api-key': key });
+      expect(answer).toMatchObject({ status: 200 });
+      const [result] = [answer.body].flat() as [{ $explain: { lost: { args: unknown[] }[] } }];
+      return result.$explain.lost[0]?.args[0];
+    };
+    const reference = { $rb: 'globalValue', id, name };
+    const [north, south] = [await keyOf(['north']), await keyOf(['south'])];
+    for (const [path, body] of [
+      [`/api/v1/solve/${slug}?explain=true`, { n: 9 }],
+      [`/api/v1/bulk-solve/${slug}?explain=all`, [{ n: 9 }]],
+    ] as const) {
+      expect(await argumentFor(path, body)).toEqual({ ...reference, value: 10 });
+      expect(await argumentFor(path, body, north)).toEqual({ ...reference, value: 10 });
+      expect(await argumentFor(path, body, south)).toEqual(reference);
+    }
+  });
+
   it('take effect in a published rule as soon as they change, under a new name too', async () => {
     const [slug, name] = [unusedSlug(), `countries-${randomUUID().slice(0, 8)}`];
     const write = (countries: string[]) => service.call('POST', '/api/v1/values', { values: { [name]: countries } });

@@ -2,7 +2,7 @@
 
 /** Of the operation path, with an admission or without. */
 export const MERGE = /update context_instances i set[^]*version = i\.version \+ 1[^]* and i\.operation_id is null/;
-export const WRITE_BACK = /^\s*with written as \(\s*update context_instances /;
+export { WRITE_BACK } from '../src/histories/faults';
 /** Of the merge path. */
 export const DIRECT_MERGE = /^\s*insert into context_instances as i /;
 /** Notes on a source how far its readers have been told. */

@@ -1,3 +1,4 @@
+import type { ConsumerGroupKey } from '@decision/contracts';
 import { createProducer } from './producer/batching-producer';
 import type { Producer, ProducerOptions } from './producer/producer';
 import { createRequester as makeRequester, type Requester, type RequesterOptions } from './requester/requester';
@@ -5,6 +6,7 @@ import { createResponder as makeResponder, type Responder, type ResponderOptions
 import type { BrokerLog, BrokerSettings } from './settings';
 import {
   checkTopics,
+  countMembers,
   type EnsuredTopics,
   ensureTopics,
   type EnsureTopicsOptions,
@@ -21,6 +23,11 @@ export interface Broker {
   createProducer(options?: ProducerOptions): Producer;
   /** What is wrong with topics, as sentences; empty when all is well. Throws `ServiceError` broker_unavailable. */
   checkTopics(expectations: readonly TopicExpectation[]): Promise<readonly TopicProblem[]>;
+  /**
+   * How many members a consumer group has, those that died and have not been missed yet included. Answers within 5 seconds. Throws
+   * `ServiceError` broker_unavailable.
+   */
+  countMembers(group: ConsumerGroupKey): Promise<number>;
   /** Looks at topics until they fit, and says in the log what does not. It is stopped with the broker. */
   watchTopics(expectations: readonly TopicExpectation[]): TopicWatch;
   /** Creates the catalogue's topics that do not exist; others are left alone. Throws `ServiceError` broker_unavailable. */
@@ -43,6 +50,7 @@ export const createBroker = (settings: BrokerSettings, log: BrokerLog): Broker =
       return producer;
     },
     checkTopics: (expectations) => checkTopics(settings, log, expectations),
+    countMembers: (group) => countMembers(settings, log, group),
     watchTopics: (expectations) => {
       const watch = watchTopics({ check: () => broker.checkTopics(expectations), log });
       broker.adopt(watch);

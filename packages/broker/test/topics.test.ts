@@ -69,9 +69,12 @@ it('with fewer partitions than expected keep a requester from being ready, until
   const name = topicName(broker.settings.topicPrefix, 'solutionResponse');
   const sentence = `The topic "${name}" has 16 partitions, 20 are expected`;
   await waitUntil('it says both numbers', () => requester.status().reason?.startsWith(sentence) === true);
-  expect(requester.status()).toMatchObject({ ready: false, expectedPartitions: 20 });
+  expect(requester.status()).toMatchObject({ ready: false, code: 'too_few_reply_partitions', expectedPartitions: 20 });
   const refusal = await serviceErrorOf(requester.request(envelope(), Buffer.from('too early')));
-  expect(refusal).toMatchObject({ code: 'broker_unavailable', message: expect.stringContaining(sentence) as unknown });
+  expect(refusal).toMatchObject({
+    code: 'too_few_reply_partitions',
+    message: expect.stringContaining(sentence) as unknown,
+  });
   await administer((admin) => admin.createPartitions({ topicPartitions: [{ topic: name, count: 20 }] }));
   // Metadata is refreshed every 30 seconds.
   await waitUntil(

@@ -8,6 +8,11 @@ export interface CacheSettings {
   readonly url: string | undefined;
   /** Put before every key, so that deployments can share a server. */
   readonly keyPrefix: string;
+  /**
+   * What all processes of the deployment know and nobody else, at least 32 bytes. With it every entry is signed and only signed ones are read.
+   * Undefined: whoever can write to the cache is trusted.
+   */
+  readonly signingSecret?: Uint8Array | undefined;
   /** Put before the channel's name. Default: nothing, the channel is exactly `service:cache:invalidate`. */
   readonly channelPrefix?: string;
   /** How long a command may take before its reader goes on without it. Default 100, 1 to 10,000. */
@@ -29,6 +34,7 @@ export interface ResolvedSettings {
   /** Undefined: no cache is configured. */
   readonly address: CacheAddress | undefined;
   readonly keyPrefix: string;
+  readonly signingSecret: Uint8Array | undefined;
   readonly channel: string;
   readonly commandTimeoutMs: number;
   readonly connectTimeoutMs: number;
@@ -46,6 +52,8 @@ const TIMES = {
   eraseRetryMs: { defaultValue: 1_000, min: 10, max: 60_000 },
 } as const;
 
+const MIN_SECRET_BYTES = 32;
+
 type TimeName = keyof typeof TIMES;
 
 /** Fills in the defaults; throws CacheSettingsError that lists every fault at once. */
@@ -57,9 +65,13 @@ export const resolveSettings = (settings: CacheSettings): ResolvedSettings => {
     if (!(value >= min && value <= max)) faults.push(`${name} must be between ${min} and ${max} ms, not ${value}`);
     return value;
   };
+  const { signingSecret } = settings;
+  if (signingSecret !== undefined && signingSecret.length < MIN_SECRET_BYTES)
+    faults.push(`signingSecret must have at least ${MIN_SECRET_BYTES} bytes, not ${signingSecret.length}`);
   const resolved: ResolvedSettings = {
     address: settings.url ? parseAddress(settings.url, faults) : undefined,
     keyPrefix: settings.keyPrefix,
+    signingSecret,
     channel: `${settings.channelPrefix ?? ''}${INVALIDATION_CHANNEL}`,
     commandTimeoutMs: time('commandTimeoutMs'),
     connectTimeoutMs: time('connectTimeoutMs'),

@@ -1,5 +1,6 @@
 import { type CacheInvalidation } from '@decision/contracts';
 import { type CacheEvent } from './cache-event';
+import { type Seal } from './envelope';
 
 /**
  * The cache that all processes of a deployment share. A failure or a timeout never reaches the caller: the read answers
@@ -49,6 +50,8 @@ export interface CacheStatus {
 export interface Cache {
   readonly shared: SharedCache;
   readonly invalidations: InvalidationChannel;
+  /** Signs entries; undefined where no secret is configured, or no cache. */
+  readonly seal?: Seal | undefined;
   status(): CacheStatus;
   /** Counts an event; what is built on the cache reports through it. */
   record(event: CacheEvent): void;

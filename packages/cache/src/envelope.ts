@@ -1,3 +1,4 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import { type Validator } from '@decision/contracts';
 
 /** A value and when it was loaded from the source of truth. */
@@ -7,36 +8,68 @@ export interface Stamped<T> {
   readonly loadedAt: number;
 }
 
+/** Signs the text of an entry together with its key, so that no entry passes under another key. */
+export type Seal = (key: string, text: string) => Buffer;
+
+/** A seal by HMAC-SHA-256. */
+export const createSeal =
+  (secret: Uint8Array): Seal =>
+  (key, text) =>
+    createHmac('sha256', secret).update(`${key.length} ${key} `).update(text).digest();
+
 /**
- * How an entry looks in the shared cache: format, time, JSON; `c1 1763701200000 {"a":1}`. A new format is a new first word;
- * processes that do not know it take the entry for damaged and load again.
+ * Entries in the shared cache are text: a format, the time of the load, JSON; `c1 1763701200000 {"a":1}`. Processes that share a secret put a
+ * signature in front: `s1 <base64url> 1763701200000 {"a":1}`. Whoever can write to the cache but does not know the secret cannot make an entry that
+ * they accept. A new format is a new first word; processes that do not know it take the entry for damaged and load again.
  */
-const FORMAT = /^c1 (\d{1,16}) /;
+const PLAIN = /^c1 (\d{1,16}) /;
+const SEALED = /^s1 ([\w-]{43}) (\d{1,16}) /;
 
 /** A time this far ahead is no difference of clocks but damage, ms. */
 const FUTURE_MS = 60_000;
 
 /** The text of an entry; undefined where the value cannot be written as JSON. */
-export const encodeEnvelope = ({ value, loadedAt }: Stamped<unknown>): string | undefined => {
+export const encodeEnvelope = (key: string, { value, loadedAt }: Stamped<unknown>, seal?: Seal): string | undefined => {
   try {
     // JSON.stringify answers undefined for what has no JSON form, though its type does not say so.
     const json = JSON.stringify(value) as string | undefined;
-    return json === undefined ? undefined : `c1 ${Math.floor(loadedAt)} ${json}`;
+    if (json === undefined) return undefined;
+    const content = `${Math.floor(loadedAt)} ${json}`;
+    return seal ? `s1 ${seal(key, content).toString('base64url')} ${content}` : `c1 ${content}`;
   } catch {
     return undefined;
   }
 };
 
+/** How an entry is read. */
+export interface EnvelopeReader<T> {
+  readonly validate: Validator<T>;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  /** Where given, only entries that it signed are accepted. */
+  readonly seal?: Seal | undefined;
+}
+
 /** Reads an entry; undefined where anything about it is wrong. */
-export const decodeEnvelope = <T>(text: string, validate: Validator<T>, now: number): Stamped<T> | undefined => {
-  const header = FORMAT.exec(text);
+export const decodeEnvelope = <T>(key: string, text: string, reader: EnvelopeReader<T>): Stamped<T> | undefined => {
+  const header = reader.seal ? checkSeal(key, text, reader.seal) : PLAIN.exec(text);
   if (!header) return undefined;
-  const loadedAt = Number(header[1]);
-  if (loadedAt > now + FUTURE_MS) return undefined;
+  const loadedAt = Number(header.at(-1));
+  if (loadedAt > reader.now + FUTURE_MS) return undefined;
   try {
-    const checked = validate(JSON.parse(text.slice(header[0].length)));
+    const checked = reader.validate(JSON.parse(text.slice(header[0].length)));
     return checked.ok ? { value: checked.value, loadedAt } : undefined;
   } catch {
     return undefined;
   }
+};
+
+const SIGNATURE_END = 's1 '.length + 43 + 1;
+
+const checkSeal = (key: string, text: string, seal: Seal): RegExpExecArray | undefined => {
+  const header = SEALED.exec(text);
+  if (!header) return undefined;
+  const signature = Buffer.from(header[1] ?? '', 'base64url');
+  const expected = seal(key, text.slice(SIGNATURE_END));
+  return signature.length === expected.length && timingSafeEqual(signature, expected) ? header : undefined;
 };

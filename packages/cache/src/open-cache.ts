@@ -5,6 +5,7 @@ import { type CacheLog } from './cache-log';
 import { type CacheSettings, type ResolvedSettings, resolveSettings } from './cache-settings';
 import { createCircuit } from './circuit';
 import { createDisabledCache } from './disabled-cache';
+import { createSeal } from './envelope';
 import { createEraser, type Eraser } from './eraser';
 import { createGuardedCommands, type GuardedCommands } from './guarded-commands';
 import { type ChannelCore, createChannel } from './invalidation-channel';
@@ -55,6 +56,7 @@ const openRedisCache = (opening: Opening): Cache => {
   return {
     shared: createSharedCache({ ...settings, commands, eraser }),
     invalidations: channel,
+    seal: settings.signingSecret && createSeal(settings.signingSecret),
     status: () => ({
       enabled: true,
       connected: isUp(connection),

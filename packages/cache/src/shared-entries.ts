@@ -38,7 +38,7 @@ export const createSharedEntries = <T>(cache: Cache, plan: ReadThroughPlan<T>): 
       const text = await cache.shared.get(key);
       if (text === undefined) return undefined;
       const now = clock();
-      const entry = decodeEnvelope(text, plan.validate, now);
+      const entry = decodeEnvelope(key, text, { validate: plan.validate, now, seal: cache.seal });
       if (!entry) {
         cache.record({ type: 'damaged', name });
         void drop(key);
@@ -51,7 +51,7 @@ export const createSharedEntries = <T>(cache: Cache, plan: ReadThroughPlan<T>): 
     },
 
     write: async (key, entry) => {
-      const text = encodeEnvelope(entry);
+      const text = encodeEnvelope(key, entry, cache.seal);
       const age = clock() - entry.loadedAt;
       const reason = whyNotShared(plan, text, age);
       if (reason !== undefined) return cache.record({ type: 'not_shared', name, reason });

@@ -13,8 +13,10 @@ let hostPort: string;
 
 beforeAll(async () => {
   server = await startOwnServer();
-  hostPort = server.url.replace('redis://', '');
+  hostPort = new URL(server.url).host;
   raw = await connectRaw(server.url);
+  // Each test says whether the server has a password.
+  await raw.sendCommand(['CONFIG', 'SET', 'requirepass', '']);
 });
 afterEach(closeAll);
 afterAll(async () => {

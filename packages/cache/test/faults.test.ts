@@ -51,7 +51,7 @@ describe('a server that is not there', () => {
     expect(opened.log.lines.map(({ level }) => level)).toEqual(['warn', 'warn', 'info', 'info']);
     expect(opened.log.lines[0]?.fields).toMatchObject({
       reason: 'ECONNREFUSED',
-      address: server.url.replace('redis://', ''),
+      address: new URL(server.url).host,
     });
   });
 });

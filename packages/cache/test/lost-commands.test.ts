@@ -16,7 +16,9 @@ beforeEach(async () => {
   proxy = await startTcpProxy(Number(new URL(cacheUrl).port));
   const keyPrefix = `${uniqueName('lost')}:`;
   key = `${keyPrefix}k`;
-  settings = { url: `redis://127.0.0.1:${proxy.port}`, keyPrefix, commandTimeoutMs: 50, heartbeatMs: 60_000 };
+  const url = new URL(cacheUrl);
+  url.port = String(proxy.port);
+  settings = { url: url.href, keyPrefix, commandTimeoutMs: 50, heartbeatMs: 60_000 };
 });
 afterEach(async () => {
   await closeAll();

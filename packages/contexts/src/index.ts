@@ -17,7 +17,14 @@ export { type FormulaReads } from './definitions/formula-reads';
 export { type Facts, hasValue, NO_FACTS, valueOf } from './facts/facts';
 export { faultOfFactName } from './facts/fact-name';
 export { canonicalJson, sameValue } from './facts/canonical-json';
-export { checkRecord, type Collections, isRecord, type Mismatch, type RecordCheck } from './facts/check-record';
+export {
+  checkRecord,
+  type Collections,
+  isRecord,
+  type Mismatch,
+  MOST_MISMATCHES,
+  type RecordCheck,
+} from './facts/check-record';
 export { mergeFacts, type Merged } from './facts/merge-facts';
 export {
   faultOfInstanceId,
@@ -65,13 +72,17 @@ export {
   type SettleTask,
   type Settled,
 } from './rounds/settle-task';
+export { disownFacts } from './rounds/execution-record';
 export { settle } from './rounds/settle';
+export { TriedMemory } from './rounds/tried-memory';
 export { hasRun, type Outcome, outcomeOf, type OutcomeSurroundings } from './rounds/outcome';
 export { type IncludeReading, readInclude } from './batches/include';
 export {
   type GivenInstance,
   groupRecords,
   type GroupedRecords,
+  REJECTION_BYTES,
+  RejectionList,
   type Rejection,
   sentenceOf,
   UnreadableRecord,

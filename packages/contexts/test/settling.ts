@@ -6,6 +6,7 @@ import {
   settle,
   type Settled,
   type SettleTask,
+  TriedMemory,
 } from '../src/index';
 import { alone, noCollections } from './fixtures';
 
@@ -31,6 +32,10 @@ export type Answers = Readonly<Record<string, (inputs: Facts) => AssetAnswer>>;
 export interface SettledInTest extends Settled {
   /** What was run, round by round: `slug(inputs as JSON)`. */
   readonly calls: readonly string[];
+  /** What was thrown, by whom: `slug: message`. */
+  readonly faults: readonly string[];
+  /** How often it paused. */
+  readonly pauses: number;
 }
 
 /** Settles with an executor of plain functions and a hash that is the text itself. */
@@ -39,10 +44,12 @@ export const settleWith = async (
   assets: readonly BoundAsset[],
   facts: Facts,
   answers: Answers,
-  rest: Partial<SettleTask> & { readonly isOver?: () => boolean } = {},
+  rest: Partial<SettleTask> & { readonly isOver?: () => boolean; readonly tried?: TriedMemory } = {},
 ): Promise<SettledInTest> => {
   const calls: string[] = [];
-  const { isOver = () => false, ...task } = rest;
+  const faults: string[] = [];
+  let pauses = 0;
+  const { isOver = () => false, tried = new TriedMemory(Infinity), ...task } = rest;
   const settled = await settle(
     { model, assets, facts, executions: {}, sources: alone, ...task },
     {
@@ -54,8 +61,12 @@ export const settleWith = async (
       },
       hash: (text) => text,
       isOver,
+      isFull: () => false,
+      tried,
+      pause: () => Promise.resolve(void (pauses += 1)),
+      onFault: ({ slug }, error) => void faults.push(`${slug}: ${error instanceof Error ? error.message : ''}`),
       collections: noCollections,
     },
   );
-  return { ...settled, calls };
+  return { ...settled, calls, faults, pauses };
 };

@@ -7,10 +7,10 @@ export const cacheKeys = {
   apiKey: (selector: string): string => `key:${selector}`,
   /** Where a slug points now: the rule, its groups, its published version. One entry a slug, so that one key invalidates all. */
   rulePointer: (workspaceId: string, slug: string): string => `rule:${workspaceId}:${slug}`,
-  /** The id of a numbered version. Versions are immutable: this entry is never invalidated. */
+  /** The id of a numbered version. Versions are immutable; the entry is invalidated when the rule is deleted, since another may take its id. */
   numberedVersion: (ruleId: string, number: number): string => `version:${ruleId}:${number}`,
-  /** The immutable table of a published version. */
-  definition: (versionId: string): string => `definition:${versionId}`,
+  /** The immutable table of a published version; invalidated when its rule is deleted. */
+  definition: (workspaceId: string, versionId: string): string => `definition:${workspaceId}:${versionId}`,
   /** Counts the changes of the values of a workspace. One entry for all, so that a change of many values makes one entry stale. */
   valueRevision: (workspaceId: string): string => `values:${workspaceId}`,
 } as const;

@@ -16,6 +16,7 @@ export const entitlements = {
   'users.manage': 'Create, invite, change and delete users, user groups and custom roles',
   'usage.read': 'Read how much was decided',
   'audit.read': 'Read who changed what',
+  'workers.scale': 'Ask for more workers',
 } as const;
 
 export type Entitlement = keyof typeof entitlements;
@@ -39,6 +40,7 @@ export const builtInRoles = {
     'users.manage',
     'usage.read',
     'audit.read',
+    'workers.scale',
   ],
   developer: [
     'solve',

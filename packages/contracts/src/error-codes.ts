@@ -100,10 +100,17 @@ export const errorCodes = {
     false,
     'The change would make what instances hold wrong, or takes away what is in use; `refusals` lists why.',
   ),
+  context_slug_taken: entry(409, false, 'Another context of the workspace has this slug; `slug` is the one asked for.'),
+  context_changed: entry(
+    409,
+    true,
+    'The definition of the context changed while the request was under way; the same request again is safe, and follows the new one.',
+  ),
   relationship_name_taken: entry(409, false, 'The context has another relationship of this name.'),
   payload_too_large: entry(413, false, 'The body is larger than the limit, named in `limit_bytes`.'),
   result_too_large: entry(413, false, 'The result is larger than a broker message, or an answer, may be.'),
   unsupported_media_type: entry(415, false, 'The content type or encoding of the body is not accepted.'),
+  headers_too_large: entry(431, false, 'The address and headers of the request are larger than 16 KiB together.'),
   input_not_object: entry(422, false, 'The input of a rule must be a JSON object.'),
   number_out_of_range: entry(422, false, 'A number cannot be held exactly in double precision.'),
   too_many_tests: entry(422, false, 'The rule has as many tests as it may have, `limit`.'),
@@ -133,6 +140,11 @@ export const errorCodes = {
   ),
   not_ready: entry(503, true, 'The service has started but is not ready to take work.'),
   shutting_down: entry(503, true, 'The service is stopping; another replica will answer.'),
+  too_few_reply_partitions: entry(
+    504,
+    true,
+    'The topic of answers has fewer partitions than the service expects, so that no answer could come; the message names both numbers.',
+  ),
   deadline_exceeded: entry(504, true, 'The work was not done before the deadline of the request.'),
 } as const satisfies Record<string, ErrorCodeEntry>;
 

@@ -34,6 +34,7 @@ export * from './http/value-operations';
 export * from './http/operator-operations';
 export * from './http/rule-operations';
 export * from './http/key-operations';
+export * from './http/scale';
 export * from './http/solve-operations';
 export * from './http/operations';
 export * from './http/ingress-routes';

@@ -36,6 +36,22 @@ describe('parseJson', () => {
     expect(problemOf(text)).toMatchObject({ kind: 'syntax', position, line, column });
   });
 
+  it.each([
+    ['a string of 12 million characters', `["${'a'.repeat(12_000_000)}", `],
+    ['12 million backslashes', `["${'\\'.repeat(12_000_000)}", `],
+    ['a million strings that end in a backslash', `[${'"\\\\",'.repeat(1_000_000)}`],
+    ['a million escaped quotes', `["${'\\"'.repeat(1_000_000)}", `],
+  ])('finds an inexact number behind %s', (_, before) => {
+    expect(problemOf(`${before}9007199254740993]`)).toMatchObject({ kind: 'number', position: before.length });
+    expect(parseJson(`${before}9007199254740992]`).ok).toBe(true);
+  });
+
+  it('finds no number within a string', () => {
+    for (const text of ['"9007199254740993"', '"\\"9007199254740993"', '"\\\\\\"9007199254740993 "'])
+      expect(parseJson(`[${text}, 1]`).ok).toBe(true);
+    expect(parseJson('["\\\\", 9007199254740993]').ok).toBe(false);
+  });
+
   it('never quotes the text, which may hold secrets', () => {
     expect(JSON.stringify(problemOf('{"password": hunter2}'))).not.toContain('hunter2');
   });

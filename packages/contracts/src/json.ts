@@ -33,14 +33,46 @@ export const parseJson = (text: string): JsonParsing => {
 /** A cheap first look: sixteen digits in a row, or an exponent of three digits, is where exactness can end. */
 const MAYBE_INEXACT = /\d{16}|\d[eE]\+?\d{3}/;
 
-const NUMBER_OR_STRING = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
-
+/** Looks at the numbers of sound JSON text. Without a pattern: one that matches strings overflows the stack at some millions of characters. */
 const inexactNumberPosition = (text: string): number => {
-  for (const match of text.matchAll(NUMBER_OR_STRING)) {
-    if (!match[0].startsWith('"') && isInexact(match[0])) return match.index;
+  let at = 0;
+  while (at < text.length) {
+    const character = text.charCodeAt(at);
+    if (character === QUOTE) at = endOfString(text, at);
+    else if (isOfNumber(character)) {
+      const end = endOfNumber(text, at);
+      if (isInexact(text.slice(at, end))) return at;
+      at = end;
+    } else at += 1;
   }
   return -1;
 };
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+
+/** Where the string that begins here has ended: behind the first quote that no odd number of backslashes precedes. */
+const endOfString = (text: string, start: number): number => {
+  let end = text.indexOf('"', start + 1);
+  while (end >= 0 && isEscaped(text, end)) end = text.indexOf('"', end + 1);
+  return end < 0 ? text.length : end + 1;
+};
+
+const isEscaped = (text: string, at: number): boolean => {
+  let first = at;
+  while (text.charCodeAt(first - 1) === BACKSLASH) first -= 1;
+  return (at - first) % 2 === 1;
+};
+
+const endOfNumber = (text: string, start: number): number => {
+  let end = start + 1;
+  while (end < text.length && (isOfNumber(text.charCodeAt(end)) || NUMBER_LETTERS.has(text.charCodeAt(end)))) end += 1;
+  return end;
+};
+
+const NUMBER_LETTERS: ReadonlySet<number> = new Set([...'+.eE'].map((letter) => letter.charCodeAt(0)));
+/** A digit or the minus: what a number begins with. */
+const isOfNumber = (character: number): boolean => (character >= 0x30 && character <= 0x39) || character === 0x2d;
 
 /**
  * Whether a number literal would change by being read: overflow, and integers past 2^53 that are neither what a double holds nor what

@@ -63,7 +63,7 @@ export const limits = {
     min: 1,
     max: 1_000_000,
     unit: 'count',
-    meaning: 'Requests that one gateway works on at once at most, whatever their latency; more are answered 429.',
+    meaning: 'Requests that one process works on at once at most, whatever their latency; more are answered 429.',
   },
   maxInFlightBytes: {
     env: 'MAX_IN_FLIGHT_BYTES',
@@ -71,7 +71,8 @@ export const limits = {
     min: MIB,
     max: 64 * 1024 * MIB,
     unit: 'bytes',
-    meaning: 'Bytes of bodies that one gateway holds at once at most; what would exceed them is answered 429.',
+    meaning:
+      'Bytes of bodies and answers that one process holds at once at most; what would exceed them is answered 429.',
   },
   rpcTimeoutMs: {
     env: 'RPC_TIMEOUT_MS',
@@ -87,7 +88,16 @@ export const limits = {
     min: 1,
     max: 10_000,
     unit: 'count',
-    meaning: 'Partitions that solution-response must have. With fewer, the gateway does not become ready.',
+    meaning:
+      'Partitions that solution-response must have. With fewer, the gateway does not become ready and answers 504.',
+  },
+  workerFloorMs: {
+    env: 'WORKER_FLOOR_MS',
+    defaultValue: 900_000,
+    min: 60_000,
+    max: 86_400_000,
+    unit: 'ms',
+    meaning: 'How long the number of workers that POST /api/v1/scale asks for is wanted.',
   },
   contextBatchChunk: {
     env: 'CONTEXT_BATCH_DB_CHUNK',
@@ -96,6 +106,15 @@ export const limits = {
     max: 10_000,
     unit: 'count',
     meaning: 'Instances that one database transaction of contexts merges at most.',
+  },
+  contextAdmissionTargetMs: {
+    env: 'CONTEXT_ADMISSION_TARGET_MS',
+    defaultValue: 1_000,
+    min: 1,
+    max: 60_000,
+    unit: 'ms',
+    meaning:
+      'Mean time to an answer about one instance or definition above which contexts-api admits fewer requests and answers 429.',
   },
   contextLeaseMs: {
     env: 'CONTEXT_LEASE_MS',
@@ -119,7 +138,8 @@ export const limits = {
     min: 100,
     max: 600_000,
     unit: 'ms',
-    meaning: 'How often a process looks for expired instances and for operations whose owner is silent.',
+    meaning:
+      'How often a process looks for expired instances, data of deleted contexts, operations whose owner is silent and dependents that nobody tells.',
   },
   decisionLogBufferBytes: {
     env: 'DECISION_LOG_BUFFER_BYTES',
@@ -181,6 +201,8 @@ export const fixedLimits = {
   parallelEntries: 1_000,
   /** Levels to which the inputs of a list may nest. */
   listDepth: 10_000,
+  /** Largest body of a call that does not declare a large one, bytes, after decompression. */
+  smallBodyBytes: 256 * 1024,
   /** Results of a bulk request that are held until all are there, bytes; the streamed form has no such bound. */
   heldResultBytes: 512 * MIB,
   /** Largest message on `logs`, bytes. */

@@ -25,7 +25,7 @@ export type RulePointer = Static<typeof RulePointer>;
 
 export const checkRulePointer = compileValidator(RulePointer);
 
-/** The entry behind `cacheKeys.numberedVersion`; it never changes. */
+/** The entry behind `cacheKeys.numberedVersion`; it never changes, and is gone with its rule. */
 export const NumberedVersion = Type.Object(
   { version_id: Type.String({ format: 'uuid' }) },
   { $id: 'NumberedVersion', additionalProperties: false, description: 'The version behind a number of a rule.' },

@@ -1,10 +1,10 @@
 import { type Static, type TSchema } from '@sinclair/typebox';
-import Ajv, { type ErrorObject } from 'ajv';
+import Ajv, { type ErrorObject, type Options, type ValidateFunction } from 'ajv';
 import addFormats from 'ajv-formats';
 
 /** One fault of a value against its schema. */
 export interface SchemaProblem {
-  /** JSON pointer of the faulty place; empty for the whole value. */
+  /** JSON pointer of the faulty place, cut off with dots where it is long; empty for the whole value. */
   readonly path: string;
   /** A sentence fragment such as `must be string`. */
   readonly message: string;
@@ -13,32 +13,109 @@ export interface SchemaProblem {
 export type Checked<T> =
   { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problems: readonly SchemaProblem[] };
 
-/** Checks a value against a schema; never throws and never changes the value. At most 100 problems are reported. */
+/** Checks a value against a schema; never throws and never changes the value. At most {@link MAX_PROBLEMS} problems are reported. */
 export type Validator<T> = (value: unknown) => Checked<T>;
 
-const MAX_PROBLEMS = 100;
+/** Problems after which the rest of a value is not looked at: neither the time nor the memory of a refusal grows with the value. */
+export const MAX_PROBLEMS = 100;
+/** Longest path and longest name that a problem repeats, characters: both come from the client. */
+const MAX_PATH = 200;
+const MAX_NAME = 100;
 
-const ajv = new Ajv({ allErrors: true, strict: true, allowUnionTypes: true });
-addFormats(ajv);
+const OPTIONS: Options = { strict: true, allowUnionTypes: true };
+
+/** Times of RFC 3339, as far as the database can hold them: offsets below 16 hours, years from 1 on. Leap seconds are no times of ours. */
+const MOMENT = /^\d{4}-\d\d-\d\d[Tt](?:[01]\d|2[0-3])(?::[0-5]\d){2}(?:\.\d{1,9})?(?:[Zz]|[+-](?:0\d|1[0-5]):[0-5]\d)$/;
+const EARLIEST = Date.parse('0001-01-01T00:00:00Z');
+const LATEST = Date.parse('9999-12-31T23:59:59.999Z');
+const MOMENT_FAULT =
+  'must be a time such as 2026-01-15T09:30:00Z or 2026-01-15T10:30:00.250+01:00, of the years 1 to 9999 and with an offset below 16 hours';
+
+const isMoment = (text: string): boolean => {
+  if (!MOMENT.test(text)) return false;
+  const instant = Date.parse(text.toUpperCase());
+  // Date.parse takes a 31st of February for the 3rd of March.
+  return instant >= EARLIEST && instant <= LATEST && isDay(text);
+};
+
+const isDay = (text: string): boolean => {
+  const [year = 0, month = 0, day = 0] = text.slice(0, 10).split('-').map(Number);
+  const date = new Date(0);
+  date.setUTCFullYear(year, month - 1, day);
+  return date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
+};
+
+const withFormats = (ajv: Ajv): Ajv =>
+  addFormats(ajv).addFormat('date-time', {
+    type: 'string',
+    validate: isMoment,
+    compare: (a: string, b: string) => Date.parse(a) - Date.parse(b),
+  });
+
+/** Stops at the first problem. */
+const deciding = withFormats(new Ajv(OPTIONS));
+
+/** What the code that Ajv generates does with each problem, after it was added to `vErrors`. */
+const NOTED = 'errors++;';
+
+/** Reads on behind a problem, and throws the problems once there are enough; Ajv itself knows only the first or all. */
+const collecting = withFormats(
+  new Ajv({
+    ...OPTIONS,
+    allErrors: true,
+    // `deciding` has validated the schema.
+    validateSchema: false,
+    code: { process: (code) => code.replaceAll(NOTED, `${NOTED}if(errors>=${MAX_PROBLEMS})throw vErrors;`) },
+  }),
+);
 
 /** Compiles a schema once, at module load; schemas are ours, never a client's. */
 export const compileValidator = <S extends TSchema>(schema: S): Validator<Static<S>> => {
-  const validate = ajv.compile<Static<S>>(withoutIds(schema));
-  return (value) =>
-    validate(value) ? { ok: true, value } : { ok: false, problems: toProblems(validate.errors ?? []) };
+  const named = withoutIds(schema);
+  const decide = deciding.compile<Static<S>>(named);
+  // Compiled with the first value that needs it: most schemas never do.
+  let collect: ValidateFunction | undefined;
+  return (value) => {
+    if (decide(value)) return { ok: true, value };
+    const first = decide.errors ?? [];
+    collect ??= collecting.compile(named);
+    return { ok: false, problems: (collectErrors(collect, value) ?? first).map(toProblem) };
+  };
+};
+
+/** The problems of a value, in the order of the schema; undefined where none is found. */
+const collectErrors = (collect: ValidateFunction, value: unknown): readonly ErrorObject[] | undefined => {
+  try {
+    collect(value);
+    return collect.errors ?? undefined;
+  } catch (thrown) {
+    if (!Array.isArray(thrown)) throw thrown;
+    return thrown as ErrorObject[]; // thrown by the code that `collecting` generated
+  } finally {
+    // Would be kept until the next value is checked.
+    collect.errors = null;
+  }
 };
 
 /** A copy without names: a schema may stand in several others, and several times in one, where a name may be told only once. */
 const withoutIds = (schema: TSchema): TSchema =>
   JSON.parse(JSON.stringify(schema), (key, value: unknown) => (key === '$id' ? undefined : value)) as TSchema; // still the schema it was
 
-const toProblems = (errors: readonly ErrorObject[]): SchemaProblem[] =>
-  errors.slice(0, MAX_PROBLEMS).map((error) => ({ path: error.instancePath, message: describe(error) }));
+const toProblem = (error: ErrorObject): SchemaProblem => ({
+  path: shortened(error.instancePath, MAX_PATH),
+  message: describe(error),
+});
+
+/** The beginning of a text that a client chose. */
+const shortened = (text: string, length: number): string =>
+  text.length > length ? `${text.slice(0, length)}...` : text;
 
 const describe = (error: ErrorObject): string => {
   const { keyword, message = 'is invalid' } = error;
   const params = error.params as Record<string, unknown>;
-  if (keyword === 'additionalProperties') return `has an unknown field "${String(params['additionalProperty'])}"`;
+  if (keyword === 'additionalProperties')
+    return `has an unknown field ${JSON.stringify(shortened(String(params['additionalProperty']), MAX_NAME))}`;
+  if (keyword === 'format' && params['format'] === 'date-time') return MOMENT_FAULT;
   if (keyword === 'enum') return `${message}: ${(params['allowedValues'] as unknown[]).map(String).join(', ')}`;
   if (keyword === 'const') return `must be ${JSON.stringify(params['allowedValue'])}`;
   return message;

@@ -1,11 +1,16 @@
 /** How much an answer says about itself. */
 export type ExplainMode = 'none' | 'brief' | 'all';
 
+/** Who reads an explanation: the groups to which a reader is restricted, or `unrestricted` for one who sees everything in the workspace. */
+export type Audience = 'unrestricted' | readonly string[];
+
 export interface EvaluateOptions {
   /** Epoch ms: the one clock of the request. Schedules, dates and formulas read it. */
   readonly now: number;
   /** Default `none`. `brief` names the first 50 losing rows, `all` every one before the winner. */
   readonly explain?: ExplainMode;
+  /** Who reads the explanation. It shows only values of the workspace that these may see; without it, none. */
+  readonly audience?: Audience | undefined;
 }
 
 /** Why a row lost: the first of its cells that did not match, or its settings. Shown to clients as it is. */

@@ -2,6 +2,7 @@ import { type RuleRow, type RuleTable } from '@decision/contracts';
 import fc from 'fast-check';
 import { type CompiledRule, compileRule, evaluateMany, evaluateRule, type RuleOutcome } from '../src/index';
 import { randomFrom, runSeed, times } from './support/random';
+import { DATE_LIKE } from './support/extremes';
 import { NOW, randomInput, randomTable, type TableShape } from './support/random-table';
 
 const seed = runSeed();
@@ -16,6 +17,7 @@ const shapes: fc.Arbitrary<TableShape> = fc.record({
   indexable: fc.boolean(),
   unusual: fc.constantFrom(0, 0.2),
   narrow: fc.constant(false),
+  extremes: fc.constantFrom(0, 0.1),
 });
 
 interface Sample {
@@ -172,4 +174,25 @@ it(`E-159 names, descriptions and what is for editors do not decide (seed ${seed
     }),
     { seed, numRuns: 20 },
   );
+});
+
+describe('E-30 the dates of conditions are those of formulas', () => {
+  const rule = compileRule({
+    requestSchema: [{ key: 'at', type: 'date' }],
+    responseSchema: [{ key: 'isDate', type: 'boolean', defaultValue: false }],
+    conditions: ['on or after', 'before'].map((op) => ({
+      request: { at: { op, args: ['2026-05-13'] } },
+      response: { isDate: { value: true } },
+    })),
+  });
+  const formula = compileRule({
+    requestSchema: [{ key: 'at', type: 'object' }],
+    responseSchema: [{ key: 'day', type: 'function' }],
+    conditions: [{ request: {}, response: { day: { value: 'date(at)' } } }],
+  });
+
+  it.each(DATE_LIKE.map((at) => ({ at })))('$at', ({ at }) => {
+    const condition = ask(rule, { at });
+    expect(condition.ok && condition.output['isDate']).toBe(ask(formula, { at }).ok);
+  });
 });

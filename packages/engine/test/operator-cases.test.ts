@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type RuleTable } from '@decision/contracts';
 import { compileRule, EXAMPLE_NOW, evaluateRule, operatorCatalogue, operatorNames } from '../src/index';
+import { bitmapsDecide, compileIndexed, crowded, isIndexed } from './support/searches';
 
 /** One file of `cases/`: for each operator, `[arguments, value, whether it matches]`; a value of `"(missing)"` is left out. */
 type CaseFile = Readonly<Record<string, readonly (readonly [readonly unknown[], unknown, boolean])[]>>;
@@ -21,21 +22,16 @@ const tableOf = (type: InputType | 'object', op: string, args: readonly unknown[
   conditions: [{ request: { value: { op, args: [...args] } }, response: { matched: { value: true } } }],
 });
 
-/** The row stands ten times, so that an index has something to sort. */
-const tenfold = (table: RuleTable): RuleTable => ({
-  ...table,
-  conditions: Array.from({ length: 10 }, () => table.conditions).flat(),
-});
-
+/** What a table with one condition answers, alone, in a crowd that is searched by bitmaps, and by the scan: always the same. */
 const matches = (type: InputType | 'object', op: string, args: readonly unknown[], value: unknown): unknown => {
   const table = tableOf(type, op, args);
   const input = value === MISSING ? {} : { value };
-  const answers = [compileRule(table), compileRule(tenfold(table)), compileRule(table, { search: 'scan' })].map(
-    (rule) => {
-      const outcome = evaluateRule(rule, input, { now: EXAMPLE_NOW });
-      return outcome.ok && outcome.output['matched'];
-    },
-  );
+  const crowd = compileIndexed(crowded(table));
+  if (isIndexed(type, op)) expect(bitmapsDecide(crowd, 0)).toBe(true);
+  const answers = [compileRule(table), crowd.rule, compileRule(table, { search: 'scan' })].map((rule) => {
+    const outcome = evaluateRule(rule, input, { now: EXAMPLE_NOW });
+    return outcome.ok && outcome.output['matched'];
+  });
   expect(new Set(answers).size).toBe(1);
   return answers[0];
 };

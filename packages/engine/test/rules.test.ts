@@ -180,6 +180,40 @@ describe('checkRule', () => {
   });
 });
 
+describe('the message for a cell', () => {
+  const messageFor = (type: 'string' | 'number', op: string, args: readonly unknown[] = []): string => {
+    const conditions = [{ request: { a: { op, args: [...args] } }, response: { out: { value: 1 } } }];
+    const requestSchema = [{ key: 'a', type }];
+    const [problem] = checkRule({ requestSchema, responseSchema: [{ key: 'out', type: 'number' }], conditions });
+    return problem?.message ?? '';
+  };
+
+  it.each([
+    ['string', 'equal', 'equals'],
+    ['string', 'is_included_in', 'is included in'],
+    ['string', 'contians', 'contains'],
+    ['number', 'greater then', 'greater than'],
+  ] as const)('with the unknown %s operator "%s" names "%s" before the valid ones', (type, op, near) => {
+    expect(messageFor(type, op)).toMatch(new RegExp(`did you mean "${near}"; valid are: any; `));
+  });
+
+  it('suggests nothing where no operator is near', () => {
+    expect(messageFor('number', 'xyzzy')).toMatch(/which fields of type number do not have; valid are: any; /);
+  });
+
+  it.each([
+    [['a', 'b'], 'args: [["a","b"]]'],
+    [['a', 'b', 'c', 'd'], 'args: [["a","b","c",...]]'],
+    [['x'.repeat(100), 'b'], 'args: [[...,"b"]]'],
+  ])('that spreads a list over several arguments shows how the list is written', (args, shown) => {
+    expect(messageFor('string', 'is included in', args)).toContain(`a list is one argument: write ${shown}`);
+  });
+
+  it('with too many arguments of an operator without a list says only how many it takes', () => {
+    expect(messageFor('string', 'equals', ['a', 'b'])).toMatch(/gives "equals" 2 arguments; it takes 1 \(value\)\.?$/);
+  });
+});
+
 describe('examples', () => {
   const root = join(__dirname, '../../../examples/starter/rules');
   it.each(['shipping-price', 'loan-pre-check', 'customer-discount'])('%s answers its sample', (name) => {

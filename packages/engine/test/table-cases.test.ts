@@ -54,9 +54,9 @@ const checkAnswers = (entry: TableCase, search: 'index' | 'scan', many: boolean)
   const rule = compileRule(table, options);
   for (const answer of entry.answers ?? []) {
     if (answer.values !== undefined) values.change(answer.values);
-    const { input = {}, at } = answer;
+    const { input = {}, at, audience } = answer;
     const explain = answer.explain ?? (answer.explanation === undefined ? 'none' : 'brief');
-    const request = { now: at === undefined ? EXAMPLE_NOW : Date.parse(at), explain } as const;
+    const request = { now: at === undefined ? EXAMPLE_NOW : Date.parse(at), explain, audience } as const;
     const outcome = many
       ? evaluateMany(rule, [input], request)[0]
       : evaluateRule(rule, input as Record<string, unknown>, request); // what is no object is a case too

@@ -10,9 +10,28 @@ export { type SolvedInput, solvedInput } from './decisions/solved-input';
 export { createRunTeller, type RunTeller } from './decisions/tell-runs';
 export { createUsageCounter, tellAll, type UsageCounter, type UsageCounterOptions } from './decisions/usage-counter';
 export { type ContextModels, createContextModels } from './context-models';
-export { createRuleLibrary, type LoadTable, type RuleLibrary, type RuleSources } from './rule-library';
-export { inputHash, type OperationRun, settleOperations, type SettleSurroundings } from './settle-operations';
+export {
+  BRIEFLY_COMPILED_CELLS,
+  createRuleLibrary,
+  type LoadTable,
+  type RuleLibrary,
+  type RuleSources,
+} from './rule-library';
+export {
+  inputHash,
+  type OperationRun,
+  type SettleFault,
+  settleOperations,
+  type SettleSurroundings,
+} from './settle-operations';
 export { createStoredRules } from './stored-rules';
+export {
+  answerEvaluations,
+  createEvaluationThreads,
+  type EvaluationJob,
+  type EvaluationThreads,
+} from './threads/evaluation-threads';
+export { type ThreadEvent } from './threads/thread-pool';
 export {
   createValueDirectory,
   type RuleValues,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Cache, openCache } from '@decision/cache';
-import { type RuleTable } from '@decision/contracts';
+import { cacheKeys, type RuleTable } from '@decision/contracts';
 import { createRuleLibrary, type LoadTable } from './rule-library';
 import { createValueDirectory } from './value-directory';
 
@@ -21,38 +21,75 @@ beforeEach(() => {
 });
 afterEach(() => cache.close());
 
-const libraryWith = (loadTable: LoadTable, maxRows: number) => {
+const libraryWith = (loadTable: LoadTable, maxBytes: number) => {
   const none = { findRevision: () => Promise.resolve(0), load: () => Promise.resolve({ revision: 0, values: [] }) };
   return createRuleLibrary(
     cache,
     { loadTable, values: createValueDirectory(cache, none, { onStale: () => undefined }) },
-    { maxRows },
+    { maxBytes },
   );
 };
 
-const libraryOf = (rows: number, maxRows: number) =>
+const libraryOf = (rows: number, maxBytes: number) =>
   libraryWith((_workspace, versionId) => {
     loads.push(versionId);
     return Promise.resolve(versionId === 'gone' ? undefined : table(rows));
-  }, maxRows);
+  }, maxBytes);
 
 it('loads and compiles a version once, however many ask at the same time', async () => {
-  const library = libraryOf(3, 1_000);
+  const library = libraryOf(3, 1_000_000);
   const rules = await Promise.all(Array.from({ length: 20 }, () => library.get(workspace, 'a')));
   expect(new Set(rules).size).toBe(1);
   expect(await library.get(workspace, 'a')).toBe(rules[0]);
   expect(loads).toEqual(['a']);
 });
 
-it('drops the least recently used beyond its rows and loads them again when they are asked for', async () => {
-  const library = libraryOf(100, 250);
+/** What a library counts for one rule of so many rows. */
+const bytesOf = async (rows: number): Promise<number> => {
+  const library = libraryOf(rows, 1_000_000_000);
+  await library.get(workspace, 'measured');
+  loads = [];
+  return library.bytes();
+};
+
+it('drops the least recently used beyond its bytes and loads them again when they are asked for', async () => {
+  const library = libraryOf(100, Math.floor(2.5 * (await bytesOf(100))));
   for (const version of ['a', 'b', 'a', 'c', 'a', 'b']) await library.get(workspace, version);
   expect(library.size()).toBe(2);
   expect(loads).toEqual(['a', 'b', 'c', 'b']);
 });
 
+it('counts what cells take and not how many rows there are', async () => {
+  const wide = (columns: number): RuleTable => ({
+    requestSchema: Array.from({ length: columns }, (_, index) => ({ key: `f${index}`, type: 'number' })),
+    responseSchema: [],
+    conditions: Array.from({ length: 100 }, () => ({
+      request: Object.fromEntries(
+        Array.from({ length: columns }, (_, index) => [`f${index}`, { op: 'equals', args: [index] }]),
+      ),
+    })),
+  });
+  const library = libraryWith((_workspace, versionId) => Promise.resolve(wide(Number(versionId))), 1_000_000_000);
+  await library.get(workspace, '1');
+  const narrow = library.bytes();
+  await library.get(workspace, '1000');
+  expect(library.bytes()).toBeGreaterThan(100 * narrow);
+});
+
+it('holds the last rule that is larger than its bound, beside the others', async () => {
+  const bound = 2 * (await bytesOf(100));
+  const library = libraryWith((_workspace, versionId) => {
+    loads.push(versionId);
+    return Promise.resolve(table(versionId.startsWith('large') ? 5_000 : 100));
+  }, bound);
+  for (const version of ['a', 'large', 'a', 'large', 'large', 'a']) await library.get(workspace, version);
+  expect(loads).toEqual(['a', 'large']);
+  for (const version of ['large-2', 'large-2', 'a', 'large']) await library.get(workspace, version);
+  expect(loads).toEqual(['a', 'large', 'large-2', 'large']);
+});
+
 it('says that a version was deleted, and does not remember a failure', async () => {
-  const library = libraryOf(1, 100);
+  const library = libraryOf(1, 1_000_000);
   await expect(library.get(workspace, 'gone')).rejects.toMatchObject({ code: 'version_not_found' });
   let failing = true;
   const unsteady = libraryWith(
@@ -62,4 +99,63 @@ it('says that a version was deleted, and does not remember a failure', async () 
   await expect(unsteady.get(workspace, 'x')).rejects.toThrow('away');
   failing = false;
   await expect(unsteady.get(workspace, 'x')).resolves.toMatchObject({ strictInput: false });
+});
+
+it('drops a compiled version when it is announced that its rule was deleted', async () => {
+  let deleted = false;
+  const library = libraryWith(() => Promise.resolve(deleted ? undefined : table(1)), 100);
+  await library.get(workspace, 'a');
+  deleted = true;
+  await expect(library.get(workspace, 'a')).resolves.toBeDefined();
+  cache.invalidations.deliver({
+    v: 1,
+    kind: 'rule',
+    workspace_id: workspace,
+    keys: [cacheKeys.definition(workspace, 'a')],
+  });
+  await expect(library.get(workspace, 'a')).rejects.toMatchObject({ code: 'version_not_found' });
+  expect(library.size()).toBe(0);
+});
+
+it('refuses a version of another workspace, whether it is compiled, cached or being loaded', async () => {
+  const other = randomUUID();
+  const asked: string[] = [];
+  const library = libraryWith((workspaceId, versionId) => {
+    asked.push(`${workspaceId} ${versionId}`);
+    return Promise.resolve(workspaceId === workspace ? table(1) : undefined);
+  }, 100);
+  const loading = library.get(workspace, 'a');
+  await expect(library.get(other, 'a')).rejects.toMatchObject({ code: 'version_not_found' });
+  await loading;
+  await expect(library.get(other, 'a')).rejects.toMatchObject({ code: 'version_not_found' });
+  expect(new Set(asked)).toEqual(new Set([`${workspace} a`, `${other} a`]));
+  await expect(library.get(workspace, 'a')).resolves.toBeDefined();
+});
+
+it('does not read a version that is stored in many bytes where large ones are not compiled', async () => {
+  const measured: string[] = [];
+  const sources = {
+    loadTable: (_workspace: string, versionId: string) => {
+      loads.push(versionId);
+      return Promise.resolve(table(3));
+    },
+    measureTable: (_workspace: string, versionId: string) => {
+      measured.push(versionId);
+      return Promise.resolve(versionId === 'large' ? 1_000_000 : 1_000);
+    },
+    values: createValueDirectory(
+      cache,
+      { findRevision: () => Promise.resolve(0), load: () => Promise.resolve({ revision: 0, values: [] }) },
+      { onStale: () => undefined },
+    ),
+  };
+  const library = createRuleLibrary(cache, sources, { maxBytes: 1_000_000, maxCells: 5_000 });
+  for (let time = 0; time < 2; time += 1) {
+    expect(await library.get(workspace, 'large')).toBeUndefined();
+    expect(await library.get(workspace, 'small')).toBeDefined();
+  }
+  expect(loads).toEqual(['small']);
+  expect(measured).toEqual(['large', 'small']);
+  const elsewhere = createRuleLibrary(cache, sources, { maxBytes: 1_000_000 });
+  expect(await elsewhere.get(workspace, 'large')).toBeDefined();
 });

@@ -8,26 +8,46 @@ import { type RuleValues, type ValueDirectory } from './value-directory';
 export type LoadTable = (workspaceId: string, versionId: string) => Promise<RuleTable | undefined>;
 
 /**
- * Compiled rules by version id. A version never changes, so nothing here is ever invalidated, only evicted. The values to which a version
+ * Compiled rules by workspace and version id: whoever names a version of another workspace finds none. A version never changes: it is evicted, or dropped when it is announced that its rule was deleted. The values to which a version
  * refers do change: the compiled rule takes them over without being compiled again.
  */
 export interface RuleLibrary {
-  /** Throws `version_not_found` where the version was deleted while its request was on the way. */
-  get(workspaceId: string, versionId: string): Promise<CompiledRule>;
+  /**
+   * Throws `version_not_found` where the workspace has no such version, for instance because it was deleted while its request was on the way.
+   * Undefined where the rule has more cells than the library compiles: it belongs into a thread.
+   */
+  get(workspaceId: string, versionId: string): Promise<CompiledRule | undefined>;
   size(): number;
+  /** Of all compiled rules that are held, as they estimate themselves. */
+  bytes(): number;
 }
 
 export interface RuleLibraryOptions {
-  /** Rows of all compiled rules together; the least recently used are evicted beyond it. */
-  readonly maxRows: number;
+  /**
+   * Bytes of all compiled rules together, by the estimate that each makes of itself; the least recently used are evicted beyond it. One rule that
+   * alone is larger is held beside them, the last that was asked for: so every legal rule is compiled once as long as it is asked about.
+   */
+  readonly maxBytes: number;
+  /** Cells of the largest rule that is compiled; those that are larger are answered with undefined. Default: all are compiled. */
+  readonly maxCells?: number | undefined;
 }
 
-/** Cells that a rule without rows counts as, so that empty rules are bounded too. */
-const BASE_WEIGHT = 10;
+/** Cells that are compiled in about twenty milliseconds: what the thread that handles messages may do in a row. */
+export const BRIEFLY_COMPILED_CELLS = 5_000;
+/** Bytes of a stored table, compressed, that certainly has more cells: reading it alone would take longer. */
+const BRIEFLY_READ_BYTES = 250_000;
+/** Versions that are remembered as too large. */
+const MOST_LARGE_VERSIONS = 10_000;
+
+/** Of the cache's own entry, and of the values to which a rule refers, without what they hold. */
+const ENTRY_BYTES = 1_000;
+const VALUE_BYTES = 500;
 
 /** Where the parts of rules come from. */
 export interface RuleSources {
   readonly loadTable: LoadTable;
+  /** About how many bytes a table takes where it is stored; asked where large rules are not compiled, which need not be read either. */
+  readonly measureTable?: (workspaceId: string, versionId: string) => Promise<number | undefined>;
   readonly values: ValueDirectory;
 }
 
@@ -37,13 +57,46 @@ interface LibraryEntry {
   readonly values: RuleValues | undefined;
 }
 
+/** Compiled rules by version id, bounded by bytes. */
+class CompiledRules {
+  private readonly rules: LRUCache<string, LibraryEntry>;
+  /** The last rule that is larger than all others together may be. */
+  private largest: { readonly versionId: string; readonly entry: LibraryEntry } | undefined;
+
+  constructor(private readonly maxBytes: number) {
+    this.rules = new LRUCache<string, LibraryEntry>({ maxSize: maxBytes });
+  }
+
+  get size(): number {
+    return this.rules.size + (this.largest === undefined ? 0 : 1);
+  }
+
+  get bytes(): number {
+    return this.rules.calculatedSize + (this.largest?.entry.rule.bytes ?? 0);
+  }
+
+  get(versionId: string): LibraryEntry | undefined {
+    return this.largest?.versionId === versionId ? this.largest.entry : this.rules.get(versionId);
+  }
+
+  set(versionId: string, entry: LibraryEntry, bytes: number): void {
+    if (bytes > this.maxBytes) this.largest = { versionId, entry };
+    else this.rules.set(versionId, entry, { size: bytes });
+  }
+
+  delete(versionId: string): void {
+    if (this.largest?.versionId === versionId) this.largest = undefined;
+    this.rules.delete(versionId);
+  }
+}
 export const createRuleLibrary = (
   cache: Cache,
-  { loadTable, values }: RuleSources,
+  { loadTable, measureTable, values }: RuleSources,
   options: RuleLibraryOptions,
 ): RuleLibrary => {
-  const compiled = new LRUCache<string, LibraryEntry>({ maxSize: options.maxRows });
-  const compiling = new Map<string, Promise<LibraryEntry>>();
+  const compiled = new CompiledRules(options.maxBytes);
+  const compiling = new Map<string, Promise<LibraryEntry | undefined>>();
+  const large = new LRUCache<string, true>({ max: MOST_LARGE_VERSIONS });
   const tables = createReadThrough<RuleTable>(cache, {
     name: 'definitions',
     // The compiled form is what is kept in this process; the table is read once, so hardly any need to be held.
@@ -55,32 +108,60 @@ export const createRuleLibrary = (
     validate: checkRuleTable,
   });
 
-  const load = async (workspaceId: string, versionId: string): Promise<LibraryEntry> => {
-    const table = await tables.read(cacheKeys.definition(versionId), () => loadTable(workspaceId, versionId));
+  cache.invalidations.subscribe(({ kind, keys }) => {
+    if (kind !== 'rule') return;
+    for (const key of keys) {
+      compiled.delete(key);
+      large.delete(key);
+    }
+  });
+
+  const load = async (workspaceId: string, versionId: string, key: string): Promise<LibraryEntry | undefined> => {
+    if (options.maxCells !== undefined && ((await measureTable?.(workspaceId, versionId)) ?? 0) > BRIEFLY_READ_BYTES) {
+      large.set(key, true);
+      return undefined;
+    }
+    const table = await tables.read(key, () => loadTable(workspaceId, versionId));
     if (table === undefined)
-      throw new ServiceError('version_not_found', 'The rule was deleted while the request was on its way.');
+      throw new ServiceError(
+        'version_not_found',
+        'The workspace has no such version of a rule; it may have been deleted while the request was on its way.',
+      );
+    if (options.maxCells !== undefined && countCells(table) > options.maxCells) {
+      large.set(key, true);
+      return undefined;
+    }
     const { ids } = collectReferences(table);
     const ruleValues = ids.size === 0 ? undefined : await values.open(workspaceId, [...ids]);
     const entry = {
       rule: compileRule(table, ruleValues === undefined ? {} : { values: ruleValues.source }),
       values: ruleValues,
     };
-    compiled.set(versionId, entry, { size: table.conditions.length + ids.size + BASE_WEIGHT });
+    compiled.set(key, entry, ENTRY_BYTES + ids.size * VALUE_BYTES + entry.rule.bytes);
     return entry;
   };
 
   return {
     get: async (workspaceId, versionId) => {
-      const known = compiled.get(versionId);
+      const key = cacheKeys.definition(workspaceId, versionId);
+      const known = compiled.get(key);
       if (known) {
         await known.values?.refresh();
         return known.rule;
       }
-      const flight =
-        compiling.get(versionId) ?? load(workspaceId, versionId).finally(() => compiling.delete(versionId));
-      compiling.set(versionId, flight);
-      return (await flight).rule;
+      if (large.has(key)) return undefined;
+      const flight = compiling.get(key) ?? load(workspaceId, versionId, key).finally(() => compiling.delete(key));
+      compiling.set(key, flight);
+      return (await flight)?.rule;
     },
     size: () => compiled.size,
+    bytes: () => compiled.bytes,
   };
 };
+
+/** Conditions and outputs, those that are left out too: each output has a place in every row. */
+const countCells = ({ conditions, responseSchema }: RuleTable): number =>
+  conditions.reduce(
+    (sum, { request = {} }) => sum + Object.keys(request).length,
+    conditions.length * (1 + responseSchema.length),
+  );

@@ -7,9 +7,10 @@ import {
   encodeSettleAnswer,
   encodeSettleRequest,
 } from '@decision/contracts';
+import { TriedMemory } from '@decision/contexts';
 import { compileRule } from '@decision/engine';
 import { createContextModels } from './context-models';
-import { type OperationRun, settleOperations } from './settle-operations';
+import { type OperationRun, type SettleFault, settleOperations } from './settle-operations';
 
 const discount = compileRule({
   requestSchema: [{ key: 'total', name: 'Total', type: 'number' }],
@@ -67,16 +68,24 @@ const instance = (instanceId: string, facts: Record<string, unknown>) => ({
   history: {},
 });
 
-const carryOut = async (asked: SettleRequest, deadline = Infinity) => {
+const carryOut = async (
+  asked: SettleRequest,
+  deadline = Infinity,
+  rules: typeof library = library,
+  fullAfter = Infinity,
+) => {
   const runs: OperationRun[] = [];
+  const faults: SettleFault[] = [];
   const settled = await settleOperations(asked, {
     workspaceId: randomUUID(),
     deadline,
-    library,
+    library: rules,
     models: createContextModels(),
     onRun: (run) => runs.push(run),
+    isFull: () => runs.length >= fullAfter,
+    onFault: (fault) => faults.push(fault),
   });
-  return { settled, runs };
+  return { settled, runs, faults };
 };
 
 it('settles each instance by itself, and says what ran', async () => {
@@ -139,4 +148,143 @@ it('runs nothing once nobody waits', async () => {
 it('refuses a context that does not compile', async () => {
   const broken = { ...request([]), contexts: [] };
   await expect(carryOut(broken)).rejects.toMatchObject({ code: 'internal_error' });
+});
+
+describe('C67: an operation that finds no fixpoint', () => {
+  /** Answers a greater number each time. */
+  const climbing = compileRule({
+    requestSchema: [{ key: 'total', name: 'Total', type: 'number' }],
+    responseSchema: [{ key: 'total', name: 'Total', type: 'function' }],
+    conditions: [{ request: {}, response: { total: { value: 'total + 1' } } }],
+  });
+  const climb = { type: 'rule' as const, slug: 'climb', effectiveVersion: 'climb', outputs: ['total'] };
+  const asked = request(
+    [instance('a', { total: 0 }), instance('b', { total: 0 })],
+    [{ ...climb, inputs: [{ key: 'total', hasDefault: false }] }],
+  );
+  const rules = { get: () => Promise.resolve(climbing) };
+
+  it('stops where a tenth of its time is left, in which the answer can arrive, and leaves the thread to others meanwhile', async () => {
+    let now = 0; // a ms for each look at the clock
+    const clock = jest.spyOn(Date, 'now').mockImplementation(() => (now += 1));
+    let turns = 0;
+    const ticking = setInterval(() => (turns += 1), 1);
+    const { settled } = await carryOut(asked, 10_000, rules).finally(() => {
+      clearInterval(ticking);
+      clock.mockRestore();
+    });
+    const stopped = { ended: 'deadline', unfinished: ['rule:climb'] };
+    expect(settled).toMatchObject([stopped, stopped]);
+    expect(now).toBeGreaterThanOrEqual(9_000);
+    expect(now).toBeLessThan(9_100);
+    expect(turns).toBeGreaterThan(1);
+  });
+
+  it('stops by the memory that its tries take where time does not stop it', async () => {
+    const { settled, runs } = await carryOut({ ...asked, instances: asked.instances.slice(0, 1) }, Infinity, rules);
+    expect(settled).toMatchObject([{ ended: 'memory_bound', unfinished: ['rule:climb'] }]);
+    expect(runs.length).toBeGreaterThan(10_000);
+    expect(settled[0]?.facts['total']).toBe(runs.length);
+  });
+});
+
+it('C67: where what is kept of runs is full, no rule runs again, and others run still', async () => {
+  const climbing = compileRule({
+    requestSchema: [{ key: 'total', name: 'Total', type: 'number' }],
+    responseSchema: [{ key: 'total', name: 'Total', type: 'function' }],
+    conditions: [{ request: {}, response: { total: { value: 'total < 5 ? total + 1 : 5' } } }],
+  });
+  const inputs = [{ key: 'total', hasDefault: false }];
+  const asked = request(
+    [instance('a', { total: 0 }), instance('b', { total: 5 })],
+    [{ type: 'rule', slug: 'climb', effectiveVersion: 'climb', outputs: ['total'], inputs }],
+  );
+  const rules = { get: () => Promise.resolve(climbing) };
+  const { settled } = await carryOut(asked, Infinity, rules, 3);
+  expect(settled).toMatchObject([
+    { ended: 'memory_bound', unfinished: ['rule:climb'], facts: { total: 3 } },
+    { ended: 'fixpoint', facts: { total: 5 }, runs: [{ status: 'success' }] },
+  ]);
+});
+
+describe('C67: the memory of what operations tried', () => {
+  /** Answers a greater number each time. */
+  const climbing = compileRule({
+    requestSchema: [{ key: 'total', name: 'Total', type: 'number' }],
+    responseSchema: [{ key: 'total', name: 'Total', type: 'function' }],
+    conditions: [{ request: {}, response: { total: { value: 'total + 1' } } }],
+  });
+  const climb = { type: 'rule' as const, slug: 'climb', effectiveVersion: 'climb', outputs: ['total'] };
+  const LIMIT = 1024 * 1024;
+  /** Of one settling: the end of its rounds, and what the last of them added. */
+  const OWN = 64 * 1024 + 1_000;
+
+  /** Settles so many instances that find no end, in so many operations at once; answers what each became, and the most memory that they took together. */
+  const climbTogether = async (operations: number, instances: number) => {
+    const tried = new TriedMemory(LIMIT);
+    let peak = 0;
+    const ended: { readonly ended: string; readonly rounds: number }[] = [];
+    const settleAll = async (): Promise<void> => {
+      const asked = request(
+        Array.from({ length: instances }, (_, index) => instance(`i${index}`, { total: 0 })),
+        [{ ...climb, inputs: [{ key: 'total', hasDefault: false }] }],
+      );
+      const settled = await settleOperations(asked, {
+        ...{ workspaceId: randomUUID(), deadline: Infinity, models: createContextModels(), tried },
+        library: { get: () => Promise.resolve(climbing) },
+        onRun: () => (peak = Math.max(peak, tried.takenBytes)),
+        isFull: () => false,
+        onFault: () => undefined,
+      });
+      ended.push(...settled.map((one) => ({ ended: one.ended, rounds: Number(one.facts['total']) })));
+    };
+    await Promise.all(Array.from({ length: operations }, settleAll));
+    return { ended, peak, left: tried.takenBytes };
+  };
+
+  it('is bounded as a sum over all that are under way, and each goes some way', async () => {
+    const { ended, peak, left } = await climbTogether(40, 1);
+    expect(ended.filter((one) => one.ended !== 'memory_bound')).toEqual([]);
+    expect(Math.min(...ended.map(({ rounds }) => rounds))).toBeGreaterThan(200);
+    expect(peak).toBeLessThan(LIMIT + 40 * OWN);
+    expect(peak).toBeGreaterThan(LIMIT / 2);
+    expect(left).toBe(0);
+  });
+
+  it('is free again for the next instance of a chunk: each goes as far as the first', async () => {
+    const { ended, peak, left } = await climbTogether(1, 5);
+    expect(new Set(ended.map(({ rounds }) => rounds)).size).toBe(1);
+    expect(ended[0]).toMatchObject({ ended: 'memory_bound' });
+    expect(peak).toBeLessThan(LIMIT + OWN);
+    expect(left).toBe(0);
+  });
+});
+
+describe('why a rule had no answer', () => {
+  const asked = request([instance('a', { total: 200 }), instance('b', { total: 300 })]);
+  const failWith = (error: Error) => carryOut(asked, Infinity, { get: () => Promise.reject(error) });
+  const fault = { rule: 'discount', versionId: 'v1' };
+
+  it('is told once in an operation, with code and cause', async () => {
+    const cause = new Error('connection refused');
+    const { settled, faults } = await failWith(cause);
+    expect(settled.map(({ runs }) => runs[0]?.status)).toEqual(['infrastructure_error', 'infrastructure_error']);
+    expect(faults).toEqual([{ ...fault, code: 'internal_error', cause }]);
+    const wrapped = await failWith(new ServiceError('database_unavailable', 'No database.', {}, { cause }));
+    expect(wrapped.faults).toEqual([{ ...fault, code: 'database_unavailable', cause }]);
+    const gone = new ServiceError('version_not_found', 'Gone.');
+    expect((await failWith(gone)).faults).toEqual([{ ...fault, code: 'version_not_found', cause: gone }]);
+  });
+
+  it('says nothing of what was read', async () => {
+    const { faults } = await failWith(new SyntaxError('Unexpected token s, "secret" is not valid JSON'));
+    expect(faults).toEqual([{ ...fault, code: 'internal_error', cause: 'SyntaxError' }]);
+  });
+
+  it('is told of what throws while it is evaluated', async () => {
+    const noRule = {} as typeof discount; // what a bug might load
+    const { settled, faults } = await carryOut(asked, Infinity, { get: () => Promise.resolve(noRule) });
+    expect(settled[0]?.runs[0]?.status).toBe('infrastructure_error');
+    expect(faults).toEqual([{ ...fault, code: 'internal_error', cause: expect.any(TypeError) as unknown }]);
+  });
 });

@@ -7,11 +7,13 @@ import {
   type Facts,
   settle,
   type SettlePorts,
+  TriedMemory,
 } from '@decision/contexts';
 import { ServiceError, type SettledInstance, type SettleInstance, type SettleRequest } from '@decision/contracts';
-import { evaluateRule, type RuleOutcome } from '@decision/engine';
+import { type CompiledRule, evaluateBriefly, evaluateRule, type RuleOutcome } from '@decision/engine';
 import { type ContextModels } from './context-models';
 import { type RuleLibrary } from './rule-library';
+import { type EvaluationThreads } from './threads/evaluation-threads';
 
 /** A rule that was evaluated within an operation. */
 export interface OperationRun {
@@ -21,19 +23,43 @@ export interface OperationRun {
   readonly durationUs: number;
 }
 
+/** Why a rule had no answer, for whoever operates the service. Without inputs and outputs. */
+export interface SettleFault {
+  /** Slug of the rule. */
+  readonly rule: string;
+  readonly versionId: string;
+  readonly code: string;
+  readonly cause: unknown;
+}
+
 /** What operations are carried out with. */
 export interface SettleSurroundings {
   readonly workspaceId: string;
   /** Epoch ms after which nobody waits for the answer. */
   readonly deadline: number;
   readonly library: Pick<RuleLibrary, 'get'>;
+  /** Where what is long is evaluated; undefined: here. */
+  readonly threads?: Pick<EvaluationThreads, 'solve'> | undefined;
   readonly models: ContextModels;
   /** Is told each evaluation, for logs and counts. */
   readonly onRun: (run: OperationRun) => void;
+  /** Whether what `onRun` keeps takes all the memory that it may: then no rule runs again for an instance. */
+  readonly isFull: () => boolean;
+  /** What the operations that are under way share for what they tried. Default: one for the process. */
+  readonly tried?: TriedMemory;
+  /** Is told each fault once in an operation, of however many instances. */
+  readonly onFault: (fault: SettleFault) => void;
 }
+
+/** Of all operations of this process, which can be hundreds at once (C67). */
+const triedInProcess = new TriedMemory(64 * 1024 * 1024);
 
 /** Work in a row before the process does other things, ms. */
 const SLICE_MS = 10;
+
+/** Of the time that is left, this part is kept for the answer's way back and for what it says to be written; at most so many ms. */
+const KEPT_PART = 0.1;
+const KEPT_MS = 2_000;
 
 /** The hash of inputs that executions keep. */
 export const inputHash = (text: string): string => hash('sha256', text, 'base64url');
@@ -44,16 +70,39 @@ export const settleOperations = async (
   surroundings: SettleSurroundings,
 ): Promise<readonly SettledInstance[]> => {
   const model = surroundings.models.get(surroundings.workspaceId, request);
-  const ports = portsOf(request, surroundings);
+  const { deadline } = surroundings;
+  const within = {
+    ...surroundings,
+    deadline: deadline - Math.min(Math.max(deadline - Date.now(), 0) * KEPT_PART, KEPT_MS),
+    onFault: eachOnce(surroundings.onFault),
+  };
+  const ports = portsOf(request, within);
   const settled: SettledInstance[] = [];
-  let sliceBegan = performance.now();
   for (const instance of request.instances) {
     settled.push(await settleOne(model, request, instance, ports));
-    if (performance.now() - sliceBegan < SLICE_MS) continue;
-    await nextTurn();
-    sliceBegan = performance.now();
+    await ports.pause();
   }
   return settled;
+};
+
+/** Faults of one rule with one code are one: thousands of instances can meet it. */
+const eachOnce = (onFault: SettleSurroundings['onFault']): SettleSurroundings['onFault'] => {
+  const told = new Set<string>();
+  return (fault) => {
+    const name = `${fault.rule} ${fault.versionId} ${fault.code}`;
+    if (!told.has(name)) onFault(fault);
+    told.add(name);
+  };
+};
+
+/** Resolves at once, but where this thread has worked long enough in a row after what else it has to do. */
+const createPause = (): (() => Promise<void>) => {
+  let sliceBegan = performance.now();
+  return async () => {
+    if (performance.now() - sliceBegan < SLICE_MS) return;
+    await nextTurn();
+    sliceBegan = performance.now();
+  };
 };
 
 const settleOne = async (
@@ -85,6 +134,10 @@ const portsOf = (request: SettleRequest, surroundings: SettleSurroundings): Sett
     execute: (asset, inputs) => evaluateAsset(asset, inputs, request.now, surroundings),
     hash: inputHash,
     isOver: () => Date.now() >= surroundings.deadline,
+    isFull: surroundings.isFull,
+    tried: surroundings.tried ?? triedInProcess,
+    pause: createPause(),
+    onFault: (asset, error) => surroundings.onFault(faultOf(asset, failureOf(error))),
     collections: (name) => members.get(name),
   };
 };
@@ -93,18 +146,63 @@ const evaluateAsset = async (
   asset: BoundAsset,
   inputs: Facts,
   now: number,
-  { library, workspaceId, onRun }: SettleSurroundings,
+  surroundings: SettleSurroundings,
 ): Promise<AssetAnswer> => {
+  const { library, workspaceId, onRun } = surroundings;
   const rule = await library.get(workspaceId, asset.effectiveVersion).catch(failureOf);
-  if (rule instanceof ServiceError) return { status: 'infrastructure_error', error: rule.message };
+  if (rule instanceof ServiceError) return withoutAnswer(asset, rule, surroundings);
   const beganAt = performance.now();
-  const outcome = evaluateRule(rule, inputs, { now, explain: 'none' });
+  const outcome =
+    evaluateHere(rule, inputs, now, surroundings) ?? (await evaluateInThread(asset, inputs, now, surroundings));
+  if (outcome instanceof ServiceError) return withoutAnswer(asset, outcome, surroundings);
   onRun({ asset, inputs, outcome, durationUs: (performance.now() - beganAt) * 1_000 });
   if (outcome.ok) return { status: 'success', outputs: outcome.output };
   return { status: 'evaluation_error', error: outcome.error.message };
 };
 
+const withoutAnswer = (
+  asset: BoundAsset,
+  failure: ServiceError,
+  { onFault }: Pick<SettleSurroundings, 'onFault'>,
+): AssetAnswer => {
+  onFault(faultOf(asset, failure));
+  return { status: 'infrastructure_error', error: failure.message };
+};
+
+const faultOf = ({ slug: rule, effectiveVersion: versionId }: BoundAsset, failure: ServiceError): SettleFault => {
+  const { cause = failure } = failure;
+  // A syntax error quotes what was read.
+  return { rule, versionId, code: failure.code, cause: cause instanceof SyntaxError ? cause.name : cause };
+};
+
+/** Undefined where it is too long for this thread. */
+const evaluateHere = (
+  rule: CompiledRule | undefined,
+  inputs: Facts,
+  now: number,
+  { threads }: SettleSurroundings,
+): RuleOutcome | undefined => {
+  const evaluate = threads === undefined ? evaluateRule : evaluateBriefly;
+  return rule && evaluate(rule, inputs, { now, explain: 'none' });
+};
+
+const evaluateInThread = async (
+  { effectiveVersion: versionId }: BoundAsset,
+  inputs: Facts,
+  now: number,
+  { threads, workspaceId, deadline }: SettleSurroundings,
+): Promise<RuleOutcome | ServiceError> => {
+  if (threads === undefined) return new ServiceError('internal_error', 'There is no thread for long evaluations.');
+  const job = { workspaceId, versionId, request: JSON.stringify(inputs), now, explain: 'none' } as const;
+  const solved = await threads.solve(job, deadline).catch(failureOf);
+  if (solved instanceof ServiceError) return solved;
+  const { error, result, matched } = solved;
+  if (error === undefined) return { ok: true, output: JSON.parse(result) as Facts, matched }; // outputs are an object
+  if (error.code !== 'evaluation_failed') return error;
+  return { ok: false, error: { code: error.code, message: error.message, details: error.details } };
+};
+
 const failureOf = (error: unknown): ServiceError =>
   error instanceof ServiceError
     ? error
-    : new ServiceError('internal_error', 'The rule could not be loaded.', {}, { cause: error });
+    : new ServiceError('internal_error', 'The rule could not be loaded or evaluated.', {}, { cause: error });

@@ -1,5 +1,12 @@
 import { type Cache } from '@decision/cache';
-import { type Database, findValueRevision, loadValues, loadVersion, type WorkspaceAccess } from '@decision/persistence';
+import {
+  type Database,
+  findValueRevision,
+  loadValues,
+  loadVersion,
+  measureVersion,
+  type WorkspaceAccess,
+} from '@decision/persistence';
 import { createRuleLibrary, type RuleLibrary, type RuleLibraryOptions } from './rule-library';
 import { createValueDirectory, type ValueDirectoryOptions } from './value-directory';
 
@@ -20,7 +27,9 @@ export const createStoredRules = (
   );
   const loadTable = (workspaceId: string, versionId: string) =>
     database.inWorkspace(everything(workspaceId), (transaction) => loadVersion(transaction, versionId));
-  return createRuleLibrary(cache, { values, loadTable }, options);
+  const measureTable = (workspaceId: string, versionId: string) =>
+    database.inWorkspace(everything(workspaceId), (transaction) => measureVersion(transaction, versionId));
+  return createRuleLibrary(cache, { values, loadTable, measureTable }, options);
 };
 
 /** Whoever may ask for a rule was decided before: its tables and values are read without regard to groups. */

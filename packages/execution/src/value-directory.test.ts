@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Cache, openCache } from '@decision/cache';
 import { cacheKeys, type RuleTable } from '@decision/contracts';
-import { type CompiledRule, evaluateRule } from '@decision/engine';
+import { evaluateRule } from '@decision/engine';
 import { type LoadedValues } from '@decision/persistence';
 import { createRuleLibrary, type RuleLibrary } from './rule-library';
 import { createValueDirectory } from './value-directory';
@@ -31,8 +31,8 @@ let library: RuleLibrary;
 const valuesAt = (at: number, countries: readonly string[], fee: number): LoadedValues => ({
   revision: at,
   values: [
-    { id: 'eu', name: 'eu', type: 'list', content: countries },
-    { id: 'fee', name: 'fee', type: 'number', content: fee },
+    { id: 'eu', name: 'eu', type: 'list', content: countries, audiences: [[]] },
+    { id: 'fee', name: 'fee', type: 'number', content: fee, audiences: [[]] },
   ],
 });
 
@@ -51,12 +51,13 @@ beforeEach(() => {
     },
     { onStale: (error) => stale.push(error) },
   );
-  library = createRuleLibrary(cache, { loadTable: () => Promise.resolve(table), values }, { maxRows: 100 });
+  library = createRuleLibrary(cache, { loadTable: () => Promise.resolve(table), values }, { maxBytes: 1_000_000 });
 });
 afterEach(() => cache.close());
 
 const solve = async (country: string): Promise<unknown> => {
-  const rule: CompiledRule = await library.get(workspace, 'v1');
+  const rule = await library.get(workspace, 'v1');
+  if (rule === undefined) throw new Error('The library compiles all rules.');
   const outcome = evaluateRule(rule, { country }, { now: 0 });
   return outcome.ok ? outcome.output : outcome.error.code;
 };

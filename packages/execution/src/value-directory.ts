@@ -81,7 +81,7 @@ class LoadedSource implements ValueSource {
 }
 
 const byId = ({ values }: LoadedValues): ReadonlyMap<string, StoredValue> =>
-  new Map(values.map(({ id, name, type, content }) => [id, { id, name, type, value: content }]));
+  new Map(values.map(({ content, ...value }) => [value.id, { ...value, value: content }]));
 
 /** Whoever asks while the work is under way waits for it instead of beginning it again. */
 const createSingleFlight = (work: () => Promise<void>): (() => Promise<void>) => {

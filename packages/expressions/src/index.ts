@@ -1,10 +1,12 @@
 export { checkFormula, type CheckScope } from './check/check-formula';
-export { formulaReferences, type FormulaReferences } from './check/formula-references';
+export { nearName } from './check/near-name';
+export { formulaReferences, type FormulaReferences, selectorIn } from './check/formula-references';
 export { compileFormula } from './compile/compile-formula';
 export { Fold } from './folds/fold';
 export { type FoldableCall, foldableCall } from './folds/foldable-call';
 export { type Formula, formulaLimits } from './formula';
 export { FormulaFault, type FormulaProblem, type FormulaProblemCode, formulaProblemCodes } from './formula-problem';
+export { EARLIEST, isInstant, LATEST } from './dates/calendar';
 export { parseIsoDate } from './dates/iso-date';
 export { formulaFunctions } from './functions/catalogue';
 export { exampleFields, exampleNow, type FunctionEntry, type FunctionGroup } from './functions/definition';

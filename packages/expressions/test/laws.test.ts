@@ -275,3 +275,19 @@ it('F50: every function of the catalogue takes any values without a throw', () =
     { numRuns: 5_000 },
   );
 });
+
+it('F51 a range of decimals has the decimals of the range of whole numbers that is as many times as large', () => {
+  const whole = fc.integer({ min: -300, max: 300 });
+  const stepOf = fc.integer({ min: 1, max: 40 });
+  fc.assert(
+    fc.property(whole, whole, stepOf, fc.integer({ min: 0, max: 9 }), (start, end, step, places) => {
+      const decimal = (value: number): string => `${value}e-${places}`;
+      const expected = Array.from({ length: Math.max(0, Math.ceil((end - start) / step)) }, (_, index) =>
+        Number(decimal(start + index * step)),
+      );
+      const formula = parsed(`range(${decimal(start)}, ${decimal(end)}, ${decimal(step)})`);
+      const outcome = runFormula(compileFormula(formula), { now: 0, lookup: () => undefined });
+      expect(outcome).toMatchObject({ ok: true, value: expected.map((value) => value + 0) });
+    }),
+  );
+});

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { type Broker } from '@decision/broker';
 import { createDecisionLog, createUsageCounter, type DecisionLogWriter, tellAll } from '@decision/execution';
-import { addUsage, type Database } from '@decision/persistence';
+import { addUsage, type Database, refusesValues } from '@decision/persistence';
 import { createEventCounter } from '@decision/service-kit';
 import { type Opening } from './opening';
 
@@ -56,12 +56,21 @@ const openDecisionLog = (broker: Broker, { config, logger, metrics, stopper }: D
   return decisions;
 };
 
-const openUsage = (database: Database, { logger, stopper }: DecisionsOpening): DecisionLogWriter => {
+const openUsage = (database: Database, { logger, metrics, stopper }: DecisionsOpening): DecisionLogWriter => {
+  const dropped = metrics.counter({
+    name: 'usage_dropped_total',
+    help: 'Executions that could never be counted, for instance because their workspace does not exist.',
+  });
   const usage = createUsageCounter({
     store: (workspaceId, batch) =>
       database.inWorkspace({ workspaceId, userGroups: undefined }, (transaction) => addUsage(transaction, batch)),
     newId: randomUUID,
     now: Date.now,
+    isPermanent: refusesValues,
+    onDropped: (executions, error) => {
+      dropped.inc(executions);
+      logger.warn({ err: error, executions }, 'Usage can never be stored and was dropped.');
+    },
     onFailure: (error) => logger.warn({ err: error }, 'Usage could not be stored; it is kept for the next attempt.'),
   });
   stopper.add('usage', () => usage.stop());

@@ -1,5 +1,5 @@
 import { type Cache, openCache } from '@decision/cache';
-import { type Database, openDatabase, requireDatabase } from '@decision/persistence';
+import { type Database, openDatabase, readCacheEntrySecret, requireDatabase } from '@decision/persistence';
 import { type cacheSettings, type Config, createEventCounter, type databaseSettings } from '@decision/service-kit';
 import { type Opening } from './opening';
 
@@ -12,7 +12,8 @@ export type StoreConfig = Config<typeof databaseSettings & typeof cacheSettings>
 
 /**
  * Opens the database and the cache. Waits for a database that is not there yet; rejects where it is not one that the service can work
- * with, as `requireDatabase` does. The cache connects when it can.
+ * with, as `requireDatabase` does. The cache connects when it can;
+ * its entries are signed with a secret of the database, so that access to the cache alone lets nobody forge an identity or a rule.
  */
 export const openStores = async ({ name, config, logger, metrics, stopper }: Opening<StoreConfig>): Promise<Stores> => {
   const url = config.databaseUrl.reveal();
@@ -20,7 +21,11 @@ export const openStores = async ({ name, config, logger, metrics, stopper }: Ope
   const database = openDatabase({ url, poolMax: config.databasePoolMax, applicationName: name });
   stopper.add('database', () => database.close());
   const cache = openCache(
-    { url: config.cacheUrl?.reveal(), keyPrefix: config.cacheKeyPrefix },
+    {
+      url: config.cacheUrl?.reveal(),
+      keyPrefix: config.cacheKeyPrefix,
+      signingSecret: await readCacheEntrySecret(database),
+    },
     logger,
     createEventCounter(metrics, 'cache'),
   );

@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import { createReadThrough } from '@decision/cache';
+import { compileValidator } from '@decision/contracts';
 import { testStack } from '@decision/local-stack';
 import { createApiKey, createDatabase, dropDatabase, ensureWorkspace, migrate } from '@decision/persistence';
 import {
@@ -34,6 +36,14 @@ const opening = (more: Readonly<Record<string, string>> = {}) => {
   return { name: 'objects-api' as const, config, logger, metrics: createMetrics('objects-api'), stopper };
 };
 
+const failed = (): never => {
+  throw new TypeError('There are two caches.');
+};
+
+const until = async (isSo: () => boolean | Promise<boolean>): Promise<void> => {
+  while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 5));
+};
+
 it('opens database and cache, and closes both with the service', async () => {
   const given = opening();
   const { database, cache } = await openStores(given);
@@ -41,6 +51,29 @@ it('opens database and cache, and closes both with the service', async () => {
   expect(cache.status().enabled).toBe(true);
   await given.stopper.stop();
   await expect(database.ping()).rejects.toThrow();
+});
+
+it('believes only cache entries that a service of the same deployment signed', async () => {
+  const prefix = testStack().uniqueName('signed');
+  const [one, other] = [opening({ CACHE_KEY_PREFIX: prefix }), opening({ CACHE_KEY_PREFIX: prefix })];
+  const caches = [await openStores(one), await openStores(other)].map(({ cache }) => cache);
+  const namesOf = (index: number) =>
+    createReadThrough<string>(caches[index] ?? failed(), {
+      ...{ name: 'names', maxEntries: 1, localTtlMs: 1, sharedTtlMs: undefined },
+      validate: compileValidator({ type: 'string' } as never), // the schema says so
+    });
+  await until(() => caches.every((cache) => cache.status().connected));
+
+  expect(await namesOf(0).read('a', () => Promise.resolve('theirs'))).toBe('theirs');
+  await until(async () => (await caches[0]?.shared.get('a')) !== undefined);
+  expect(await namesOf(1).read('a', () => Promise.resolve('own'))).toBe('theirs');
+
+  const signed = (await caches[0]?.shared.get('a')) ?? '';
+  for (const forged of [`c1 ${Date.now()} "forged"`, signed.replace('theirs', 'forged')]) {
+    await caches[0]?.shared.set('a', forged);
+    expect(await namesOf(1).read('a', () => Promise.resolve('own'))).toBe('own');
+  }
+  await Promise.all([one.stopper.stop(), other.stopper.stop()]);
 });
 
 it('works without a cache', async () => {

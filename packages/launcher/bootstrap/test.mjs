@@ -1,13 +1,33 @@
-// `npm test`: installs, builds, starts one set of real servers for all suites, then lints, type checks and tests every package.
+// `npm test`: installs, builds, checks types, lint and format, then starts one set of real servers and runs the tests of every package on them.
+// `npm run test:long` (`--long`) does the same at full sizes, where a usual run makes do with a tenth.
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describeFailures, watchTasks } from './failures.mjs';
-import { build, checkNode, install, root, step, turbo } from './toolchain.mjs';
+import { describeFailures } from './failures.mjs';
+import { build, checkNode, install, root, run, runQuietly, step } from './toolchain.mjs';
 
 const STACK_DEADLINE_MS = 600_000;
 const STACK_STOP_MS = 15_000;
+const COUNTS = join(root, 'test-results/counts.json');
+
+/** A program that the project has installed. */
+const installed = (path) => [process.execPath, join(root, 'node_modules', path)];
+
+const TYPES = { name: 'type check', command: [...installed('typescript/bin/tsc'), '-p', 'tsconfig.json'] };
+const LINT = { name: 'lint', command: [...installed('eslint/bin/eslint.js'), '.'] };
+const FORMAT = { name: 'format', command: [...installed('prettier/bin/prettier.cjs'), '--check', '.'] };
+
+/** Runs checks one after the other; resolves with `{ name, exitCode, output }` of each, and shows the output of those that failed. */
+const runChecks = async (checks) => {
+  const results = [];
+  for (const { name, command } of checks) {
+    const { exitCode, output } = await runQuietly(command[0], command.slice(1));
+    if (exitCode !== 0) process.stdout.write(`${output}\n`);
+    results.push({ name, exitCode, output });
+  }
+  return results;
+};
 
 /** Servers in a child process; resolves with what the suites need to find them. */
 const startServers = async (directory) => {
@@ -31,55 +51,30 @@ const startServers = async (directory) => {
   return { addresses, stop };
 };
 
-const suites = () =>
-  ['packages', 'services']
-    .flatMap((folder) => readdirSync(join(root, folder)).map((name) => join(root, folder, name)))
-    .concat(join(root, 'tests-e2e'), join(root, 'benchmarks'))
-    .map((home) => join(home, 'test-results'));
-
-/** Sums what each suite counted. */
-const total = () => {
-  const sum = { passed: 0, failed: 0, skipped: 0 };
-  for (const directory of suites()) {
-    const file = join(directory, 'counts.json');
-    if (!existsSync(file)) continue;
-    const counts = JSON.parse(readFileSync(file, 'utf8'));
-    for (const key of Object.keys(sum)) sum[key] += counts[key];
-  }
-  return sum;
-};
+/** What the tests counted; nothing passed where the run did not get to its end. */
+const countsOfTests = () =>
+  existsSync(COUNTS) ? JSON.parse(readFileSync(COUNTS, 'utf8')) : { passed: 0, failed: 0, skipped: 0, failures: [] };
 
 checkNode();
 await install();
 await build();
+rmSync(COUNTS, { force: true });
+
+// The lint takes as long as the other two together, and each keeps one processor busy.
+const checks = await step('checking types, lint and format', async () =>
+  (await Promise.all([runChecks([LINT]), runChecks([TYPES, FORMAT])])).flat(),
+);
 
 const directory = mkdtempSync(join(tmpdir(), 'decision-test-'));
-const tasks = watchTasks(root);
-let exitCode = 1;
+let testsExit = 1;
 let servers;
 try {
   servers = await step('starting the test servers', () => startServers(directory));
-  for (const results of suites()) rmSync(results, { recursive: true, force: true });
-  exitCode = await step('linting, type checking, testing', () =>
-    // Tests always run: that they passed before says nothing about the servers of this run.
-    turbo(
-      [
-        'run',
-        'lint',
-        'typecheck',
-        'test',
-        '--continue',
-        '--concurrency=2',
-        '--log-order=grouped',
-        '--output-logs=new-only',
-        '--force',
-        '--summarize',
-      ],
-      {
-        TEST_STACK: servers.addresses,
-      },
-    ),
-  );
+  testsExit = await step('testing', () => {
+    const [node, jest] = installed('jest/bin/jest.js');
+    const sizes = process.argv.includes('--long') ? { TEST_LONG: '1' } : {};
+    return run(node, [jest], { env: { TEST_STACK: servers.addresses, ...sizes } });
+  });
 } catch (error) {
   process.stderr.write(`${error.message}\n`);
 } finally {
@@ -87,11 +82,13 @@ try {
   rmSync(directory, { recursive: true, force: true });
 }
 
-const { passed, failed, skipped } = total();
-const described = describeFailures(root, tasks());
+const { passed, failed, skipped, failures } = countsOfTests();
+// A run that broke before it counted, or after all had passed, has no test to name.
+if (testsExit !== 0 && failures.length === 0)
+  checks.push({ name: 'tests', exitCode: testsExit, output: 'The lines above say what happened.' });
+const exitCode = testsExit !== 0 || checks.some((check) => check.exitCode !== 0) ? 1 : 0;
 if (exitCode !== 0) {
-  const heading = described.length > 0 ? 'Something failed:' : 'Something failed: the lines above say what.';
-  process.stdout.write(`${[heading, ...described].join('\n')}\n`);
+  process.stdout.write(`${['Something failed:', ...describeFailures(checks, failures)].join('\n')}\n`);
 }
 process.stdout.write(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}\n`);
 process.exit(exitCode);

@@ -43,6 +43,16 @@ export const run = (command, args, { env = {}, cwd = root } = {}) =>
     child.once('exit', (code, signal) => done(code ?? (signal ? 1 : 0)));
   });
 
+/** Runs a program; resolves with its exit code and all that it printed. */
+export const runQuietly = (command, args) =>
+  new Promise((done, fail) => {
+    const child = spawn(command, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
+    const printed = [];
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (bytes) => printed.push(bytes));
+    child.once('error', fail);
+    child.once('close', (code) => done({ exitCode: code ?? 1, output: Buffer.concat(printed).toString() }));
+  });
+
 /** Installs the locked dependencies with the pinned pnpm, unless they are there already. */
 export const install = async () => {
   const wanted = createHash('sha256')

@@ -2,7 +2,10 @@ import { createWriteStream, mkdirSync, type WriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { type ServiceName } from '@decision/contracts';
 
-/** Keeps what the services print: all of it in a file each, warnings and worse on the console too. */
+/**
+ * Keeps what the services print: all of it in a file each, warnings and worse on the console too. While a server is away every service repeats the
+ * same few lines, so the console gets such a line once, and a minute later how often it came again.
+ */
 export interface ServiceLogs {
   write(service: ServiceName, line: string): void;
   close(): Promise<void>;
@@ -11,10 +14,43 @@ export interface ServiceLogs {
 /** Levels of the services' JSON lines that a person should see. */
 const WORTH_SAYING: ReadonlySet<unknown> = new Set(['warn', 'error', 'fatal']);
 
+/** For so long a line that was said is only counted, ms. */
+const QUIET_MS = 60_000;
+/** Lines that are counted at once for all services together; further ones are said as they come. */
+const MAX_COUNTED = 200;
+
+/** Says each line once within a minute, and at its end how often it came again. */
+const withoutRepetition = (say: (line: string) => void): { say(line: string): void; close(): void } => {
+  const counted = new Map<string, { repeats: number; timer: NodeJS.Timeout }>();
+  const settle = (line: string): void => {
+    const { repeats = 0 } = counted.get(line) ?? {};
+    counted.delete(line);
+    if (repeats > 0) say(`${line} (${repeats} more ${repeats === 1 ? 'time' : 'times'} within a minute)`);
+  };
+  return {
+    say: (line) => {
+      const known = counted.get(line);
+      if (known !== undefined) known.repeats += 1;
+      else {
+        say(line);
+        if (counted.size < MAX_COUNTED)
+          counted.set(line, { repeats: 0, timer: setTimeout(() => settle(line), QUIET_MS).unref() });
+      }
+    },
+    close: () => {
+      for (const [line, { timer }] of [...counted]) {
+        clearTimeout(timer);
+        settle(line);
+      }
+    },
+  };
+};
+
 /** Files are begun anew at each start, so that they hold one run and do not grow for ever. */
 export const openServiceLogs = (directory: string, say: (line: string) => void): ServiceLogs => {
   mkdirSync(directory, { recursive: true });
   const files = new Map<ServiceName, WriteStream>();
+  const console = withoutRepetition(say);
   const fileOf = (service: ServiceName): WriteStream => {
     const known = files.get(service);
     if (known) return known;
@@ -26,9 +62,10 @@ export const openServiceLogs = (directory: string, say: (line: string) => void):
     write: (service, line) => {
       fileOf(service).write(`${line}\n`);
       const summary = worthSaying(line);
-      if (summary !== undefined) say(`[${service}] ${summary}`);
+      if (summary !== undefined) console.say(`[${service}] ${summary}`);
     },
     close: async () => {
+      console.close();
       await Promise.all([...files.values()].map((file) => new Promise((resolve) => file.end(resolve))));
     },
   };

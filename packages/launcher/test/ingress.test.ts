@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
-import { type AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { type Ingress, startIngress } from '../src/ingress/ingress';
 
 let upstream: Server;
@@ -11,7 +11,7 @@ beforeEach(async () => {
   upstream = createServer((incoming, outgoing) => handle(incoming, outgoing));
   await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve));
   upstreamUrl = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`;
-  ingress = await startIngress({ host: '127.0.0.1', port: 0, urlOf: () => upstreamUrl });
+  ingress = await startIngress({ host: '127.0.0.1', port: 0, urlOf: () => upstreamUrl, proxySecret: 'of this start' });
 });
 
 afterEach(async () => {
@@ -46,6 +46,19 @@ it('streams method, path, query, headers and body through, and the answer back',
   expect(response.status).toBe(201);
   expect(response.headers.get('x-mine')).toBe('yes');
   expect(await response.text()).toBe('POST /api/v1/solve/a/latest?explain=true k http 3000000');
+});
+
+it('says who called and proves itself, whatever the client claims', async () => {
+  handle = (incoming, outgoing) => {
+    incoming.resume();
+    const { 'x-forwarded-for': address, 'x-proxy-secret': secret } = incoming.headers;
+    outgoing.end(JSON.stringify({ address, secret }));
+  };
+  const claims: Record<string, string>[] = [{}, { 'x-forwarded-for': '203.0.113.9', 'x-proxy-secret': 'guessed' }];
+  for (const headers of claims) {
+    const response = await fetch(`${ingress.url}/api/v1/solve/a`, { method: 'POST', body: '{}', headers });
+    expect(await response.json()).toEqual({ address: '127.0.0.1', secret: 'of this start' });
+  }
 });
 
 it('answers 404 where no route leads', async () => {
@@ -106,8 +119,8 @@ it('hands on a refusal that comes before the body was read, and serves the same 
     }
     outgoing.writeHead(413, { connection: 'close' });
     outgoing.write('too large');
-    incoming.resume();
-    setTimeout(() => outgoing.end(), 20);
+    // As services do: to close while the body still arrives would reset the connection, and the answer would be lost.
+    incoming.once('end', () => outgoing.end()).resume();
   };
   for (let round = 0; round < 10; round += 1) {
     const refused = await fetch(`${ingress.url}/api/v1/solve/a`, { method: 'POST', body: 'x'.repeat(6_000_000) });
@@ -115,4 +128,27 @@ it('hands on a refusal that comes before the body was read, and serves the same 
     expect(await refused.text()).toBe('too large');
     expect(await (await fetch(`${ingress.url}/health`)).text()).toBe('fine');
   }
+});
+
+/** Sends bytes over a connection of its own; resolves with all that was received once it is closed. */
+const exchange = (bytes: string): Promise<string> =>
+  new Promise((resolve) => {
+    let text = '';
+    const socket = connect(Number(new URL(ingress.url).port), '127.0.0.1', () => socket.write(bytes));
+    socket.on('data', (piece) => (text += piece.toString())).on('error', () => undefined);
+    socket.on('close', () => resolve(text));
+  });
+
+it('refuses bytes that are no request with a JSON body', async () => {
+  const answer = await exchange('NONSENSE\r\n\r\n');
+  expect(answer).toMatch(/^HTTP\/1\.1 400 [^]*x-content-type-options: nosniff/);
+  expect(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')))).toMatchObject({ code: 'invalid_request' });
+});
+
+it('answers the whole requests that came before bytes that are none', async () => {
+  handle = (incoming, outgoing) => void setTimeout(() => outgoing.end(`answered ${incoming.url}`), 20);
+  const valid = (path: string): string => `GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`;
+  const answers = await exchange(`${valid('/api/v1/objects')}${valid('/api/v1/values')}NONSENSE\r\n\r\n`);
+  expect(answers).toContain('answered /api/v1/objects');
+  expect(answers).toContain('answered /api/v1/values');
 });

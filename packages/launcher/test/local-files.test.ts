@@ -1,13 +1,17 @@
-import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { ServiceError } from '@decision/contracts';
+import { explainRefusal, requireExternalServers } from '../src/external-servers';
 import { readConnection, writePrivateJson } from '../src/connection-file';
 import { freePort, requireFreePort } from '../src/free-port';
 import { createRouteOverrides } from '../src/ingress/route-overrides';
 import { LaunchError } from '../src/launch-error';
 import { takeLaunchLock } from '../src/launch-lock';
 import { readLaunchSettings } from '../src/launch-settings';
+import { openServiceLogs } from '../src/service-logs';
 
 let directory: string;
 
@@ -99,5 +103,77 @@ describe('launch settings', () => {
     const bad = { INGRESS_PORT: '99999', CACHE_PORT: 'six', MQ_TOPIC_PREFIX: 'a b' };
     expect(() => readLaunchSettings(bad)).toThrow(LaunchError);
     expect(() => readLaunchSettings(bad)).toThrow(/MQ_TOPIC_PREFIX[^]*INGRESS_PORT[^]*CACHE_PORT/);
+  });
+});
+
+describe('the logs of the services', () => {
+  const warning = (msg: string): string => JSON.stringify({ level: 'warn', msg });
+
+  it('tell a repeated warning once, with its count, and keep every line in the file', async () => {
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate'] });
+    try {
+      const said: string[] = [];
+      const logs = openServiceLogs(directory, (line) => said.push(line));
+      for (let time = 0; time < 5; time += 1) logs.write('hps-gateway', warning('The cache is away.'));
+      logs.write('solve-worker', warning('The cache is away.'));
+      logs.write('hps-gateway', JSON.stringify({ level: 'info', msg: 'Nothing happened.' }));
+      expect(said).toEqual(['[hps-gateway] The cache is away.', '[solve-worker] The cache is away.']);
+      jest.advanceTimersByTime(60_000);
+      expect(said.slice(2)).toEqual(['[hps-gateway] The cache is away. (4 more times within a minute)']);
+      logs.write('hps-gateway', warning('The cache is away.'));
+      logs.write('hps-gateway', warning('The cache is away.'));
+      await logs.close();
+      expect(said.slice(3)).toEqual([
+        '[hps-gateway] The cache is away.',
+        '[hps-gateway] The cache is away. (1 more time within a minute)',
+      ]);
+      expect(readFileSync(join(directory, 'hps-gateway.log'), 'utf8').trimEnd().split('\n')).toHaveLength(8);
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+});
+
+describe('servers that the operator brings', () => {
+  const external = { databaseUrl: undefined, cacheUrl: undefined, mqBrokers: undefined };
+
+  it.each([
+    ['DATABASE_URL', (port: number) => ({ databaseUrl: `postgres://me:secret@127.0.0.1:${port}/db` })],
+    ['CACHE_URL', (port: number) => ({ cacheUrl: `redis://:secret@127.0.0.1:${port}` })],
+    ['MQ_BROKERS', (port: number) => ({ mqBrokers: `127.0.0.1:${port}` })],
+  ])('are refused in one sentence with variable, address and cause where %s leads nowhere', async (variable, given) => {
+    const port = await freePort();
+    const error = await requireExternalServers({ ...external, ...given(port) }).catch((refusal: unknown) => refusal);
+    expect(error).toBeInstanceOf(LaunchError);
+    const { message } = error as LaunchError;
+    expect(message).toMatch(
+      new RegExp(`^${variable} names .* at 127\\.0\\.0\\.1:${port}, .*: nothing listens there\\.`),
+    );
+    expect(message).not.toContain('secret');
+    expect(message).not.toContain('\n');
+  });
+
+  it('are all named at once', async () => {
+    const all = { databaseUrl: 'mysql://here', cacheUrl: 'here', mqBrokers: 'a:1,b' };
+    await expect(requireExternalServers(all)).rejects.toThrow(/DATABASE_URL cannot be read[^]*CACHE_URL[^]*MQ_BROKERS/);
+  });
+
+  it('are accepted where one broker of several answers', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo; // listening on TCP
+    await requireExternalServers({ ...external, mqBrokers: `127.0.0.1:${await freePort()},127.0.0.1:${port}` });
+    await new Promise((resolve) => server.close(resolve));
+  });
+
+  it('that refuse what is asked of them are told by variable and address, with the cause and without a secret', () => {
+    const cause = new Error('password authentication failed for user "me"');
+    const error = new ServiceError('database_unavailable', 'The database refuses this service.', {}, { cause });
+    const told = explainRefusal(error, { ...external, databaseUrl: 'postgres://me:secret@db.internal/x' });
+    expect(told).toEqual(
+      new LaunchError(
+        'DATABASE_URL, db.internal:5432: The database refuses this service. (password authentication failed for user "me")',
+      ),
+    );
   });
 });

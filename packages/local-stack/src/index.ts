@@ -1,3 +1,4 @@
+export { type ClusterOptions, type RunningCluster, startBrokerCluster } from './broker-cluster';
 export { makeSelfSigned, type SelfSigned } from './network/self-signed';
 export { StackError, type StackErrorCode } from './stack-error';
 export {
@@ -13,3 +14,15 @@ export {
 export { startStack } from './stack';
 export { stackLocations } from './stack-locations';
 export { type TestStack, testStack } from './test-stack';
+export { type RunSql, type TableWatch, watchTables } from './table-watch';
+export {
+  absentNames,
+  askRow,
+  findUnmatched,
+  type MatrixKeys,
+  type MatrixNames,
+  type MatrixRow,
+  type MatrixRows,
+  type MatrixWorld,
+  REQUESTS_OF_A_ROW,
+} from './visibility-matrix';

@@ -7,7 +7,13 @@ import type { ServerProcess } from './process/server-process';
 import { startWatchdog } from './process/watchdog';
 import { createReporter, type Reporter } from './reporter';
 import { StackError } from './stack-error';
-import type { ServerName, StackOptions } from './stack-options';
+import type { StackOptions, StackStep } from './stack-options';
+
+/** A server of a stack, and the way to say what it does. */
+export interface StackServer {
+  readonly process: ServerProcess;
+  readonly say: (step: StackStep, message: string) => void;
+}
 
 /** A stack from the moment its directory is its own until it is closed. */
 export interface OpenStack {
@@ -16,7 +22,8 @@ export interface OpenStack {
   readonly directory: string;
   readonly register: ProcessRegister;
   readonly reporter: Reporter;
-  readonly servers: Map<ServerName, ServerProcess>;
+  /** By a name of its own each. */
+  readonly servers: Map<string, StackServer>;
   /** Gives up what is still starting, with the reason. */
   readonly failure: AbortController;
   /** Stops what runs and gives the directory back. */
@@ -43,26 +50,24 @@ export const openStack = async (options: StackOptions): Promise<OpenStack> => {
   const register = createProcessRegister(directory);
   const watchdog = startWatchdog(register.path);
   const reporter = createReporter(options.onProgress);
-  const servers = new Map<ServerName, ServerProcess>();
+  const servers = new Map<string, StackServer>();
   const failure = new AbortController();
   const stopFollowing = follow(options.signal, failure);
   const close = async (): Promise<void> => {
     stopFollowing();
     failure.abort(abortedError());
     reporter.restart();
-    await Promise.all(
-      [...servers].map(([name, server]) => stopServer(server, () => reporter.of(name)('stop', 'stopped'))),
-    );
+    await Promise.all([...servers.values()].map(stopServer));
     await watchdog.stop();
     release();
   };
   return { options, directory, register, reporter, servers, failure, close };
 };
 
-const stopServer = async (server: ServerProcess, onStopped: () => void): Promise<void> => {
-  if (server.pid() === undefined) return;
-  await server.stop(STOP_DEADLINE_MS);
-  onStopped();
+const stopServer = async ({ process, say }: StackServer): Promise<void> => {
+  if (process.pid() === undefined) return;
+  await process.stop(STOP_DEADLINE_MS);
+  say('stop', 'stopped');
 };
 
 /** Makes the directory this stack's own; returns what gives it back. */

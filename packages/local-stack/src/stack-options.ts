@@ -16,7 +16,7 @@ export interface StackProgress {
   readonly elapsedMs: number;
 }
 
-/** The one account on the listeners that ask for one. Letters, digits and dashes only. */
+/** An account of the broker. Letters, digits and dashes only. */
 export interface BrokerAccess {
   readonly username: string;
   readonly password: string;
@@ -53,6 +53,13 @@ export interface StackOptions {
   readonly servers?: readonly ServerName[];
   /** Gives an embedded broker, when its data is first made, listeners with TLS and accounts besides the open one. For tests. */
   readonly brokerAccess?: BrokerAccess;
+  /**
+   * Whether clients of an embedded broker have to log in, with an account that is made once and kept beside the data; see
+   * {@link RunningStack.brokerLogin}. Default false: anybody on this machine may connect. The other servers always ask for a password.
+   */
+  readonly isBrokerLocked?: boolean;
+  /** Whether a server that ends by itself is started again, on its port and with its data, with a growing pause. Default false. */
+  readonly restarts?: boolean;
   /** Gives up a start that is under way, and later refuses `controls.*.start()`; what runs is ended by `stop()` alone. */
   readonly signal?: AbortSignal;
   readonly onProgress?: (event: StackProgress) => void;
@@ -79,10 +86,12 @@ export interface ServerControl {
 export interface RunningStack {
   /** `postgres://decision:...@127.0.0.1:PORT/decision`, as superuser. */
   readonly databaseUrl: string;
-  /** `redis://127.0.0.1:PORT`. */
+  /** `redis://:PASSWORD@127.0.0.1:PORT`. */
   readonly cacheUrl: string;
   /** `127.0.0.1:PORT`. */
   readonly mqBrokers: string;
+  /** What clients of the embedded broker log in with, by SCRAM-SHA-256; undefined unless `isBrokerLocked`. */
+  readonly brokerLogin: BrokerAccess | undefined;
   /** Undefined unless `brokerAccess` was given. */
   readonly secureBrokers: SecureBrokers | undefined;
   /** What runs at this moment; external servers are not in it. */

@@ -1,17 +1,21 @@
 import { resolve } from 'node:path';
 import { prepareBroker } from './broker/broker-server';
-import { prepareCache } from './cache/cache-server';
+import { cacheUrl, prepareCache } from './cache/cache-server';
 import { databaseUrl, prepareDatabase } from './database/database-server';
 import { choosePorts } from './network/choose-ports';
 import { chooseSecureListeners, type SecureListeners } from './broker/secure-listeners';
 import { type OpenStack, openStack } from './open-stack';
+import { keepRunning } from './process/keep-running';
 import { createServerProcess } from './process/server-process';
 import type { ServerRecipe } from './process/server-recipe';
 import type { ServerContext } from './server-context';
+import { serverPassword } from './server-password';
 import {
+  type BrokerAccess,
   type RunningStack,
   type SecureBrokers,
   SERVER_NAMES,
+  type ServerControl,
   type ServerName,
   type StackOptions,
 } from './stack-options';
@@ -33,8 +37,9 @@ export const startStack = async (options: StackOptions): Promise<RunningStack> =
     const ports = await choosePorts(embedded(options), options.ports ?? {});
     const { brokerAccess } = options;
     const secure = brokerAccess === undefined ? undefined : await chooseSecureListeners(brokerAccess);
-    await startAll(stack, ports, secure);
-    return runningStack(stack, ports, secure);
+    const login = options.isBrokerLocked === true && ports.has('broker') ? brokerLogin(stack.directory) : undefined;
+    await startAll(stack, ports, { secure, login });
+    return runningStack(stack, ports, { secure, login });
   } catch (error) {
     await stack.close();
     throw error;
@@ -46,12 +51,23 @@ const embedded = ({ servers = SERVER_NAMES, external = {} }: StackOptions): Serv
   return servers.filter((server) => replaced[server] === undefined);
 };
 
+const brokerLogin = (directory: string): BrokerAccess => ({
+  username: 'decision',
+  password: serverPassword(directory, 'broker'),
+});
+
 type Ports = ReadonlyMap<ServerName, number>;
 
+/** How clients reach the broker. */
+interface BrokerDoors {
+  readonly secure: SecureListeners | undefined;
+  readonly login: BrokerAccess | undefined;
+}
+
 /** Rejects with the first failure, once everything that was under way has ended. */
-const startAll = async (stack: OpenStack, ports: Ports, secure: SecureListeners | undefined): Promise<void> => {
+const startAll = async (stack: OpenStack, ports: Ports, doors: BrokerDoors): Promise<void> => {
   const starts = [...ports].map(([server, port]) =>
-    startServer(stack, { server, port, secure }).catch((error: unknown) => {
+    startServer(stack, { server, port, ...doors }).catch((error: unknown) => {
       stack.failure.abort(error);
       throw error;
     }),
@@ -61,21 +77,21 @@ const startAll = async (stack: OpenStack, ports: Ports, secure: SecureListeners 
   stack.failure.signal.throwIfAborted();
 };
 
-interface ServerPlace {
+interface ServerPlace extends BrokerDoors {
   readonly server: ServerName;
   readonly port: number;
-  readonly secure: SecureListeners | undefined;
 }
 
-const startServer = async (stack: OpenStack, { server, port, secure }: ServerPlace): Promise<void> => {
+const startServer = async (stack: OpenStack, { server, port, ...doors }: ServerPlace): Promise<void> => {
   const { directory, options, register, reporter, servers } = stack;
   const signal = stack.failure.signal;
   const say = reporter.of(server);
   const downloads = resolve(options.downloads);
   const durable = options.durable ?? true;
-  const recipe = await PREPARE[server]({ server, directory, downloads, durable, port, secure, signal, say });
+  const recipe = await PREPARE[server]({ server, directory, downloads, durable, port, ...doors, signal, say });
   const process = createServerProcess(recipe, { register, signal, say });
-  servers.set(server, process);
+  if (options.restarts === true) keepRunning(process, { signal, say });
+  servers.set(server, { process, say });
   say('start', `starting on port ${port}`);
   await process.start();
   say('ready', `ready on port ${port}`);
@@ -84,26 +100,28 @@ const startServer = async (stack: OpenStack, { server, port, secure }: ServerPla
 const runningStack = (
   { options, directory, servers, close }: OpenStack,
   ports: Ports,
-  secure: SecureListeners | undefined,
+  { secure, login }: BrokerDoors,
 ): RunningStack => {
   const external = options.external ?? {};
   const address = (server: ServerName, given: string | undefined, own: (port: number) => string): string => {
     const port = ports.get(server);
     return given ?? (port === undefined ? '' : own(port));
   };
+  const control = (server: ServerName): ServerControl | undefined => servers.get(server)?.process;
   let stopped: Promise<void> | undefined;
   return {
     databaseUrl: address('database', external.databaseUrl, (port) => databaseUrl(directory, port)),
-    cacheUrl: address('cache', external.cacheUrl, (port) => `redis://127.0.0.1:${port}`),
+    cacheUrl: address('cache', external.cacheUrl, (port) => cacheUrl(directory, port)),
     mqBrokers: address('broker', external.mqBrokers, (port) => `127.0.0.1:${port}`),
+    brokerLogin: login,
     secureBrokers: secure === undefined ? undefined : secureBrokers(secure),
     get processes() {
-      return [...servers].flatMap(([name, server]) => {
-        const pid = server.pid();
+      return [...servers].flatMap(([name, { process }]) => {
+        const pid = process.pid();
         return pid === undefined ? [] : [{ name, pid }];
       });
     },
-    controls: { database: servers.get('database'), cache: servers.get('cache'), broker: servers.get('broker') },
+    controls: { database: control('database'), cache: control('cache'), broker: control('broker') },
     stop: () => (stopped ??= close()),
   };
 };

@@ -2,15 +2,31 @@ import { exchange } from '../src/network/exchange';
 
 export const portOf = (url: string): number => Number(new URL(url.includes('://') ? url : `tcp://${url}`).port);
 
-/** Sends one Redis command and returns its one-line answer, or the text of a bulk answer; undefined for no answer. */
+const redisCommand = (words: readonly string[]): string =>
+  `*${words.length}\r\n${words.map((word) => `$${Buffer.byteLength(word)}\r\n${word}\r\n`).join('')}`;
+
+const LOGGED_IN = '+OK\r\n';
+
+/**
+ * Sends one Redis command with the password of the URL, if it has one, and returns its one-line answer, or the text of a bulk answer; undefined for
+ * no answer.
+ */
 export const redis = async (url: string, ...command: string[]): Promise<string | undefined> => {
-  const words = command.map((word) => `$${Buffer.byteLength(word)}\r\n${word}\r\n`).join('');
-  const request = Buffer.from(`*${command.length}\r\n${words}`);
-  const answer = await exchange(portOf(url), request, (bytes) => isWholeAnswer(bytes.toString()));
-  return answer
-    ?.toString()
-    .replace(/^\$\d+\r\n/, '')
-    .trimEnd();
+  const { password } = new URL(url);
+  const login = password === '' ? '' : LOGGED_IN;
+  const request = Buffer.from(`${login === '' ? '' : redisCommand(['AUTH', password])}${redisCommand(command)}`);
+  const own = (bytes: Buffer): string => bytes.toString().replace(login, '');
+  const answer = await exchange(
+    portOf(url),
+    request,
+    (bytes) => bytes.length > login.length && isWholeAnswer(own(bytes)),
+  );
+  return (
+    answer &&
+    own(answer)
+      .replace(/^\$\d+\r\n/, '')
+      .trimEnd()
+  );
 };
 
 const isWholeAnswer = (text: string): boolean => {

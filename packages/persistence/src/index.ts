@@ -1,9 +1,13 @@
+export { findVisibleAround, type VisibleAround } from './contexts/visible-around';
+export { asWorkspace } from './connection/as-workspace';
 export { accessOfKey, type WorkspaceAccess } from './connection/workspace-access';
 export { type Database, openDatabase } from './connection/database';
 export { type DatabaseSettings } from './connection/database-settings';
 export { type Transaction } from './connection/query';
+export { refusesValues } from './connection/translate-error';
 export { checkDatabase, checkServer } from './migrations/check-database';
 export { createDatabase, dropDatabase } from './migrations/create-database';
+export { ensureServiceLogin } from './migrations/ensure-runtime-role';
 export { requireDatabase, type RequireDatabaseOptions } from './migrations/require-database';
 export { findPendingMigrations } from './migrations/pending-migrations';
 export { migrate, type Migrated, type MigrateSettings } from './migrations/migrate';
@@ -11,6 +15,7 @@ export { type Change, type ChangeKind, changeKinds } from './audit/change';
 export { type AuditEntry, type AuditFilters, type AuditList, listAudit } from './audit/list-audit';
 export { recordChange } from './audit/record-change';
 export { type PageRequest } from './paging/page';
+export { readCacheEntrySecret } from './workspaces/cache-entry-secret';
 export { type EnsuredWorkspace, ensureWorkspace, type NewWorkspace } from './workspaces/ensure-workspace';
 export { type ApiKeyRecord } from './keys/api-key-record';
 export { createApiKey, type CreateApiKeyOutcome, type NewApiKey } from './keys/create-api-key';
@@ -18,7 +23,13 @@ export { findApiKey } from './keys/find-api-key';
 export { type ApiKeyList, listApiKeys } from './keys/list-api-keys';
 export { recordKeyUse } from './keys/record-key-use';
 export { revokeApiKey } from './keys/revoke-api-key';
-export { findKeyRole, rotateApiKey, type RotateApiKeyOutcome, type Rotation } from './keys/rotate-api-key';
+export {
+  findKeyRole,
+  findPredecessors,
+  rotateApiKey,
+  type RotateApiKeyOutcome,
+  type Rotation,
+} from './keys/rotate-api-key';
 export { deleteFolder } from './folders/delete-folder';
 export { type FolderRecord } from './folders/folder-record';
 export { type FolderFilters, listFolders } from './folders/list-folders';
@@ -33,6 +44,13 @@ export {
   saveRole,
   type SaveRoleOutcome,
 } from './roles/roles';
+export {
+  findWorkerFloor,
+  readDesiredWorkers,
+  setWorkerFloor,
+  type WantedWorkers,
+  type WorkerFloor,
+} from './workers/worker-floors';
 export { addUsage, type MonthlyUsage, readUsage, type UsageBatch } from './usage/usage';
 export { type ChangedUser, deleteUser, updateUser, type UserChanges } from './users/change-user';
 export { createUser, type CreateUserOutcome, type NewUser } from './users/create-user';
@@ -55,12 +73,12 @@ export {
   type UserGroupRecord,
 } from './users/user-groups';
 export { type UserRecord } from './users/user-record';
-export { deleteRule, type DeleteRuleOutcome } from './rules/delete-rule';
+export { type DeletedVersion, deleteRule, type DeleteRuleOutcome } from './rules/delete-rule';
 export { findRule, type RuleName } from './rules/find-rule';
 export { insertRule, type InsertRuleOutcome, type NewRule } from './rules/insert-rule';
 export { listRules, type RuleFilters, type RuleList } from './rules/list-rules';
 export { lockRule, type LockedRule } from './rules/lock-rule';
-export { loadVersion } from './rules/load-version';
+export { loadVersion, measureVersion } from './rules/load-version';
 export { type NewVersion, type PublishedVersion, publishRule, type PublishRuleOutcome } from './rules/publish-rule';
 export {
   findNumberedVersion,
@@ -74,6 +92,7 @@ export { deleteTestResult, findTestResults, saveTestResults, type TestResult } f
 export { findTestSuite, findTestSuiteForChange, saveTestSuite, type TestSuite } from './rule-tests/test-suite';
 export {
   areSameVersions,
+  findInputKeys,
   listVersions,
   loadVersionDocument,
   publishVersionAgain,
@@ -99,7 +118,12 @@ export { listValues, type ValueFilters, type ValueList } from './values/list-val
 export { findValueRevision, type LoadedValues, loadValues } from './values/load-values';
 export { type SavedValue, saveValues, type SaveValuesOptions, type SaveValuesOutcome } from './values/save-values';
 export { updateValue, type UpdateValueOutcome, type ValueChanges } from './values/update-value';
-export { type ApprovalScheme, type EnvironmentRecord, type EnvironmentSettings } from './releases/environment-record';
+export {
+  type ApprovalScheme,
+  type EnvironmentRecord,
+  type EnvironmentSettings,
+  type SavedEnvironment,
+} from './releases/environment-record';
 export { listEnvironments } from './releases/list-environments';
 export { MAX_ENVIRONMENTS, saveEnvironment, type SaveEnvironmentOutcome } from './releases/save-environment';
 export { endRelease, type EndState, goLive, putBack, recordApproval } from './releases/change-release';
@@ -123,7 +147,7 @@ export {
   type ManagedPurpose,
   type TakenName,
 } from './objects/find-managed-values';
-export { findObject, type ObjectName } from './objects/find-object';
+export { findObject, type ObjectName, type ObjectPurpose } from './objects/find-object';
 export { findObjectFields, type ObjectFields, type ObjectNames } from './objects/find-object-fields';
 export { type ArchivedUse, findArchivedUses } from './objects/find-archived-uses';
 export { listObjects, type ObjectList } from './objects/list-objects';
@@ -160,7 +184,9 @@ export {
 } from './values/sync/sweep-collection';
 export { type ContextRecord, type ContextSettings, type RelationshipRecord } from './contexts/context-record';
 export {
+  changeContexts,
   findContextRevision,
+  holdContext,
   loadContextWorld,
   lockContextWorld,
   type StoredContextWorld,
@@ -172,6 +198,8 @@ export {
   deleteContext,
   type DeletedContext,
   findContext,
+  findContextByName,
+  findCreatedLike,
   insertContext,
   type InsertContextOutcome,
   listContexts,
@@ -186,11 +214,28 @@ export {
   type NewRelationship,
 } from './contexts/relationships';
 export {
+  dropForeignKey,
+  findForeignKeys,
+  findUnfinishedForeignKeys,
+  type ForeignKeyHolder,
+  type ForeignKeyName,
+  type ForeignKeyProgress,
+  type ForeignKeyState,
+  lockForeignKey,
+  lockForeignKeyHolders,
+  registerForeignKey,
+  saveForeignKey,
+  type WorkspaceForeignKey,
+} from './contexts/foreign-keys';
+export {
   type BoundRuleRecord,
   type ContextInForce,
+  type CollectionGroups,
+  findCollectionGroups,
   findContextInForce,
   findBoundRules,
   loadCollections,
+  saveCollectionGroups,
   loadRuleInterface,
   type RuleInterface,
   unbindRules,
@@ -210,9 +255,8 @@ export {
   type WriteOptions,
   type WrittenInstance,
 } from './contexts/write-instances';
-export { type HeldInstances } from './contexts/fence';
+export { type HeldInstances, releaseInstances, renewLease } from './contexts/fence';
 export { type CommitOutcome, findCommitOutcome, type WrittenRow } from './contexts/commit-outcome';
-export { releaseInstances, renewLease } from './contexts/held-instances';
 export { type DirectlyMerged, type DirectMerge, mergeDirect } from './contexts/merge-direct';
 export {
   deleteInstance,
@@ -236,13 +280,22 @@ export {
   findLinkTargets,
   findNamed,
   forgetFormerLinks,
-  linkExistingInstances,
-  type LinkPage,
+  type LinkEnds,
+  type LinkQuery,
   type LinkWrite,
   type NamedQuery,
   type NamedRecord,
   writeLinks,
 } from './contexts/links';
+export {
+  findVersions,
+  forgetUntold,
+  markUntold,
+  saveUntoldProgress,
+  takeUntold,
+  type UntoldInstance,
+  type UntoldProgress,
+} from './contexts/untold';
 export {
   findRelatedPieces,
   type RelatedPiece,
@@ -252,9 +305,12 @@ export {
 export { endRegistrations, findRegistrations, registerEvaluation, type Registration } from './contexts/registrations';
 export { findTurns, renewTickets, returnTickets, takeTickets, type Ticket } from './contexts/tickets';
 export {
+  type ContextRemoval,
   forgetStaleTickets,
-  type LeftInstance,
+  removeContextStep,
+  type StepBounds,
   sweepExpiredInstances,
+  type SweptRows,
   type TakenOperation,
   takeOverOperations,
 } from './contexts/instance-upkeep';

@@ -266,6 +266,36 @@ describe('the audit', () => {
     expect(await read({}, await workspace.addWorkspace('elsewhere'))).toEqual([]);
   });
 
+  it('V1: shows an entry that names two things to an access that sees both', async () => {
+    const change = (id: string, userGroups: string[], otherGroups: string[] | undefined) =>
+      here((transaction) =>
+        recordChange(transaction, {
+          kind: 'value',
+          action: 'tie',
+          id,
+          name: id,
+          userGroups,
+          ...(otherGroups && { otherGroups }),
+        }),
+      );
+    await change('both', ['sales', 'eu'], ['eu']);
+    await change('one', ['sales'], undefined);
+    await change('nobody', ['sales'], []);
+    const seenBy = async (access: WorkspaceAccess) =>
+      (await read({ action: 'tie' }, access)).map(({ subjectId }) => subjectId).sort();
+    expect(await seenBy(workspace.restrictedTo('sales'))).toEqual(['one']);
+    expect(await seenBy(workspace.restrictedTo('eu'))).toEqual(['both']);
+    expect(await seenBy(workspace.restrictedTo('sales', 'eu'))).toEqual(['both', 'one']);
+    expect(await seenBy(workspace.access)).toEqual(['both', 'nobody', 'one']);
+  });
+
+  it('V1: shows who related contexts before both were written down to accesses without restriction alone', async () => {
+    const former = { kind: 'context', action: 'relate', id: 'former', name: 'former', userGroups: ['sales'] } as const;
+    await here((transaction) => recordChange(transaction, former));
+    expect(await read({ subjectId: 'former' }, workspace.restrictedTo('sales'))).toEqual([]);
+    expect(await read({ subjectId: 'former' })).toHaveLength(1);
+  });
+
   describe('only grows', () => {
     it.each([
       `update audit_entries set action = 'nothing'`,

@@ -7,6 +7,7 @@ import {
   findInstances,
   findLinkHolders,
   findLinkTargets,
+  type LinkEnds,
   findRegistrations,
   findNamed,
   findTurns,
@@ -223,6 +224,16 @@ describe('merging in one statement', () => {
     expect(await inside((t) => mergeDirect(t, contextId, merges, 60))).toMatchObject([{ instanceId: 'free' }]);
   });
 
+  it('leaves an instance to others where an asset owns a fact that is given (C66)', async () => {
+    const executions = { 'rule:r': { ...execution, owned_facts: ['mine', 'constructor'] }, 'rule:s': execution };
+    await inside((t) => saveInstances(t, contextId, [{ ...write('a'), executions }]));
+    const merge = (facts: Record<string, unknown>) =>
+      inside((t) => mergeDirect(t, contextId, [{ instanceId: 'a', facts }], null));
+    expect(await merge({ other: 1, mine: null })).toEqual([]);
+    expect(await merge({ constructor: 1 })).toEqual([]);
+    expect(await merge({ other: 1 })).toMatchObject([{ facts: { other: 1 } }]);
+  });
+
   it('in overlapping batches never deadlocks', async () => {
     const ids = Array.from({ length: 200 }, (_, index) => `m${index}`);
     const batch = (round: number) => [...ids].sort(() => (round % 2 === 0 ? 1 : -1)).map((instanceId) => ({ instanceId, facts: { round } })); // prettier-ignore
@@ -236,7 +247,7 @@ describe('the line', () => {
   const [first, second] = [randomUUID(), randomUUID()];
   const take = (ticketId: string, ids: readonly string[], leaseMs = 60_000, most = 9) =>
     inside((t) => takeTickets(t, contextId, ids, { ticketId, leaseMs, most }));
-  const turns = (ticketId: string) => inside((t) => findTurns(t, ticketId));
+  const turns = (ticketId: string) => inside((t) => findTurns(t, contextId, ticketId));
 
   it('C143: lets each proceed when it is first and the row is free', async () => {
     const held = await admit(randomUUID(), 'a');
@@ -312,13 +323,20 @@ describe('links', () => {
     await link('c1');
     await inside((t) => writeLinks(t, contextId, [{ instanceId: 'o2', fact: 'k', targetId: 'c1' }]));
     await link('c2');
-    expect(await inside((t) => findLinkTargets(t, page(['o1'])))).toEqual(['c1', 'c2']);
-    expect(await inside((t) => findLinkTargets(t, page(['o1'], 'c1')))).toEqual(['c2']);
+    const targets = (after?: LinkEnds, limit = 10) =>
+      inside((t) => findLinkTargets(t, { contextId, fact: 'k', instanceIds: ['o1', 'o2'], after, limit }));
+    const o1 = (...named: string[]) => named.map((targetId) => ({ instanceId: 'o1', targetId }));
+    const o2 = { instanceId: 'o2', targetId: 'c1' };
+    expect(await targets()).toEqual([...o1('c1', 'c2'), o2]);
+    expect(await targets(undefined, 2)).toEqual(o1('c1', 'c2'));
+    expect(await targets(...o1('c1'))).toEqual([...o1('c2'), o2]);
+    expect(await targets(...o1('c2'), 1)).toEqual([o2]);
+    expect(await targets(o2)).toEqual([]);
     expect(await inside((t) => findLinkHolders(t, page(['c1'])))).toEqual(['o2']);
     await inside((t) => forgetFormerLinks(t, contextId, new Map([['o1', 0]])));
-    expect(await inside((t) => findLinkTargets(t, page(['o1'])))).toEqual(['c1', 'c2']);
+    expect(await targets()).toEqual([...o1('c1', 'c2'), o2]);
     await inside((t) => forgetFormerLinks(t, contextId, new Map([['o1', 1]])));
-    expect(await inside((t) => findLinkTargets(t, page(['o1'])))).toEqual(['c2']);
+    expect(await targets()).toEqual([...o1('c2'), o2]);
     await link(null);
     expect(await inside((t) => findLinkHolders(t, page(['c2'])))).toEqual([]);
     await link('c2');
@@ -332,6 +350,44 @@ describe('links', () => {
     expect(await named()).toEqual([{ instanceId: 'o2', facts: { id: 'o2', total: 2 } }]);
     expect(await named([])).toEqual([{ instanceId: 'o2', facts: {} }]);
   });
+});
+
+it('lists a prefix as a range of ids, whatever its last character is', async () => {
+  const last = '\u{10ffff}';
+  const all = ['a', 'ab', `a${last}`, `a${last}b`, 'b', '\ud7ff', '\ud7ffx', '\ue000', last, `${last}${last}`];
+  await inside((t) => saveInstances(t, contextId, all.map((id) => write(id)))); // prettier-ignore
+  const ids = async (prefix: string) =>
+    (await inside((t) => listInstances(t, contextId, { prefix }, { limit: 99 }))).instances.map(
+      ({ instanceId }) => instanceId,
+    );
+  for (const prefix of ['', 'a', `a${last}`, '\ud7ff', last, `${last}${last}`, 'z'])
+    expect(await ids(prefix)).toEqual(all.filter((id) => id.startsWith(prefix)));
+});
+
+it('reads no row beyond a prefix, however often the statement was planned before', async () => {
+  const ids = Array.from({ length: 2_000 }, (_, n) => `i${String(n).padStart(4, '0')}`);
+  await inside((t) => saveInstances(t, contextId, ids.map((id) => write(id)))); // prettier-ignore
+  await asOwner(workspace.url, 'analyze context_instances');
+  const removed = await inside(async (t) => {
+    await t.raw('set local plan_cache_mode = force_generic_plan');
+    const explaining: Transaction = {
+      savepoint: t.savepoint.bind(t),
+      raw: (sql, bindings) => t.raw(`explain (analyze, format json) ${sql}`, bindings),
+    };
+    const plans: string[] = [];
+    const spy: Transaction = {
+      ...explaining,
+      raw: async (sql, bindings) => {
+        const { rows } = await explaining.raw<{ rows: unknown[] }>(sql, bindings);
+        plans.push(JSON.stringify(rows));
+        return { rows: [] } as never;
+      },
+    };
+    await listInstances(t, contextId, { prefix: 'i12' }, { limit: 200 });
+    await listInstances(spy, contextId, { prefix: 'i12' }, { limit: 200 });
+    return plans.map((plan) => Number(/"Rows Removed by Filter":(\d+)/.exec(plan)?.[1] ?? 0));
+  });
+  expect(removed).toEqual([0]);
 });
 
 it('lists instances by id, prefix and completeness, page by page', async () => {
@@ -363,13 +419,14 @@ it('lists instances by id, prefix and completeness, page by page', async () => {
 });
 
 it('C107: sweeps what has expired and is free, in bounded steps', async () => {
-  await sweepExpiredInstances(workspace.database, 100);
+  const sweep = (rows: number) => sweepExpiredInstances(workspace.database, { rows, history: 9, bytes: 9_999 });
+  while ((await sweep(100)).instances > 0);
   await inside((t) => saveInstances(t, contextId, [write('a'), write('b'), write('busy')], -1));
   await inside((t) => saveInstances(t, contextId, [write('lasting')], 60));
   await asOwner(workspace.url, `update context_instances set operation_id = gen_random_uuid() where context_id = '${contextId}' and instance_id = 'busy'`); // prettier-ignore
-  expect(await sweepExpiredInstances(workspace.database, 1)).toHaveLength(1);
-  expect(await sweepExpiredInstances(workspace.database, 10)).toMatchObject([{ contextId }]);
-  expect(await sweepExpiredInstances(workspace.database, 10)).toEqual([]);
+  expect(await sweep(1)).toEqual({ instances: 1, history: 0 });
+  expect(await sweep(10)).toEqual({ instances: 1, history: 0 });
+  expect(await sweep(10)).toEqual({ instances: 0, history: 0 });
   expect(
     await asOwner(
       workspace.url,

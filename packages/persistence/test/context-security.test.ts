@@ -57,24 +57,32 @@ beforeAll(async () => {
     await persistence.addHistory(t, id, [{ instanceId: 'free', fact: 'n', timestamp: 1, value: 1 }], 9);
     await persistence.writeLinks(t, id, [{ instanceId: 'free', fact: 'k', targetId: 'c' }]);
     await persistence.registerEvaluation(t, id, { instanceId: 'free', type: 'rule', slug: 'bound' });
+    expect(await persistence.markUntold(t, id, ['busy'], 600_000)).toEqual(new Map([['busy', untold.mark]]));
     await persistence.takeTickets(t, id, ['busy'], { ticketId, leaseMs: 600_000, most: 9 });
   });
 });
 afterAll(() => workspace.close());
 
 type Attempt = readonly [name: string, work: (transaction: Transaction) => Promise<unknown>, nothing: unknown];
+/** Marks are counted from 1. */
+const untold = { instanceId: 'busy', mark: '1' };
 const links = { contextId: id, fact: 'k', after: '', limit: 9 };
 
 /** Every function of contexts, called with the ids and names of what is there. */
 const ATTEMPTS: readonly Attempt[] = [
-  ['loadContextWorld', (t) => persistence.loadContextWorld(t), { contexts: [], relationships: [] }],
+  ['loadContextWorld', (t) => persistence.loadContextWorld(t), { contexts: [], relationships: [], foreignKeys: [] }],
   ['findContext', (t) => persistence.findContext(t, { id }), undefined],
   ['findContext by slug', (t) => persistence.findContext(t, { slug: 'orders' }), undefined],
+  ['findContextByName', (t) => persistence.findContextByName(t, 'orders'), undefined],
+  ['findCreatedLike', (t) => persistence.findCreatedLike(t, { name: CONTEXT.name, slug: undefined }), []],
   ['listContexts', (t) => persistence.listContexts(t, {}), { contexts: [], nextCursor: null }],
   ['updateContext', (t) => persistence.updateContext(t, id, CONTEXT), undefined],
   ['deleteContext', (t) => persistence.deleteContext(t, id), undefined],
   ['deleteRelationship', (t) => persistence.deleteRelationship(t, OTHER, RELATIONSHIP.id), undefined],
   ['findContextInForce', (t) => persistence.findContextInForce(t, { id }), undefined],
+  ['findVisibleAround', (t) => persistence.findVisibleAround(t, 'orders'), undefined],
+  ['findCollectionGroups', (t) => persistence.findCollectionGroups(t, id), {}],
+  ['saveCollectionGroups', (t) => persistence.saveCollectionGroups(t, id, { a: ['theirs'] }), undefined],
   ['findBoundRules', (t) => persistence.findBoundRules(t, 'orders'), []],
   ['unbindRules', (t) => persistence.unbindRules(t, 'orders'), []],
   ['loadRuleInterface', (t) => persistence.loadRuleInterface(t, versionId), undefined],
@@ -107,7 +115,14 @@ const ATTEMPTS: readonly Attempt[] = [
     undefined,
   ],
   ['findHistory', (t) => persistence.findHistory(t, id, ['free'], { facts: ['n'], limit: 9 }), new Map()],
-  ['findLinkTargets', (t) => persistence.findLinkTargets(t, { ...links, instanceIds: ['free'] }), []],
+  ['findLinkTargets', (t) => persistence.findLinkTargets(t, { ...links, instanceIds: ['free'], after: undefined }), []],
+  ['findVersions', (t) => persistence.findVersions(t, id, ['free']), new Map()],
+  [
+    'saveUntoldProgress',
+    (t) => persistence.saveUntoldProgress(t, id, [{ ...untold, progress: { relationshipId: 'mine', after: '' } }]),
+    undefined,
+  ],
+  ['forgetUntold', (t) => persistence.forgetUntold(t, id, [untold]), undefined],
   ['findLinkHolders', (t) => persistence.findLinkHolders(t, { ...links, instanceIds: ['c'] }), []],
   [
     'findRelatedPieces',
@@ -120,14 +135,27 @@ const ATTEMPTS: readonly Attempt[] = [
   ],
   ['findNamed', (t) => persistence.findNamed(t, { contextId: id, ids: ['free'], facts: undefined }), []],
   ['forgetFormerLinks', (t) => persistence.forgetFormerLinks(t, id, new Map([['free', 1]])), undefined],
-  ['linkExistingInstances', (t) => persistence.linkExistingInstances(t, id, 'k'), undefined],
+  ['holdContext', (t) => persistence.holdContext(t, id), undefined],
+  ['findForeignKeys', (t) => persistence.findForeignKeys(t), []],
+  ['lockForeignKey', (t) => persistence.lockForeignKey(t, { contextId: id, fact: 'k' }), undefined],
+  [
+    'lockForeignKeyHolders',
+    (t) => persistence.lockForeignKeyHolders(t, { contextId: id, fact: 'k' }, { after: '', limit: 9 }),
+    [],
+  ],
+  [
+    'saveForeignKey',
+    (t) => persistence.saveForeignKey(t, { contextId: id, fact: 'k' }, { state: 'dropping', after: '' }),
+    undefined,
+  ],
+  ['dropForeignKey', (t) => persistence.dropForeignKey(t, { contextId: id, fact: 'k' }, 9), true],
   ['findRegistrations', (t) => persistence.findRegistrations(t, id, ['free']), []],
   [
     'endRegistrations',
     (t) => persistence.endRegistrations(t, id, [{ instanceId: 'free', type: 'rule', slug: 'bound' }]),
     undefined,
   ],
-  ['findTurns', (t) => persistence.findTurns(t, ticketId), []],
+  ['findTurns', (t) => persistence.findTurns(t, id, ticketId), undefined],
   ['renewTickets', (t) => persistence.renewTickets(t, { ticketId, leaseMs: -1 }), 0],
   ['returnTickets', (t) => persistence.returnTickets(t, ticketId), undefined],
 ];
@@ -136,10 +164,12 @@ const ATTEMPTS: readonly Attempt[] = [
 const ADDITIONS: readonly (readonly [string, (transaction: Transaction) => Promise<unknown>])[] = [
   ['insertRelationship', (t) => persistence.insertRelationship(t, OTHER, { ...RELATIONSHIP, id: randomUUID(), name: 'mine' })], // prettier-ignore
   ['lockInstances', (t) => persistence.lockInstances(t, { contextId: id, instanceIds: ['mine'], create: true })],
+  ['registerForeignKey', (t) => persistence.registerForeignKey(t, { contextId: id, fact: 'k' })],
   ['mergeDirect', (t) => persistence.mergeDirect(t, id, [{ instanceId: 'free', facts: { k: 'mine' } }], null)],
   ['addHistory', (t) => persistence.addHistory(t, id, [{ instanceId: 'free', fact: 'n', timestamp: 2, value: 2 }], 1)],
   ['writeLinks', (t) => persistence.writeLinks(t, id, [{ instanceId: 'free', fact: 'k', targetId: 'mine' }])],
   ['registerEvaluation', (t) => persistence.registerEvaluation(t, id, { instanceId: 'free', type: 'rule', slug: 'mine' })], // prettier-ignore
+  ['markUntold', (t) => persistence.markUntold(t, id, ['free'], 1)],
   ['takeTickets', (t) => persistence.takeTickets(t, id, ['free'], { ticketId: randomUUID(), leaseMs: 1, most: 9 })],
 ];
 
@@ -148,15 +178,26 @@ const OTHERWISE: Readonly<Record<string, string>> = {
   insertContext: 'what a stranger makes is its own',
   lockContextWorld: 'what a stranger makes is its own',
   findContextRevision: 'what a stranger makes is its own',
+  changeContexts: 'changes nothing: it waits for others who work on a context',
   loadCollections: 'reads values under their own row security: values.test.ts',
   takeOverOperations: 'context-instances.test.ts: on behalf of no workspace',
-  sweepExpiredInstances: 'context-instances.test.ts: on behalf of no workspace',
+  sweepExpiredInstances: 'context-removal.test.ts: on behalf of no workspace',
+  removeContextStep: 'context-removal.test.ts: on behalf of no workspace',
+  findUnfinishedForeignKeys: 'context-foreign-keys.test.ts: on behalf of no workspace',
+  takeUntold: 'context-untold.test.ts: on behalf of no workspace',
   forgetStaleTickets: 'context-instances.test.ts: on behalf of no workspace',
 };
 
 const TABLES = [
   ...['contexts', 'context_relationships', 'context_instances', 'context_history', 'context_links'],
-  ...['context_registrations', 'context_tickets', 'context_operations', 'rules'],
+  ...[
+    'context_registrations',
+    'context_tickets',
+    'context_operations',
+    'context_foreign_keys',
+    'rules',
+    'context_removals',
+  ],
 ];
 const state = async (): Promise<unknown> => {
   const rows = await Promise.all(

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import {
   findRelatedPieces,
   insertContext,
-  linkExistingInstances,
   type RelatedPiece,
   type RelatedPiecesQuery,
   type Transaction,
@@ -36,8 +35,18 @@ beforeEach(async () => {
     range(3 * index + 1).map((n) => write(`${id}-${String(n).padStart(2, '0')}`, { k: id, total: n })),
   );
   await inside((t) => saveInstances(t, contextId, orders));
-  await inside((t) => linkExistingInstances(t, contextId, 'k'));
+  await link(orders);
 });
+
+/** Links instances by the fact `k`. */
+const link = (holders: readonly ReturnType<typeof write>[]): Promise<void> =>
+  inside((t) =>
+    writeLinks(
+      t,
+      contextId,
+      holders.map(({ instanceId, facts }) => ({ instanceId, fact: 'k', targetId: String(facts['k']) })),
+    ),
+  );
 
 const collect = async (t: Transaction, query: RelatedPiecesQuery): Promise<RelatedPiece[]> => {
   const found: RelatedPiece[] = [];
@@ -62,7 +71,7 @@ it.each([1, 2, 3, 4, 5, 10, 21, 22, 23])('of at most %d links, each once and in 
 
 it('whole where no facts are named', async () => {
   const [piece] = await pieces({ ids: ['c2'], facts: undefined });
-  expect(piece).toEqual({ ofId: 'c2', related: [{ id: 'c2-00', k: 'c2', total: 0 }] });
+  expect(piece).toEqual({ ofId: 'c2', related: [{ id: 'c2-00', k: 'c2', total: 0 }], bytes: 38 });
 });
 
 it('with defaults where a fact was never given, derived facts before others, and null as null', async () => {
@@ -73,10 +82,11 @@ it('with defaults where a fact was never given, derived facts before others, and
       { ...parts, instanceId: 'x2', facts: { k: 'x' }, derived: {} },
     ]),
   );
-  await inside((t) => linkExistingInstances(t, contextId, 'k'));
+  await link(['x1', 'x2'].map((id) => write(id, { k: 'x' })));
   const facts = [wanted('d', 9), wanted('e', 9), wanted('n', [9]), wanted('z')];
   expect(await pieces({ ids: ['x'], facts })).toEqual([
     {
+      bytes: 38,
       ofId: 'x',
       related: [
         { d: 2, e: null, n: null, z: null },
@@ -84,7 +94,7 @@ it('with defaults where a fact was never given, derived facts before others, and
       ],
     },
   ]);
-  expect(await pieces({ ids: ['x'], facts: [] })).toEqual([{ ofId: 'x', related: [{}, {}] }]);
+  expect(await pieces({ ids: ['x'], facts: [] })).toEqual([{ ofId: 'x', related: [{}, {}], bytes: 4 }]);
 });
 
 it('without those that do not exist any more, or were linked before', async () => {
@@ -100,8 +110,8 @@ it('without those that do not exist any more, or were linked before', async () =
   ]);
 });
 
-it('and leave out the rest of those who have more than is wanted of each', async () => {
-  const found = totalsOf(await pieces({ most: 2, mostOfEach: 3 }));
+it('and leave out the rest of those whose related ones take more bytes than are wanted of each', async () => {
+  const found = totalsOf(await pieces({ most: 2, mostBytesOfEach: 3 * '[0]'.length }));
   expect(found.slice(0, 2)).toEqual([[0], [0, 1, 2, 3]]);
   for (const list of found.slice(2)) {
     expect(list.length).toBeGreaterThan(3);

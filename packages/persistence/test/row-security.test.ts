@@ -9,10 +9,12 @@ import {
   deleteRule,
   deleteUser,
   deleteValue,
+  findInputKeys,
   findKeyRole,
   findNumberedVersion,
   findRule,
   areSameVersions,
+  asWorkspace,
   deleteTestResult,
   endRelease,
   findOpenReleases,
@@ -43,6 +45,7 @@ import {
   listValues,
   loadValues,
   loadVersion,
+  measureVersion,
   lockRule,
   type NewRelease,
   type NewRule,
@@ -73,6 +76,7 @@ import {
   findLeftValues,
   findManagedValues,
   findObject,
+  findPredecessors,
   findObjectFields,
   findTakenNames,
   insertObject,
@@ -207,6 +211,7 @@ describe('row security', () => {
     ['findRulePointer', (transaction) => findRulePointer(transaction, rule.slug), undefined],
     ['findNumberedVersion', (transaction) => findNumberedVersion(transaction, rule.id, 1), undefined],
     ['loadVersion', (transaction) => loadVersion(transaction, versionId), undefined],
+    ['measureVersion', (transaction) => measureVersion(transaction, versionId), undefined],
     ['listApiKeys', (transaction) => listApiKeys(transaction, { limit: 9 }), { keys: [], nextCursor: null }],
     ['revokeApiKey', (transaction) => revokeApiKey(transaction, key.id), undefined],
     ['findValues', (transaction) => findValues(transaction, { ids: [valueId], names: ['ours'] }), []],
@@ -215,6 +220,7 @@ describe('row security', () => {
     ['updateValue', (transaction) => updateValue(transaction, valueId, { name: 'theirs' }), { status: 'not_found' }],
     ['deleteValue', (transaction) => deleteValue(transaction, valueId), { status: 'not_found' }],
     ['listVersions', (transaction) => listVersions(transaction, rule.id, { limit: 9 }), []],
+    ['findInputKeys', (transaction) => findInputKeys(transaction, rule.id, ''), []],
     ['loadVersionDocument', (transaction) => loadVersionDocument(transaction, versionId), undefined],
     ['areSameVersions', (transaction) => areSameVersions(transaction, versionId, versionId.toUpperCase()), false],
     [
@@ -292,11 +298,13 @@ describe('row security', () => {
         rotateApiKey(transaction, key.id, { selector: 'x', secretHash: 'ab'.repeat(32), overlapSeconds: 0 }),
       { status: 'not_found' },
     ],
+    ['findPredecessors', (transaction) => findPredecessors(transaction, key.id), []],
     ['recordKeyUse', (transaction) => recordKeyUse(transaction, key.id), undefined],
   ];
 
   /** Functions that make something of one's own, or act within limits that tests of their own state, below or in the file named. */
   const ELSEWHERE: Readonly<Record<string, string>> = {
+    asWorkspace: 'sees the whole of its own workspace for a part of a transaction',
     insertRule: 'the id of a hidden rule',
     insertRelease: 'can neither make nor approve a release',
     recordApproval: 'can neither make nor approve a release',
@@ -338,10 +346,14 @@ describe('row security', () => {
     deleteRole: 'only an access without restriction may: roles.test.ts',
     addUsage: 'counts are of the whole workspace',
     readUsage: 'counts are of the whole workspace',
+    findWorkerFloor: 'worker-floors.test.ts',
+    setWorkerFloor: 'worker-floors.test.ts',
+    readDesiredWorkers: 'worker-floors.test.ts: on behalf of no workspace',
     findUnknownGroups: 'the whole workspace knows its groups',
   };
   /** Functions of contexts: `context-security.test.ts` says by itself which are missing there. */
   const OF_CONTEXTS = [
+    ...['findVisibleAround', 'findCollectionGroups', 'saveCollectionGroups'],
     ...['findContextRevision', 'loadContextWorld', 'lockContextWorld', 'deleteContext', 'findContext', 'insertContext'],
     ...[
       'listContexts',
@@ -355,23 +367,32 @@ describe('row security', () => {
     ...['loadRuleInterface', 'unbindRules', 'lockInstances', 'findCommitOutcome', 'releaseInstances', 'renewLease'],
     ...['writeBackInstances', 'writeInstances', 'mergeDirect', 'deleteInstance', 'findHeldFacts', 'findInstances'],
     ...['listInstances', 'saveReaderPasses', 'addHistory', 'findHistory', 'findLinkHolders', 'findLinkTargets'],
-    ...[
-      'findNamed',
-      'findRelatedPieces',
-      'forgetFormerLinks',
-      'linkExistingInstances',
-      'writeLinks',
-      'endRegistrations',
-      'findRegistrations',
-    ],
+    ...['findNamed', 'findRelatedPieces', 'forgetFormerLinks', 'writeLinks', 'endRegistrations', 'findRegistrations'],
     ...['registerEvaluation', 'findTurns', 'renewTickets', 'returnTickets', 'takeTickets', 'forgetStaleTickets'],
-    ...['sweepExpiredInstances', 'takeOverOperations'],
+    ...[
+      'sweepExpiredInstances',
+      'removeContextStep',
+      'takeOverOperations',
+      'changeContexts',
+      'holdContext',
+      'findForeignKeys',
+    ],
+    ...['dropForeignKey', 'findUnfinishedForeignKeys', 'lockForeignKey', 'lockForeignKeyHolders'],
+    ...['registerForeignKey', 'saveForeignKey', 'findContextByName', 'findCreatedLike'],
+    ...['findVersions', 'forgetUntold', 'markUntold', 'saveUntoldProgress', 'takeUntold'],
   ];
   /** Functions that work on databases and identities, not on what a workspace has. */
   const NOT_OF_WORKSPACES = [
     ...['openDatabase', 'createDatabase', 'dropDatabase', 'checkDatabase', 'checkServer', 'requireDatabase'],
-    ...['migrate', 'ensureWorkspace', 'accessOfKey', 'findPendingMigrations'],
-    ...['isValueReference', 'referencesIn'],
+    ...[
+      'migrate',
+      'ensureWorkspace',
+      'ensureServiceLogin',
+      'readCacheEntrySecret',
+      'accessOfKey',
+      'findPendingMigrations',
+    ],
+    ...['isValueReference', 'referencesIn', 'refusesValues'],
   ];
 
   it('is tested here for every function of the package', () => {
@@ -383,6 +404,27 @@ describe('row security', () => {
     ]);
     const functions = Object.entries(persistence).filter(([, value]) => typeof value === 'function');
     expect(functions.map(([name]) => name).filter((name) => !named.has(name))).toEqual([]);
+  });
+
+  it('asWorkspace sees the whole of its own workspace for a part of a transaction, and no more', async () => {
+    const see = async (transaction: Transaction) => (await findRule(transaction, { id: rule.id }))?.id;
+    const look = (access: WorkspaceAccess) =>
+      workspace.database.inWorkspace(access, async (transaction) => [
+        await see(transaction),
+        await asWorkspace(transaction, () => asWorkspace(transaction, () => see(transaction))),
+        await see(transaction),
+      ]);
+    const restricted = { ...workspace.access, userGroups: ['elsewhere'] };
+    expect(await look(restricted)).toEqual([undefined, rule.id, undefined]);
+    expect(await look({ ...restricted, workspaceId: stranger.workspaceId })).toEqual([undefined, undefined, undefined]);
+    const failing = workspace.database.inWorkspace(restricted, async (transaction) => {
+      const failure = new RangeError('The work fails.');
+      await transaction
+        .savepoint((inner) => asWorkspace(inner, () => Promise.reject(failure)))
+        .catch((error: unknown) => expect(error).toBe(failure));
+      return see(transaction);
+    });
+    expect(await failing).toBeUndefined();
   });
 
   /** Everything that the blind must not have changed. */

@@ -265,7 +265,7 @@ describe('rules', () => {
         status: 'deleted',
         slug: rule.slug,
         name: rule.name,
-        versionIds,
+        versions: versionIds.map((id, index) => ({ id, number: index + 1 })),
       });
       expect(await find(rule.id)).toBeUndefined();
       expect(await inWorkspace((transaction) => loadVersion(transaction, versionIds[0] ?? ''))).toBeUndefined();

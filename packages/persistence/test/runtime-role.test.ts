@@ -4,10 +4,12 @@ import {
   createApiKey,
   type Database,
   deleteRule,
+  ensureServiceLogin,
   findApiKey,
   insertRule,
   listRules,
   publishRule,
+  setWorkerFloor,
   type Transaction,
   type WorkspaceAccess,
 } from '../src';
@@ -29,6 +31,7 @@ describe('the database, to the runtime role', () => {
       await publishRule(transaction, rule.id, { versionId: randomUUID() });
       await insertRule(transaction, newRule());
       await createApiKey(transaction, key);
+      await setWorkerFloor(transaction, { targetWorkers: 3, keepsLarger: true, durationMs: 60_000 });
     });
   });
   afterAll(() => workspace.close());
@@ -37,7 +40,7 @@ describe('the database, to the runtime role', () => {
     workspace.database.inWorkspace(access, work);
 
   describe('the runtime role', () => {
-    const TABLES = ['rules', 'rule_versions', 'rule_ids', 'roles'] as const;
+    const TABLES = ['rules', 'rule_versions', 'rule_ids', 'roles', 'worker_floors'] as const;
     const raw = (access: WorkspaceAccess, sql: string): Promise<unknown> =>
       as(access, async (transaction) => await transaction.raw(sql));
 
@@ -100,9 +103,12 @@ describe('the database, to the runtime role', () => {
       ['read a hash of a password', 'select password_hash from users'],
       ['read a hash of a link', 'select token_hash from invitations'],
       ['rename a role', `update roles set name = 'x'`],
+      ['forget how many workers are asked for', 'delete from worker_floors'],
+      ['ask for workers as another workspace', 'update worker_floors set workspace_id = gen_random_uuid()'],
       ['empty a table', 'truncate rules cascade'],
       ['switch row security off', 'alter table rules disable row level security'],
       ['drop a policy', 'drop policy in_workspace on rules'],
+      ['read a secret of the deployment from its table', 'select secret from deployment_secrets'],
       ['make a table', 'create table mine (id int)'],
     ])('may not %s', async (_, sql) => {
       await expect(workspace.database.lookUp(sql)).rejects.toMatchObject({ cause: { sqlState: '42501' } });
@@ -155,13 +161,11 @@ describe('the database, to the runtime role', () => {
     const login = `login_${randomUUID().slice(0, 8)}`;
     let asLogin: Database;
     beforeAll(async () => {
-      await asOwner(workspace.url, `create role ${login} login password 'secret' noinherit`);
-      await asOwner(workspace.url, `grant decision_runtime to ${login} with inherit false, set true`);
-      const url = new URL(workspace.url);
-      url.username = login;
-      url.password = 'secret';
-      expect(await checkDatabase(url.href)).toEqual([]);
-      asLogin = workspace.open({ url: url.href });
+      const first = await ensureServiceLogin(workspace.url, login);
+      const url = await ensureServiceLogin(workspace.url, login);
+      expect(new URL(url).password).not.toBe(new URL(first).password);
+      expect(await checkDatabase(url)).toEqual([]);
+      asLogin = workspace.open({ url });
     });
     afterAll(async () => {
       await asLogin.close();
@@ -208,7 +212,7 @@ describe('the database, to the runtime role', () => {
       expect(tables.filter(({ secured, has_policy }) => !secured || !has_policy)).toEqual([]);
     });
 
-    it('puts the workspace on every table but that of the workspaces', async () => {
+    it('puts the workspace on every table but those of the deployment', async () => {
       const without = await asOwner(
         workspace.url,
         `select table_name from information_schema.tables t
@@ -218,7 +222,10 @@ describe('the database, to the runtime role', () => {
            where c.table_schema = 'public' and c.table_name = t.table_name and c.column_name = 'workspace_id' and c.is_nullable = 'NO'
          )`,
       );
-      expect(without).toEqual([{ table_name: 'workspaces' }]);
+      expect(without).toEqual(
+        expect.arrayContaining([{ table_name: 'deployment_secrets' }, { table_name: 'workspaces' }]),
+      );
+      expect(without).toHaveLength(2);
     });
 
     it('refuses to change a version, whoever asks', async () => {

@@ -79,8 +79,28 @@ describe('values', () => {
     const { id } = await saveOne(number('a', 1));
     await inWorkspace((transaction) => updateValue(transaction, id, { archived: true }));
     const loaded = await inWorkspace((transaction) => loadValues(transaction, [id, UNKNOWN_ID, 'no uuid']));
-    expect(loaded).toEqual({ revision: await revision(), values: [{ id, name: 'a', type: 'number', content: 1 }] });
+    expect(loaded).toEqual({
+      revision: await revision(),
+      values: [{ id, name: 'a', type: 'number', content: 1, audiences: [[]] }],
+    });
     expect(await inWorkspace((transaction) => loadValues(transaction, []))).toMatchObject({ values: [] });
+  });
+
+  it('are loaded with the groups that see them, and those that see each value which a list holds', async () => {
+    const member = await saveOne(number('member', 1), ['sales']);
+    const reference = { $rb: 'globalValue', id: member.id, name: 'member' };
+    const list = await saveOne({ name: 'all', type: 'list', content: [reference, 2], refersTo: [member.id] }, [
+      'sales',
+      'ops',
+    ]);
+    const load = async () => (await inWorkspace((transaction) => loadValues(transaction, [list.id]))).values;
+    expect(await load()).toEqual([
+      { id: list.id, name: 'all', type: 'list', content: [1, 2], audiences: [['sales', 'ops'], ['sales']] },
+    ]);
+    const before = await revision();
+    await inWorkspace((transaction) => updateValue(transaction, member.id, { userGroups: ['ops'] }));
+    expect(await load()).toMatchObject([{ audiences: [['sales', 'ops'], ['ops']] }]);
+    expect(await revision()).toBeGreaterThan(before);
   });
 
   it('are archived, listed only where asked for, and revived with their identity', async () => {

@@ -1,21 +1,32 @@
+export { openAdmission } from './admission/open-admission';
+export { type RequestPlace, type RequestPlaces } from './admission/request-place';
 export { generateApiKey, type GeneratedApiKey, hashApiKeySecret, parseApiKey } from './api-keys/api-key';
 export { guardKeys, type GuardKeysOptions } from './api-keys/guard-keys';
 export { type Authenticator, createAuthenticator, type Identity, type StoredKey } from './api-keys/authenticator';
 export { describeSettings, type SettingRow } from './config/describe-settings';
-export { brokerSettings, cacheSettings, databaseSettings, decisionSettings } from './config/infrastructure-settings';
+export {
+  brokerSettings,
+  cacheSettings,
+  databaseSettings,
+  decisionSettings,
+  evaluationSettings,
+} from './config/infrastructure-settings';
 export { ConfigError, readConfig } from './config/read-config';
 export { Secret } from './config/secret';
-export { httpSettings } from './config/service-settings';
+export { PROXY_SECRET_HEADER } from './http/client-address';
+export { admissionSettings, httpSettings, processSettings } from './config/service-settings';
 export { settingsTable } from './config/settings-table';
 export { type Config, optional, type Setting, type SettingsShape } from './config/setting';
 export { flag, limit, list, oneOf, port, secret, text, wholeNumber } from './config/setting-builders';
 export { url } from './config/url-setting';
 export { Answer } from './http/answer';
 export { bindOperation, type BoundOperation, type LinesRequest, type OperationRequest } from './http/bind-operation';
+export { findUnstorableText, UNSTORABLE_TEXT } from './http/unstorable-text';
 export { checkJsonContentType } from './http/content-type';
 export { requireEntitlement } from './http/create-app';
 export { parseJsonLine } from './http/json-body';
 export { type BodyForm, formOfAnswer, isLinesType, LINES_TYPE } from './http/line-media';
+export { handleClientErrors } from './http/client-errors';
 export { readBody } from './http/read-body';
 export { type BodyPiecesOptions, readPieces } from './http/body-pieces';
 export { type RequestContext } from './http/request-context';
@@ -29,10 +40,12 @@ export {
   type ServiceServerOptions,
 } from './http/service-server';
 export { type Readiness, type ServiceRoute } from './http/service-routes';
+export { SECURITY_HEADERS } from './http/unreadable-request';
 export { writeSlowly } from './http/write-slowly';
 export { runService, type ServiceStart } from './lifecycle/run-service';
 export { StartRefusal } from './lifecycle/start-refusal';
 export { createStopper, type Stopper } from './lifecycle/stopper';
+export { withDeadline } from './lifecycle/with-deadline';
 export { createLogger, type Logger } from './logging/logger';
 export { createEventCounter } from './metrics/event-counter';
 export { createMetrics, type Metrics } from './metrics/metrics';

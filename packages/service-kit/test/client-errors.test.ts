@@ -1,4 +1,4 @@
-import { importRule } from '@decision/contracts';
+import { importRule, openApiDocument, operations } from '@decision/contracts';
 import { bodyOf, openRaw, type RawConnection } from './raw-connection';
 import { send, startTestService, type TestService } from './test-service';
 
@@ -100,7 +100,7 @@ it('refuses and counts a connection once, however much nonsense comes', async ()
   connection.send(`GET / HTTP/1.1\r\nhost: x\r\nx: ${'a'.repeat(20_000)}`);
   await connection.received(/^HTTP\/1\.1 431 /);
   for (let time = 0; time < 5; time += 1) connection.send('a'.repeat(20_000));
-  expect(bodyOf(await connection.closed)).toMatchObject({ code: 'invalid_request' });
+  expect(bodyOf(await connection.closed)).toMatchObject({ code: 'headers_too_large' });
   expect(await refusedCount()).toBe('1');
 });
 
@@ -109,4 +109,21 @@ it('says nothing of the inside, nor logs an error, for bytes that are no request
   const answer = await connection.closed;
   expect(answer).not.toMatch(/secret|HPE_|parse/i);
   expect(service.lines).toEqual([]);
+});
+
+it('answers headers that are too large as the documents of every operation say', async () => {
+  const { paths } = openApiDocument(operations, { title: 'T', version: '1' }) as {
+    paths: Record<
+      string,
+      Record<string, { responses: Record<string, { content: Record<string, { examples: object }> }> }>
+    >;
+  };
+  connection.send(`${chunked.split('\r\n')[0] ?? ''}\r\nhost: x\r\ncookie: ${'a'.repeat(20_000)}\r\n\r\n`);
+  const answer = await connection.closed;
+  const { code } = bodyOf(answer) as { code: string };
+  for (const [path, methods] of Object.entries(paths))
+    for (const [method, { responses }] of Object.entries(methods)) {
+      const documented = Object.keys(responses[statuses(answer)[0] ?? '']?.content['application/json']?.examples ?? {});
+      expect({ path, method, documented }).toEqual({ path, method, documented: [code] });
+    }
 });

@@ -50,6 +50,45 @@ it('lets requests in flight finish, refuses new connections, and then is gone', 
   await service.server.stop(5_000);
 });
 
+it('accepts connections for the grace period, as not ready and each for one request, and none after it', async () => {
+  const graceful = await startTestService({ shutdownGraceMs: 3_000 }, () => Promise.resolve({}));
+  expect((await send(graceful.url, 'GET', '/ready')).status).toBe(200);
+  const stopped = graceful.server.stop(20_000);
+  // Each of these opens a connection of its own.
+  expect(await send(graceful.url, 'GET', '/ready')).toMatchObject({ status: 503, headers: { connection: 'close' } });
+  const solved = await send(graceful.url, 'POST', importRule.path, {}, '{"rule":{}}');
+  expect(solved).toMatchObject({ status: 200, headers: { connection: 'close' } });
+  await stopped;
+  await expect(send(graceful.url, 'GET', '/ready')).rejects.toThrow(/ECONNREFUSED/);
+});
+
+it('loses no request of a rolling upgrade: clients go on to the next process as soon as the first is not ready', async () => {
+  const first = await startTestService({ shutdownGraceMs: 2_000 }, () => Promise.resolve({}));
+  const second = await startTestService({}, () => Promise.resolve({}));
+  // A balancer asks only now and then who is ready.
+  let target = first.url;
+  const ask = async (): Promise<void> => {
+    if ((await send(first.url, 'GET', '/ready')).status !== 200) target = second.url;
+  };
+  const statuses: number[] = [];
+  let goesOn = true;
+  const client = async (): Promise<void> => {
+    while (goesOn) statuses.push((await send(target, 'POST', importRule.path, {}, '{"rule":{}}')).status);
+  };
+  const clients = Promise.all(Array.from({ length: 5 }, client));
+  while (statuses.length < 50) await new Promise((resolve) => setImmediate(resolve));
+  const stopped = first.server.stop(20_000);
+  const seen = statuses.length;
+  while (statuses.length < seen + 50) await new Promise((resolve) => setImmediate(resolve));
+  await ask();
+  expect(target).toBe(second.url);
+  await stopped;
+  goesOn = false;
+  await clients;
+  expect(new Set(statuses)).toEqual(new Set([200]));
+  await second.server.stop(0);
+});
+
 it('serves what a kept-alive connection sends while it stops, as not ready, and asks it to close', async () => {
   await viaAgent('GET', '/health');
   const stopped = service.server.stop(5_000);

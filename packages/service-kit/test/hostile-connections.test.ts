@@ -27,21 +27,32 @@ const ALIVE = { status: 200, body: { status: 'ok' } };
 
 describe('bytes that are no request', () => {
   it.each([
-    ['nonsense', 'NONSENSE\r\n\r\n', 400],
-    ['an address of 20,000 characters', `GET /${'a'.repeat(20_000)} HTTP/1.1\r\nhost: x\r\n\r\n`, 431],
-    ['two lengths', 'GET / HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n', 400],
+    ['nonsense', 'NONSENSE\r\n\r\n', 400, 'invalid_request'],
+    [
+      'an address of 20,000 characters',
+      `GET /${'a'.repeat(20_000)} HTTP/1.1\r\nhost: x\r\n\r\n`,
+      431,
+      'headers_too_large',
+    ],
+    [
+      'two lengths',
+      'GET / HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n',
+      400,
+      'invalid_request',
+    ],
     [
       'both lengths',
       'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 3\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n',
       400,
+      'invalid_request',
     ],
-  ])('such as %s are refused in the one error body, and counted', async (_what, bytes, status) => {
+  ])('such as %s are refused in the one error body, and counted', async (_what, bytes, status, code) => {
     const connection = await open();
     connection.send(bytes);
     const answer = await connection.closed;
     expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
     expect(bodyOf(answer)).toEqual({
-      code: 'invalid_request',
+      code,
       error: expect.stringMatching(/\.$/),
       request_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
     });

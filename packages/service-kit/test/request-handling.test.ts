@@ -1,5 +1,6 @@
+import { gzipSync } from 'node:zlib';
 import { listRules } from '@decision/contracts';
-import { bindOperation, sendError } from '../src/index';
+import { bindOperation, sendBytes, sendError } from '../src/index';
 import { openRaw } from './raw-connection';
 import { send, startTestService, type TestService } from './test-service';
 
@@ -14,6 +15,34 @@ it('takes a request with an expectation that nobody knows as one without', async
   const { status, headers } = await send(url, 'GET', '/health', { expect: 'the-unexpected' });
   expect(status).toBe(200);
   expect(headers['x-request-id']).toBeDefined();
+});
+
+it('takes a body above 256 KiB only where the operation declares a large one, plain or packed', async () => {
+  const { url } = await start({ bodyLimitBytes: 10_000_000 });
+  const rules = '/api/v1/admin/rules';
+  const large = `{"rule":{}${' '.repeat(300_000)}}`;
+  expect((await send(url, 'POST', `${rules}/import`, {}, large)).status).toBe(200);
+  const tooLarge = { status: 413, body: { code: 'payload_too_large', limit_bytes: 262_144 } };
+  const body = JSON.stringify({ id: 'x'.repeat(300_000) });
+  for (const [headers, bytes] of [
+    [{}, body],
+    [{ 'content-encoding': 'gzip' }, gzipSync(body)],
+  ] as const) {
+    const answer = await send(url, 'DELETE', `${rules}/delete`, headers, bytes);
+    expect(answer).toMatchObject(tooLarge);
+    expect(answer.body['error']).toContain('262144 bytes, the limit of this call');
+  }
+  const { body: document } = await send(url, 'GET', '/openapi.json');
+  expect(document).toMatchObject({
+    paths: {
+      [`${rules}/delete`]: {
+        delete: { requestBody: { 'x-max-bytes': 262_144, description: expect.stringContaining('262144') as unknown } },
+      },
+      [`${rules}/import`]: {
+        post: { requestBody: { description: expect.stringContaining('HTTP_BODY_LIMIT_BYTES') as unknown } },
+      },
+    },
+  });
 });
 
 it('asks for the body of a client that waits to be asked', async () => {
@@ -149,4 +178,54 @@ it('logs nothing of requests that go well where it is not', async () => {
   const { url, lines } = await start();
   await send(url, 'GET', '/health');
   expect(lines).toEqual([]);
+});
+
+it('does not count the time in which the service itself holds a body back against the client', async () => {
+  const body = Buffer.alloc(8_000_000, 'x');
+  let release: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => (release = resolve));
+  const { url } = await start({
+    requestTimeoutMs: 100,
+    hot: {
+      operations: [],
+      route: (request, response) => {
+        let size = 0;
+        // Node looks at connections every 50 ms here; a deadline of its own would be over after 5.1 s.
+        setTimeout(release, 6_000);
+        void held.then(() => {
+          request.on('data', (piece: Buffer) => (size += piece.length));
+          request.on('end', () => sendBytes(response, 200, JSON.stringify({ size })));
+        });
+        return true;
+      },
+    },
+  });
+  expect(await send(url, 'POST', '/anything', {}, body)).toMatchObject({ status: 200, body: { size: body.length } });
+});
+
+it('ends the connection of a client that was answered and goes on sending slowly', async () => {
+  const { port } = await start({ requestTimeoutMs: 200 });
+  const connection = await openRaw(port);
+  connection.send('POST /nowhere HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n\r\nhalf');
+  expect(await connection.closed).toMatch(/^HTTP\/1\.1 404 /);
+});
+
+it.each([
+  ['a hot route', '/hot'],
+  ['an error', '/nowhere'],
+  ['health', '/health'],
+])('keeps browsers from taking the answer of %s for anything but data', async (_, path) => {
+  const { url } = await start({
+    hot: {
+      operations: [],
+      route: (request, response) => {
+        if (request.url !== '/hot') return false;
+        sendBytes(response, 200, '{}');
+        return true;
+      },
+    },
+  });
+  const { headers } = await send(url, 'GET', path);
+  expect(headers['x-content-type-options']).toBe('nosniff');
+  expect(headers['content-security-policy']).toContain("default-src '");
 });

@@ -26,7 +26,7 @@ interface Run {
 
 const run = (environment: Record<string, string>): Run => {
   const started = spawn(process.execPath, ['--conditions=source', '--import', tsx, script], {
-    env: { ...process.env, HOST: '127.0.0.1', PORT: '0', ...environment },
+    env: { ...process.env, HOST: '127.0.0.1', PORT: '0', SHUTDOWN_GRACE_MS: '0', ...environment },
   });
   child = started;
   let output = '';

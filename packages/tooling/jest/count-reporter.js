@@ -1,10 +1,24 @@
 'use strict';
 
 const { mkdirSync, writeFileSync } = require('node:fs');
-const { join } = require('node:path');
+const { join, relative } = require('node:path');
 const { failuresOf } = require('./failures.js');
 
-/** Writes `test-results/counts.json`, from which `npm test` prints the totals of all packages and what failed. */
+/** A line for each file with what it took, s; the longest first. */
+const durationsOf = (directory, testResults) =>
+  testResults
+    .map(({ testFilePath, perfStats: { start, end } }) => ({
+      file: relative(directory, testFilePath),
+      ms: end - start,
+    }))
+    .sort((a, b) => b.ms - a.ms)
+    .map(({ file, ms }) => `${(ms / 1000).toFixed(1).padStart(7)} s  ${file}\n`)
+    .join('');
+
+/**
+ * Writes `test-results/counts.json`, from which `npm test` prints the totals and what failed, and `durations.txt`: what each file took, the
+ * longest first.
+ */
 module.exports = class {
   constructor(globalConfig) {
     this.directory = globalConfig.rootDir;
@@ -20,5 +34,6 @@ module.exports = class {
     const written = join(this.directory, 'test-results');
     mkdirSync(written, { recursive: true });
     writeFileSync(join(written, 'counts.json'), JSON.stringify(counts));
+    writeFileSync(join(written, 'durations.txt'), durationsOf(this.directory, results.testResults));
   }
 };

@@ -10,7 +10,7 @@ export const accessOf = ({ workspaceId, userGroups, keyId, origin }: Identity): 
 });
 
 /**
- * The whole workspace, on behalf of the same identity. Instances are read and written with it once the identity was found to see their context:
- * what is derived from related instances is the same whoever asks.
+ * The whole workspace, on behalf of the same identity: the rights of an execution, once the identity was found to see its context (V2). What a request
+ * names, and what its answer shows, is read with {@link accessOf}.
  */
 export const wholeWorkspace = (access: WorkspaceAccess): WorkspaceAccess => ({ ...access, userGroups: undefined });

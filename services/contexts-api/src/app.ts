@@ -3,6 +3,7 @@ import {
   createServiceServer,
   type Logger,
   type Metrics,
+  type RequestPlaces,
   type ServiceServer,
 } from '@decision/service-kit';
 import { type ContextsApiConfig } from './config';
@@ -15,7 +16,15 @@ import { type InstancesContext } from './service-context';
 /** The part of the configuration that the HTTP side needs. */
 type HttpConfig = Pick<
   ContextsApiConfig,
-  'host' | 'port' | 'bodyLimitBytes' | 'requestTimeoutMs' | 'keepAliveMs' | 'logRequests' | 'trustedProxies'
+  | 'host'
+  | 'port'
+  | 'bodyLimitBytes'
+  | 'requestTimeoutMs'
+  | 'keepAliveMs'
+  | 'logRequests'
+  | 'trustedProxies'
+  | 'proxySecret'
+  | 'shutdownGraceMs'
 >;
 
 /** What the routes work with. */
@@ -24,6 +33,7 @@ export interface AppContext extends InstancesContext, DefinitionsContext {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly authenticator: Authenticator;
+  readonly admission: RequestPlaces;
   readonly health: HealthSource;
 }
 
@@ -36,6 +46,7 @@ export const createContextsApi = (context: AppContext): ServiceServer =>
     logger: context.logger,
     metrics: context.metrics,
     authenticator: context.authenticator,
+    admission: context.admission,
     operations: [...definitionRoutes(context), ...instanceRoutes(context)],
     health: () => readHealth(context.health),
     ready: () => readReadiness(context.health),

@@ -1,10 +1,12 @@
 import { limits } from '@decision/contracts';
 import {
+  admissionSettings,
   brokerSettings,
   cacheSettings,
   type Config,
   databaseSettings,
   decisionSettings,
+  evaluationSettings,
   httpSettings,
   limit,
 } from '@decision/service-kit';
@@ -16,6 +18,9 @@ export const settings = {
   ...cacheSettings,
   ...brokerSettings,
   ...decisionSettings,
+  ...admissionSettings,
+  admissionTargetMs: limit(limits.contextAdmissionTargetMs),
+  ...evaluationSettings,
   rpcTimeoutMs: limit(limits.rpcTimeoutMs),
   maxWorkers: limit(limits.maxWorkers),
   batchChunk: limit(limits.contextBatchChunk),

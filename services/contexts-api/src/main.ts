@@ -1,16 +1,24 @@
 import { randomUUID } from 'node:crypto';
-import { createStoredRules, tellAll } from '@decision/execution';
-import { openAuthenticator, openBroker, openDecisions, openRequester, openStores } from '@decision/infrastructure';
-import { createEventCounter, runService } from '@decision/service-kit';
+import { BRIEFLY_COMPILED_CELLS, createStoredRules, tellAll } from '@decision/execution';
+import {
+  openAuthenticator,
+  openBroker,
+  openDecisions,
+  openEvaluationThreads,
+  openRequester,
+  openStores,
+} from '@decision/infrastructure';
+import { openAdmission, runService } from '@decision/service-kit';
 import { createContextsApi } from './app';
 import { settings } from './config';
 import { createContextDirectory } from './definitions/context-directory';
 import { createLocalSettler } from './operations/local-settler';
 import { createSettler } from './operations/settler';
+import { createUpkeepTeller } from './upkeep/tell-upkeep';
 import { startUpkeep } from './upkeep/upkeep';
 
-/** Rows of rules that are kept compiled here, for operations that no message can carry. */
-const COMPILED_ROWS = 100_000;
+/** Memory of the rules that are kept compiled here, for operations that no message can carry. */
+const COMPILED_BYTES = 67_108_864;
 
 runService({
   name: 'contexts-api',
@@ -21,25 +29,32 @@ runService({
     const requester = broker && openRequester(broker, 'contextReplies', { config, metrics, stopper });
     if (requester === undefined) logger.warn('MQ_BROKERS names no broker: facts are merged, and no rule is run.');
     const directory = createContextDirectory(database);
+    const threads = openEvaluationThreads({ name: 'contexts-api', config, metrics, stopper });
     const rules = createStoredRules(database, cache, {
-      maxRows: COMPILED_ROWS,
+      maxCells: threads && BRIEFLY_COMPILED_CELLS,
+      maxBytes: COMPILED_BYTES,
       onStale: (error) =>
         logger.warn({ err: error }, 'Values could not be read again; rules go on with those they have.'),
     });
     const decisions =
       broker === undefined ? tellAll([]) : openDecisions(broker, database, { config, logger, metrics, stopper });
-    const local = createLocalSettler({ library: rules, decisions, newId: randomUUID });
+    const local = createLocalSettler({
+      ...{ library: rules, threads, decisions, newId: randomUUID },
+      onFault: ({ cause, ...fault }) => logger.error({ ...fault, err: cause }, 'A rule of a context had no answer.'),
+    });
     const operate = {
       database,
+      directory,
       settler: createSettler({ requester, local }),
       line: { mostWaiting: config.maxWaiting, ticketLeaseMs: config.leaseMs },
       leaseMs: config.leaseMs,
     };
     const upkeep = startUpkeep(
       {
-        ...{ database, directory, operate, timeoutMs: config.rpcTimeoutMs, now: Date.now, newId: randomUUID },
+        ...{ database, directory, operate, timeoutMs: config.rpcTimeoutMs, chunkSize: config.batchChunk },
+        ...{ now: Date.now, newId: randomUUID },
         onError: (error) => logger.warn({ err: error }, 'Upkeep of contexts failed; it is tried again.'),
-        onEvent: createEventCounter(metrics, 'upkeep'),
+        onEvent: createUpkeepTeller(metrics, logger),
       },
       config.upkeepPeriodMs,
     );
@@ -49,6 +64,7 @@ runService({
       timeoutMs: config.rpcTimeoutMs,
       chunkSize: config.batchChunk,
       lineMaxBytes: config.itemMaxBytes,
+      admission: openAdmission(config, metrics),
       authenticator: openAuthenticator({ database, logger, metrics }),
       health: {
         pingDatabase: () => database.ping(),

@@ -120,6 +120,36 @@ it('C90: one bad record in 1,000, of every kind, is rejected alone', async () =>
   expect(body['results']).toHaveLength(996);
 });
 
+it('C90: each of 20,000 zeros is answered with its rejection, as a list and as lines', async () => {
+  const zeros = Array.from({ length: 20_000 }, () => 0);
+  const answers = [
+    (await api.call('POST', `/contexts/batch/${slug}`, zeros)).body,
+    (await sendForAnswer(linesOf(zeros))).body,
+  ];
+  for (const body of answers) {
+    expect(body).toMatchObject({ accepted: 0, rejected: 20_000, results: [] });
+    expect(body).not.toHaveProperty('rejections_omitted');
+    expect((body['rejections'] as { position: number }[]).map(({ position }) => position)).toEqual(
+      zeros.map((_, at) => at),
+    );
+  }
+});
+
+it('C90: what exceeds 8 MiB of rejections is counted in one answer, and told in lines', async () => {
+  const zeros = Array.from({ length: 120_000 }, () => 0);
+  const lines = linesOf(zeros);
+  for (const body of [
+    (await api.call('POST', `/contexts/batch/${slug}`, zeros)).body,
+    (await sendForAnswer(lines)).body,
+  ]) {
+    const { length } = body['rejections'] as unknown[];
+    expect(length).toBeGreaterThan(80_000);
+    expect(body).toMatchObject({ rejected: 120_000, rejections_omitted: 120_000 - length });
+  }
+  const { entries } = await sendForLines(lines);
+  expect(entries.slice(0, -1).map((entry) => entry['position'])).toEqual(zeros.map((_, at) => at));
+});
+
 it('C90: a body that ends in half a line is merged, but for that line', async () => {
   const text = linesOf([order('a'), order('b'), order('c')]).slice(0, -5);
   expect((await sendForAnswer(text)).body).toMatchObject({ accepted: 2, rejected: 1, rejections: [{ position: 2 }] });

@@ -11,7 +11,7 @@ import {
   ServiceError,
   type SolutionRequestEnvelope,
 } from '@decision/contracts';
-import { createContextModels, createStoredRules, settleOperations } from '@decision/execution';
+import { createContextModels, createStoredRules, type SettleFault, settleOperations } from '@decision/execution';
 import { testStack } from '@decision/local-stack';
 import {
   createApiKey,
@@ -27,7 +27,7 @@ import {
   updateRule,
   type WorkspaceAccess,
 } from '@decision/persistence';
-import { createAuthenticator, createLogger, createMetrics, generateApiKey } from '@decision/service-kit';
+import { createAuthenticator, createLogger, createMetrics, generateApiKey, openAdmission } from '@decision/service-kit';
 import { createContextsApi } from '../src/app';
 import { createContextDirectory } from '../src/definitions/context-directory';
 import { createLocalSettler } from '../src/operations/local-settler';
@@ -51,6 +51,8 @@ export interface WorkersUnderTest {
   readonly keys: Map<string, Set<string>>;
   /** Decisions of operations that were settled in the service itself. */
   readonly toldHere: { id: string; versionId: string; slug: string | undefined }[];
+  /** Why rules had no answer, of workers and of the service itself. */
+  readonly faults: SettleFault[];
 }
 
 /** One process of the service over HTTP. */
@@ -66,7 +68,13 @@ export interface ContextsApiUnderTest {
   makeKey(role: string, userGroups?: string[], workspaceId?: string): Promise<string>;
   makeWorkspace(slug: string): Promise<string>;
   /** Makes and publishes a rule that is bound to a context; answers its id. */
-  bindRule(context: string, slug: string, table: RuleTableParts, version?: unknown): Promise<string>;
+  bindRule(
+    context: string,
+    slug: string,
+    table: RuleTableParts,
+    version?: unknown,
+    userGroups?: readonly string[],
+  ): Promise<string>;
   /** Publishes another table of a rule. */
   publish(ruleId: string, table: RuleTableParts): Promise<string>;
   stop(): Promise<void>;
@@ -84,9 +92,20 @@ export interface StartOptions {
   readonly chunkSize?: number;
   readonly mostWaiting?: number;
   readonly lineMaxBytes?: number;
+  /** Bounds of admission that matter to a test; the others are out of reach. */
+  readonly admission?: Partial<typeof ADMISSION>;
   /** Another process on the database of this one. */
   readonly beside?: ContextsApiUnderTest;
 }
+
+/** Never reached by a test that does not lower them. */
+const ADMISSION = {
+  admissionTargetMs: 60_000,
+  maxInFlightRequests: 10_000,
+  maxInFlightBytes: 4 * 1024 ** 3,
+  largeBodyThresholdBytes: 1024 ** 3,
+  largeBodyMaxConcurrent: 1_000,
+};
 
 const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 
@@ -104,12 +123,12 @@ export const startContextsApi = async (options: StartOptions = {}): Promise<Cont
   const directory = createContextDirectory(database);
   const {
     leaseMs = 30_000,
-    timeoutMs = 20_000,
+    timeoutMs = 50_000, // as patient as the database
     chunkSize = 500,
     mostWaiting = 100,
     lineMaxBytes = 20_000_000,
   } = options;
-  const operate = { database, settler, leaseMs, line: { mostWaiting, ticketLeaseMs: leaseMs } };
+  const operate = { database, directory, settler, leaseMs, line: { mostWaiting, ticketLeaseMs: leaseMs } };
   const failures: unknown[] = [];
   const upkeep = startUpkeep(
     {
@@ -117,6 +136,7 @@ export const startContextsApi = async (options: StartOptions = {}): Promise<Cont
       directory,
       operate,
       timeoutMs,
+      chunkSize,
       now: Date.now,
       newId: randomUUID,
       onError: (error) => failures.push(error),
@@ -124,13 +144,15 @@ export const startContextsApi = async (options: StartOptions = {}): Promise<Cont
     },
     3_600_000,
   );
+  const metrics = createMetrics('contexts-api');
   const server = createContextsApi({
     config: {
       ...{ host: '127.0.0.1', port: 0, bodyLimitBytes: 200_000_000, requestTimeoutMs: 30_000, keepAliveMs: 75_000 },
-      ...{ logRequests: false, trustedProxies: 0 },
+      ...{ logRequests: false, trustedProxies: 0, proxySecret: undefined, shutdownGraceMs: 0 },
     },
     logger: createLogger({ service: 'contexts-api', level: 'silent' }),
-    metrics: createMetrics('contexts-api'),
+    metrics,
+    admission: openAdmission({ ...ADMISSION, ...options.admission }, metrics),
     authenticator: createAuthenticator({ findKey: (selector) => findApiKey(database, selector), now: Date.now }),
     ...{ database, directory, operate, timeoutMs, chunkSize, lineMaxBytes, newId: randomUUID },
     health: {
@@ -163,10 +185,17 @@ export const startContextsApi = async (options: StartOptions = {}): Promise<Cont
   return {
     ...{ url, database, databaseUrl, workers, access, adminKey, upkeep, makeKey, makeWorkspace, publish },
     call: (method, path, body, key = adminKey) => call(`${url}/api/v1${path}`, method, body, key),
-    bindRule: async (context, slug, table, version = 'latest') => {
+    bindRule: async (context, slug, table, version = 'latest', userGroups = []) => {
       const id = randomUUID();
       await database.inWorkspace(access, (transaction) =>
-        insertRule(transaction, { ...EMPTY_RULE, id, slug, name: slug, context: { slug: context, version } }),
+        insertRule(transaction, {
+          ...EMPTY_RULE,
+          userGroups,
+          id,
+          slug,
+          name: slug,
+          context: { slug: context, version },
+        }),
       );
       await publish(id, table);
       return id;
@@ -199,7 +228,7 @@ const EMPTY_RULE = {
 /** The settler of the service before workers in this process, which read and answer real messages. */
 const openWorkers = (database: Database) => {
   const cache = openCache({ url: undefined, keyPrefix: '' }, silent);
-  const library = createStoredRules(database, cache, { maxRows: 100_000, onStale: () => undefined });
+  const library = createStoredRules(database, cache, { maxBytes: 67_108_864, onStale: () => undefined });
   const models = createContextModels();
   const workers: WorkersUnderTest = {
     before: () => Promise.resolve(),
@@ -207,6 +236,7 @@ const openWorkers = (database: Database) => {
     messages: [],
     keys: new Map(),
     toldHere: [],
+    faults: [],
   };
   const decisions = {
     write: ({ requester: by, correlationId, versionId, origin }: SolutionRequestEnvelope) =>
@@ -223,6 +253,8 @@ const openWorkers = (database: Database) => {
       const settled = await settleOperations(request, {
         ...{ workspaceId, deadline, library, models },
         onRun: ({ asset }) => void workers.ran.push(asset.slug),
+        isFull: () => false,
+        onFault: (fault) => void workers.faults.push(fault),
       });
       const bytes = encodeSettleAnswer(settled);
       requireFits(bytes, 'result_too_large');
@@ -230,7 +262,9 @@ const openWorkers = (database: Database) => {
       return bytes;
     },
   };
-  const settler = createSettler({ requester, local: createLocalSettler({ library, decisions, newId: randomUUID }) });
+  const onFault = (fault: SettleFault): void => void workers.faults.push(fault);
+  const local = createLocalSettler({ library, decisions, newId: randomUUID, onFault });
+  const settler = createSettler({ requester, local });
   return { settler, workers, close: () => cache.close() };
 };
 

@@ -219,3 +219,76 @@ describe('groups and workspaces', () => {
     expect(await create(ORDERS, solver)).toMatchObject({ status: 403, body: { entitlement: 'contexts.write' } });
   });
 });
+
+describe('C156: a creation that is sent again', () => {
+  const wanted = { ...ORDERS, name: 'Sent again' };
+
+  it('answers the context that the first call made, until somebody uses or changes it', async () => {
+    const first = await create(wanted);
+    expect((await create(wanted)).body).toEqual(first.body);
+    const together = await Promise.all([1, 2, 3].map(() => create({ ...wanted, name: 'All at once' })));
+    expect(new Set(together.map(({ id }) => id)).size).toBe(1);
+    expect((await create({ ...wanted, ttl_seconds: 60 })).slug).toBe('sent-again-2');
+    const other = await api.makeKey('admin');
+    expect((await create(wanted, other)).slug).toBe('sent-again-3');
+    expect(await api.call('POST', `/contexts/${first.slug}/o-1`, {})).toMatchObject({ status: 200 });
+    expect((await create(wanted)).slug).toBe('sent-again-4');
+  });
+
+  it('with a slug answers the context that has it, whoever used it since, and 409 where that is another one', async () => {
+    const named = { ...wanted, slug: 'the-orders' };
+    const first = await create(named);
+    expect(first).toMatchObject({ status: 200, slug: 'the-orders' });
+    await api.call('POST', '/contexts/the-orders/o-1', {});
+    expect((await create(named)).id).toBe(first.id);
+    for (const another of [
+      { ...named, name: 'Others' },
+      { ...named, ttl_seconds: 60 },
+    ]) {
+      expect(await create(another)).toMatchObject({
+        status: 409,
+        body: { code: 'context_slug_taken', slug: 'the-orders' },
+      });
+    }
+    for (const slug of ['batch', first.id, 'Orders', 'a--b', ''])
+      expect(await create({ ...wanted, slug })).toMatchObject({ status: 400, body: { code: 'invalid_request' } });
+  });
+});
+
+it('C158: names every fact: by its key where no name was given', async () => {
+  const { id } = await create({ ...ORDERS, name: 'Named' });
+  const list = (await api.call('GET', '/admin/contexts')).body as unknown as {
+    schema: { base: { name?: string }[]; derived?: { name?: string }[] };
+  }[];
+  const facts = list.flatMap(({ schema }) => [...schema.base, ...(schema.derived ?? [])]);
+  expect(facts.filter(({ name }) => typeof name !== 'string')).toEqual([]);
+  const detail = (await api.call('GET', `/admin/contexts/${id}`)).body['schema'] as { base: { name?: string }[] };
+  expect(detail.base.map(({ name }) => name)).toEqual(ORDERS.schema.base.map(({ key }) => key));
+});
+
+it('C157: paths that take the id of a context take its slug as well', async () => {
+  const { id, slug } = await create({ ...ORDERS, name: 'By slug' });
+  const other = await create({ ...CUSTOMERS, name: 'By slug too' });
+  expect((await api.call('GET', `/admin/contexts/${slug}`)).body).toMatchObject({ id });
+  expect(await change(slug, { ttl_seconds: 60 })).toMatchObject({ status: 200, body: { id, ttl_seconds: 60 } });
+  const relationships = `/admin/contexts/${other.slug}/relationships`;
+  const body = { to_context_id: id, relation_type: 'has_many', foreign_key_fact: 'customer_id', name: 'orders' };
+  const made = await api.call('POST', relationships, body);
+  expect(made).toMatchObject({ status: 200 });
+  expect((await api.call('GET', relationships)).body).toMatchObject({ outgoing: [{ name: 'orders' }] });
+  expect(await api.call('DELETE', `${relationships}/${String(made.body['id'])}`)).toMatchObject({ status: 200 });
+  expect(await api.call('DELETE', `/admin/contexts/${slug}`)).toMatchObject({ status: 200 });
+  expect((await api.call('GET', `/admin/contexts/${slug}`)).status).toBe(404);
+});
+
+it('C1: a context has thousands of facts, base and derived, and instances of it are computed', async () => {
+  const names = Array.from({ length: 1_500 }, (_, index) => `f${index}`);
+  const schema = {
+    base: [{ key: 'id', type: 'string' }, ...names.map((key) => ({ key, type: 'number' }))],
+    derived: names.map((key) => ({ key: `twice_${key}`, expression: `${key} * 2` })),
+  };
+  const { status, slug } = await create({ name: 'Wide', identity_fact: 'id', schema });
+  expect(status).toBe(200);
+  const answer = await api.call('POST', `/contexts/${slug}/a`, { f0: 1, f1499: 2 });
+  expect(answer).toMatchObject({ status: 200, body: { state: { twice_f0: 2, twice_f1499: 4 } } });
+});

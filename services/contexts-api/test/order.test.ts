@@ -108,6 +108,36 @@ it('C144: a line that is full answers 429, and its places are given back', async
   await narrow.stop();
 });
 
+it('C141, C148: a read during a batch sees the merge without the decision, which stands by the answer though another instance was not settled', async () => {
+  for (const id of ['x', 'y']) await submit(one, id, 1);
+  let freeFirst: () => void = () => undefined;
+  one.workers.before = () => new Promise((resolve) => (freeFirst = resolve));
+  one.workers.messages.length = 0;
+  const first = submit(one, 'y', 2);
+  while (one.workers.messages.length === 0) await pause(5);
+  let freeBatch: () => void = () => undefined;
+  two.workers.before = () => new Promise((resolve) => (freeBatch = resolve));
+  const batch = two.call('POST', `/contexts/batch/${slug}`, [
+    { id: 'x', n: 3 },
+    { id: 'y', n: 3 },
+  ]);
+  while (two.workers.messages.length === 0) await pause(5);
+  expect(await get('x')).toMatchObject({ state: { n: 3, echo: 10 } });
+  two.workers.before = () => Promise.reject(new ServiceError('broker_unavailable', 'The broker is away.'));
+  freeBatch();
+  freeFirst();
+  expect(await first).toMatchObject({ status: 200, body: { state: { n: 2, echo: 20 } } });
+  expect((await batch).body).toMatchObject({
+    execution_degraded: 'The broker is away.',
+    results: [
+      { instance_id: 'x', state: { n: 3, echo: 30 }, executed: [{ status: 'success' }] },
+      { instance_id: 'y', state: { n: 3, echo: 20 }, executed: [{ status: 'infrastructure_error' }] },
+    ],
+  });
+  expect(await get('x')).toMatchObject({ state: { n: 3, echo: 30 } });
+  expect(await leftovers()).toEqual(NOTHING_LEFT);
+});
+
 it('C144: a request that waits, and whose place was taken away while its process was silent, takes another', async () => {
   let free: () => void = () => undefined;
   one.workers.before = () => new Promise((resolve) => (free = resolve));

@@ -60,32 +60,99 @@ it('C113: instances that do not exist are not made', async () => {
   });
 });
 
-it('C112: however many orders change, a customer is evaluated once for a chunk', async () => {
-  for (const id of ['c-1', 'c-2']) await api.call('POST', `/contexts/${customers}/${id}`, {});
-  api.workers.ran.length = 0;
-  const answer = await batch([1, 2, 3].map((total) => ({ order_id: `o-${total}`, total, customer_id: 'c-1' })));
-  expect(answer.body).toMatchObject({ cascaded: [{ instances: 1, executed: 1 }] });
-  expect(await customer('c-1')).toMatchObject({ state: { spent: 6 } });
-});
-
-it('C112: so is a customer of a batch of lines, once for each of its chunks', async () => {
-  for (const id of ['c-1', 'c-2']) await api.call('POST', `/contexts/${customers}/${id}`, {});
-  api.workers.ran.length = 0;
-  const record = (index: number) => ({ order_id: `o-${index}`, total: 1, customer_id: index < 6 ? 'c-1' : 'c-2' });
+/** A batch of lines. */
+const lines = async (records: readonly unknown[]): Promise<Record<string, unknown>> => {
   const response = await fetch(`${api.url}/api/v1/contexts/batch/${orders}`, {
     method: 'POST',
     headers: { 'x-api-key': api.adminKey, 'content-type': 'application/x-ndjson' },
-    body: Array.from({ length: 7 }, (_, index) => `${JSON.stringify(record(index))}\n`).join(''),
+    body: records.map((record) => `${JSON.stringify(record)}\n`).join(''),
     signal: AbortSignal.timeout(60_000),
   });
-  // Chunks of three lines: two of them lead to the first customer, the last one to the second.
-  expect(await response.json()).toMatchObject({
-    accepted: 7,
-    cascaded: [{ context: customers, relation: 'orders', instances: 3, infrastructure_errors: 0 }],
+  return (await response.json()) as Record<string, unknown>;
+};
+
+describe.each([
+  ['a batch', async (records: readonly unknown[]) => (await batch(records)).body],
+  ['a batch of lines', lines],
+])('C112: however many chunks %s takes', (_, send) => {
+  it('a customer of all its orders is evaluated once', async () => {
+    for (const id of ['c-1', 'c-2']) await api.call('POST', `/contexts/${customers}/${id}`, {});
+    api.workers.ran.length = 0;
+    const record = (index: number) => ({ order_id: `o-${index}`, total: 1, customer_id: index < 6 ? 'c-1' : 'c-2' });
+    expect(await send(Array.from({ length: 7 }, (_none, index) => record(index)))).toMatchObject({
+      accepted: 7,
+      cascaded: [{ context: customers, relation: 'orders', instances: 2, infrastructure_errors: 0 }],
+    });
+    expect(api.workers.ran).toEqual([`${customers}-level`, `${customers}-level`]);
+    expect(await customer('c-1')).toMatchObject({ state: { spent: 6 } });
+    expect(await customer('c-2')).toMatchObject({ state: { spent: 1 } });
   });
-  expect(api.workers.ran.length).toBeLessThanOrEqual(3);
-  expect(await customer('c-1')).toMatchObject({ state: { spent: 6 } });
-  expect(await customer('c-2')).toMatchObject({ state: { spent: 1 } });
+
+  it('an order that stands in several of them is told as the last one left it', async () => {
+    for (const id of ['c-1', 'c-2', 'c-3']) await api.call('POST', `/contexts/${customers}/${id}`, {});
+    api.workers.ran.length = 0;
+    const at = (customer_id: string) => ({ order_id: 'o-1', total: 150, customer_id });
+    const others = (from: string) => ['a', 'b'].map((id) => ({ order_id: `${from}-${id}`, total: 1 }));
+    const records = [at('c-1'), ...others('x'), at('c-2'), ...others('y'), at('c-1')];
+    expect(await send(records)).toMatchObject({ accepted: 7, cascaded: [{ relation: 'orders' }] });
+    expect(await customer('c-1')).toMatchObject({ state: { spent: 150, level: 'high' } });
+    expect(await customer('c-2')).toMatchObject({ state: { spent: 0, level: 'low' } });
+    expect(await send([at('c-1')])).toMatchObject({ cascaded: [] });
+  });
+
+  it('a customer that cannot be evaluated leaves only its own orders to be told again', async () => {
+    for (const id of ['c-1', 'c-2', 'c-3', 'c-4']) await api.call('POST', `/contexts/${customers}/${id}`, {});
+    const records = [1, 2, 3, 4, 1].map((id, index) => ({
+      ...{ order_id: `o-${index}`, total: 150, customer_id: `c-${id}` },
+    }));
+    const { ServiceError } = await import('@decision/contracts');
+    api.workers.before = (bytes) =>
+      bytes.includes('"c-4"')
+        ? Promise.reject(new ServiceError('broker_unavailable', 'The broker is away.'))
+        : Promise.resolve();
+    const failed = await send(records);
+    api.workers.before = () => Promise.resolve();
+    expect(failed).toMatchObject({ cascaded: [{ instances: 4, failed_instance_ids: ['c-4'] }] });
+    expect(await send(records)).toMatchObject({ cascaded: [{ instances: 1, executed: 1 }] });
+    expect(await customer('c-4')).toMatchObject({ state: { level: 'high' } });
+    expect((await send(records))['cascaded']).toEqual([]);
+  });
+});
+
+it('C112: the customer of 1,501 orders is evaluated once for a batch, whatever its chunks', async () => {
+  const wide = await startContextsApi({ beside: api });
+  await api.call('POST', `/contexts/${customers}/c-1`, {});
+  const records = Array.from({ length: 1_501 }, (_, index) => ({
+    ...{ order_id: `o-${index}`, total: 1, customer_id: 'c-1' },
+  }));
+  const answer = await wide.call('POST', `/contexts/batch/${orders}?include=status`, records);
+  const { ran } = wide.workers;
+  await wide.stop();
+  expect(answer).toMatchObject({
+    status: 200,
+    body: { accepted: 1_501, cascaded: [{ relation: 'orders', instances: 1, executed: 1 }] },
+  });
+  expect(ran).toEqual([`${customers}-level`]);
+  expect(await customer('c-1')).toMatchObject({ state: { spent: 1_501, level: 'high' } });
+});
+
+it('C112: what a batch committed before it failed is told to its readers', async () => {
+  await api.call('POST', `/contexts/${customers}/c-1`, {});
+  await api.bindRule(orders, `${orders}-tier`, {
+    inputs: [{ key: 'total', name: 'Total', type: 'number' }],
+    outputs: [{ key: 'tier', name: 'Tier', type: 'string' }],
+    rows: [{ request: {}, response: { tier: { value: 'gold' } } }],
+  });
+  const { ServiceError } = await import('@decision/contracts');
+  api.workers.before = (bytes) =>
+    bytes.includes('"o-9"') ? Promise.reject(new ServiceError('deadline_exceeded', 'Too late.')) : Promise.resolve();
+  const records = [...Array(9).keys(), 9].map((index) => ({
+    ...{ order_id: `o-${index}`, total: index === 9 ? 1_000 : 50, customer_id: 'c-1' },
+  }));
+  const answer = await batch(records);
+  api.workers.before = () => Promise.resolve();
+  expect(answer).toMatchObject({ status: 504, body: { code: 'deadline_exceeded', committed_count: 10 } });
+  expect(await customer('c-1')).toMatchObject({ state: { level: 'high' } });
 });
 
 it('C116: an order that moves changes both customers', async () => {
@@ -113,6 +180,9 @@ it('C116: a move whose dependents fail keeps the former customer until a retry s
         execution_degraded: 'The broker is away.',
       },
     ],
+    cascade_rejections: [
+      { context: customers, relation: 'orders', instance_ids: ['c-1', 'c-2'], error: 'The broker is away.' },
+    ],
   });
   expect(await customer('c-1')).toMatchObject({ state: { spent: 0, level: 'high' } });
   expect((await order('o-1', { customer_id: 'c-2' })).body).toMatchObject({
@@ -120,6 +190,20 @@ it('C116: a move whose dependents fail keeps the former customer until a retry s
   });
   expect(await customer('c-1')).toMatchObject({ state: { level: 'low' } });
   expect(await customer('c-2')).toMatchObject({ state: { level: 'high' } });
+});
+
+it('C119: a batch names the dependents that were not evaluated, and nothing where all were', async () => {
+  await api.call('POST', `/contexts/${customers}/c-1`, {});
+  const { ServiceError } = await import('@decision/contracts');
+  api.workers.before = () => Promise.reject(new ServiceError('broker_unavailable', 'The broker is away.'));
+  const failed = await batch([{ order_id: 'o-1', total: 150, customer_id: 'c-1' }]);
+  api.workers.before = () => Promise.resolve();
+  expect(failed.body['cascade_rejections']).toEqual([
+    { context: customers, relation: 'orders', instance_ids: ['c-1'], error: 'The broker is away.' },
+  ]);
+  const { body } = await batch([{ order_id: 'o-1', total: 151, customer_id: 'c-1' }]);
+  expect(body).toMatchObject({ cascaded: [{ instances: 1, executed: 1 }] });
+  expect(body).not.toMatchObject({ cascade_rejections: expect.anything() });
 });
 
 it('C115: unchanged facts tell nobody again', async () => {

@@ -6,12 +6,14 @@ import {
   createServiceServer,
   type Logger,
   type Metrics,
+  type RequestPlaces,
   type ServiceServer,
 } from '@decision/service-kit';
-import { type Admission } from './admission';
 import { type GatewayConfig } from './config';
 import { brokerReadiness, readHealth } from './routes/health';
+import { scaleRoutes } from './routes/scale';
 import { createSolveRoute } from './routes/solve';
+import { type Scale } from './scale';
 import { type OpenSolve } from './solve';
 
 /** What the routes work with. */
@@ -21,7 +23,8 @@ export interface AppContext {
   readonly metrics: Metrics;
   readonly authenticator: Authenticator;
   readonly openSolve: OpenSolve;
-  readonly admission: Admission;
+  readonly scale: Scale;
+  readonly admission: RequestPlaces;
   readonly cacheStatus: () => CacheStatus;
   /** Undefined where no brokers are configured. */
   readonly requesterStatus: () => RequesterStatus | undefined;
@@ -36,7 +39,9 @@ export const createGateway = (context: AppContext): ServiceServer => {
     version: '0.1.0',
     logger: context.logger,
     metrics: context.metrics,
-    operations: [],
+    authenticator: context.authenticator,
+    admission: context.admission,
+    operations: scaleRoutes(context.scale),
     hot: { operations: solveOperations, route: createSolveRoute(context, config) },
     health: () => readHealth(context.cacheStatus(), context.requesterStatus()),
     ready: () => brokerReadiness(context.requesterStatus()),

@@ -1,5 +1,6 @@
 import { limits, optionalLimits } from '@decision/contracts';
 import {
+  admissionSettings,
   brokerSettings,
   type Config,
   cacheSettings,
@@ -18,13 +19,11 @@ export const settings = {
   ...brokerSettings,
   itemMaxBytes: limit(limits.itemMaxBytes),
   bulkMaxItems: optional(wholeNumber(optionalLimits.bulkMaxItems.env, optionalLimits.bulkMaxItems)),
-  largeBodyThresholdBytes: limit(limits.largeBodyThresholdBytes),
-  largeBodyMaxConcurrent: limit(limits.largeBodyMaxConcurrent),
+  ...admissionSettings,
   admissionTargetMs: limit(limits.admissionTargetMs),
-  maxInFlightRequests: limit(limits.maxInFlightRequests),
-  maxInFlightBytes: limit(limits.maxInFlightBytes),
   rpcTimeoutMs: limit(limits.rpcTimeoutMs),
   maxWorkers: limit(limits.maxWorkers),
+  workerFloorMs: limit(limits.workerFloorMs),
 };
 
 export type GatewayConfig = Config<typeof settings>;

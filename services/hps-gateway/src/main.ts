@@ -1,11 +1,19 @@
+import { ServiceError } from '@decision/contracts';
 import { openAuthenticator, openBroker, openRequester, openStores } from '@decision/infrastructure';
-import { findApiKey, findNumberedVersion, findRulePointer } from '@decision/persistence';
-import { runService } from '@decision/service-kit';
-import { openAdmission } from './open-admission';
+import {
+  findApiKey,
+  findNumberedVersion,
+  findRulePointer,
+  findWorkerFloor,
+  readDesiredWorkers,
+  setWorkerFloor,
+} from '@decision/persistence';
+import { openAdmission, runService } from '@decision/service-kit';
 import { createGateway } from './app';
 import { settings } from './config';
 import { createKeyDirectory } from './key-directory';
 import { createRuleDirectory } from './rule-directory';
+import { createScale, exportDesiredWorkers } from './scale';
 import { createSolve } from './solve';
 
 runService({
@@ -26,6 +34,16 @@ runService({
     const broker = openBroker({ name: 'hps-gateway', config, logger, stopper });
     const requester = broker && openRequester(broker, 'gatewayReplies', { config, metrics, stopper });
     if (requester === undefined) logger.warn('MQ_BROKERS names no broker: every solve is answered 503.');
+    const scale = createScale(
+      {
+        countWorkers: () => (broker === undefined ? Promise.reject(noBroker()) : broker.countMembers('workers')),
+        findFloor: (access) => database.inWorkspace(access, findWorkerFloor),
+        setFloor: (access, wanted) =>
+          database.inWorkspace(access, (transaction) => setWorkerFloor(transaction, wanted)),
+      },
+      config,
+    );
+    exportDesiredWorkers(metrics, () => readDesiredWorkers(database));
     const server = createGateway({
       config,
       logger,
@@ -33,6 +51,7 @@ runService({
       authenticator: openAuthenticator({ database, logger, metrics, findKey: (selector) => keys.find(selector) }),
       admission: openAdmission(config, metrics),
       openSolve: createSolve(directory, requester, config.rpcTimeoutMs),
+      scale,
       cacheStatus: () => cache.status(),
       requesterStatus: () => requester?.status(),
     });
@@ -43,3 +62,6 @@ runService({
     logger.info({ url }, 'Listening.');
   },
 });
+
+const noBroker = (): ServiceError =>
+  new ServiceError('broker_unavailable', 'The message broker is disabled; there are no workers here.');

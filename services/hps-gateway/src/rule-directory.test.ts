@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Cache, openCache } from '@decision/cache';
-import { type RulePointer } from '@decision/contracts';
+import { cacheKeys, type RulePointer } from '@decision/contracts';
 import { createRuleDirectory, type RuleDirectory, type RuleSource } from './rule-directory';
 
 const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
@@ -52,6 +52,30 @@ it('asks again once the slug has been invalidated', async () => {
   cache.invalidations.deliver({ v: 1, kind: 'rule', workspace_id: workspaceId, keys: [`rule:${workspaceId}:rule`] });
   await directory.resolve(anyone, 'rule', 'latest');
   expect(asked).toEqual(['pointer rule', 'pointer rule']);
+});
+
+it('forgets a number of a deleted rule where it is announced, and within 15 seconds where it is not', async () => {
+  let now = 0;
+  let deleted = false;
+  const deleting: RuleSource = {
+    ...source,
+    findNumberedVersion: () => Promise.resolve(deleted ? undefined : { version_id: second }),
+  };
+  const following = createRuleDirectory(cache, deleting, () => now);
+  const solve = () => following.resolve(anyone, 'rule', '1');
+  expect(await solve()).toBe(second);
+  deleted = true;
+  now += 14_999;
+  expect(await solve()).toBe(second);
+  now += 2;
+  await expect(solve()).rejects.toMatchObject({ code: 'version_not_found' });
+  deleted = false;
+  now += 2_000;
+  expect(await solve()).toBe(second);
+  deleted = true;
+  const keys = [cacheKeys.numberedVersion(pointer.rule_id, 1)];
+  cache.invalidations.deliver({ v: 1, kind: 'rule', workspace_id: workspaceId, keys });
+  await expect(solve()).rejects.toMatchObject({ code: 'version_not_found' });
 });
 
 it('resolves an environment to its pin, out of the same entry', async () => {

@@ -49,9 +49,11 @@ export const createRuleDirectory = (cache: Cache, source: RuleSource, clock?: ()
   const numbered = createReadThrough<NumberedVersion>(cache, {
     name: 'numbered-versions',
     maxEntries: MAX_NUMBERED,
-    localTtlMs: undefined,
+    // A number never means another version, but it is gone with its rule, also where no announcement arrives.
+    localTtlMs: fixedLimits.pointerLocalTtlMs,
     sharedTtlMs: undefined,
     validate: checkNumberedVersion,
+    ...(clock === undefined ? {} : { clock }),
   });
   return {
     resolve: async (viewer, slug, selector) => {

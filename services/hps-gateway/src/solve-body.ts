@@ -1,12 +1,12 @@
 import { type IncomingMessage } from 'node:http';
-import { readBody, readPieces, type RequestContext } from '@decision/service-kit';
+import { limits as settings } from '@decision/contracts';
+import { readBody, readPieces, type RequestContext, type RequestPlace } from '@decision/service-kit';
 import { itemTooLarge } from './bulk/bulk-faults';
-import { type RequestPlace } from './request-place';
 
 export interface SolveBodyLimits {
   readonly bodyLimitBytes: number;
   readonly itemMaxBytes: number;
-  /** How long a client may take to send a small body, ms. */
+  /** How long a client may take to send a small body, and may send nothing of a large one, ms. */
   readonly requestTimeoutMs: number;
   readonly rpcTimeoutMs: number;
 }
@@ -30,6 +30,7 @@ export const openPieces = (
 ): AsyncGenerator<Buffer, void, undefined> =>
   readPieces(request, {
     limitBytes: limits.bodyLimitBytes,
+    stalledMs: limits.requestTimeoutMs,
     deadline: receivedAt + limits.rpcTimeoutMs,
     signal,
     onSize: place.onSize,
@@ -44,7 +45,7 @@ export const readSolveBody = async (
 ): Promise<SolveBody> => {
   if (!isSmall(request)) return lookInto(openPieces(request, context, limits, place), limits);
   const { bodyLimitBytes: limitBytes, requestTimeoutMs: timeoutMs } = limits;
-  const payload = await readBody(request, { limitBytes, timeoutMs });
+  const payload = await readBody(request, { limitBytes, limitName: settings.httpBodyBytes.env, timeoutMs });
   place.onSize(payload.length);
   if (firstByte(payload) === OPEN_LIST) return { kind: 'list', pieces: from([payload]) };
   return { kind: 'one', payload: withinLimit(payload, limits) };

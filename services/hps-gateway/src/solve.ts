@@ -31,7 +31,10 @@ export const createSolve =
     if (requester === undefined)
       throw new ServiceError('broker_unavailable', 'The message broker is disabled; rules cannot be solved here.');
     const versionId = await directory.resolve(viewer, slug, selector);
-    const shared = { workspaceId: viewer.workspaceId, versionId, receivedAt, explain, requestId, traceparent };
+    const shared = {
+      ...{ workspaceId: viewer.workspaceId, versionId, receivedAt, requestId, traceparent },
+      ...{ explain, audience: viewer.userGroups ?? ('unrestricted' as const) },
+    };
     const deadline = receivedAt + rpcTimeoutMs;
     const asked = { keyId: viewer.keyId, slug, selector };
     return (kind, payload, firstIndex = 0) =>

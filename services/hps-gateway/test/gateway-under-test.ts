@@ -1,10 +1,17 @@
 import { type RequesterStatus } from '@decision/broker';
 import { chunkInputs, failedResult, joinResults, limits, ServiceError, type SolutionKind } from '@decision/contracts';
-import { type Authenticator, createLogger, createMetrics, type ServiceServer } from '@decision/service-kit';
+import {
+  type Authenticator,
+  createLogger,
+  createMetrics,
+  type Metrics,
+  openAdmission,
+  type ServiceServer,
+} from '@decision/service-kit';
 import { createGateway } from '../src/app';
 import { type GatewayConfig } from '../src/config';
-import { openAdmission } from '../src/open-admission';
-import { type SolveRequest } from '../src/solve';
+import { createScale, type ScaleSources } from '../src/scale';
+import { type OpenSolve, type SolveRequest } from '../src/solve';
 
 /** The HTTP side of the gateway before workers that live in this process. */
 export interface GatewayUnderTest {
@@ -15,6 +22,8 @@ export interface GatewayUnderTest {
   /** Takes the place of the workers: answers a payload, or throws. */
   worker: (kind: SolutionKind, payload: Buffer) => Promise<Buffer>;
   requesterStatus: RequesterStatus | undefined;
+  /** Is called before each key is judged; the key `refused` is then refused. A test may wait here. */
+  beforeKey: (key: string) => Promise<void>;
   /** Lines that were logged for somebody who must act. */
   readonly alarms: string[];
   /** Forgets what was asked, and lets workers echo again. */
@@ -26,6 +35,7 @@ export const READY: RequesterStatus = {
   partitions: 4,
   expectedPartitions: 4,
   reason: undefined,
+  code: undefined,
   pending: 0,
 };
 
@@ -39,18 +49,37 @@ export const echo = (kind: SolutionKind, payload: Buffer): Promise<Buffer> => {
   return Promise.resolve(joinResults(kind, results));
 };
 
-const authenticator: Authenticator = {
-  authenticate: (key) => {
-    if (key === undefined)
-      return Promise.reject(new ServiceError('missing_api_key', 'The header x-api-key is absent.'));
-    const entitlements = new Set(key === 'viewer' ? [] : ['solve']);
-    return Promise.resolve({ keyId: 'k', workspaceId: 'w', role: key, entitlements, userGroups: undefined });
+const createAuthenticatorUnderTest = (beforeKey: (key: string) => Promise<void>): Authenticator => ({
+  authenticate: async (key) => {
+    if (key === undefined) throw new ServiceError('missing_api_key', 'The header x-api-key is absent.');
+    await beforeKey(key);
+    if (key === 'refused') throw new ServiceError('invalid_api_key', 'The key is not valid.');
+    const entitlements = new Set(
+      { viewer: ['rules.read'], 'solver alone': ['solve'], admin: ['solve', 'workers.scale'] }[key] ?? [
+        'solve',
+        'rules.read',
+      ],
+    );
+    return { keyId: 'k', workspaceId: 'w', role: key, entitlements, userGroups: undefined };
   },
-};
+});
 
-export const startGateway = async (
-  changes: Partial<GatewayConfig> & { readonly openFails?: ServiceError } = {},
-): Promise<GatewayUnderTest> => {
+/** Parts of a gateway that a test brings along. */
+export interface GatewayParts {
+  readonly openFails?: ServiceError;
+  /** Default: every rule exists, and {@link GatewayUnderTest.worker} evaluates it. */
+  readonly openSolve?: OpenSolve;
+  /** Default: {@link createAuthenticatorUnderTest}. */
+  readonly authenticator?: Authenticator;
+  /** Default: a broker that is away. */
+  readonly scaleSources?: ScaleSources;
+  readonly metrics?: Metrics;
+}
+
+const noBroker = (): Promise<never> => Promise.reject(new ServiceError('broker_unavailable', 'The broker is away.'));
+const BROKER_AWAY: ScaleSources = { countWorkers: noBroker, findFloor: noBroker, setFloor: noBroker };
+
+export const startGateway = async (changes: Partial<GatewayConfig> & GatewayParts = {}): Promise<GatewayUnderTest> => {
   const config = {
     host: '127.0.0.1',
     port: 0,
@@ -63,6 +92,8 @@ export const startGateway = async (
     largeBodyThresholdBytes: limits.largeBodyThresholdBytes.defaultValue,
     largeBodyMaxConcurrent: limits.largeBodyMaxConcurrent.defaultValue,
     rpcTimeoutMs: 60_000,
+    maxWorkers: 8,
+    workerFloorMs: limits.workerFloorMs.defaultValue,
     admissionTargetMs: limits.admissionTargetMs.defaultValue,
     maxInFlightRequests: limits.maxInFlightRequests.defaultValue,
     maxInFlightBytes: limits.maxInFlightBytes.defaultValue,
@@ -70,7 +101,7 @@ export const startGateway = async (
   } as unknown as GatewayConfig; // the addresses of servers are not looked at here
   const asked: GatewayUnderTest['asked'] = [];
   const alarms: string[] = [];
-  const metrics = createMetrics('hps-gateway');
+  const metrics = changes.metrics ?? createMetrics('hps-gateway');
   const server = createGateway({
     config,
     logger: createLogger({
@@ -80,8 +111,10 @@ export const startGateway = async (
     }),
     metrics,
     admission: openAdmission(config, metrics),
-    authenticator,
+    authenticator: changes.authenticator ?? createAuthenticatorUnderTest((key) => gateway.beforeKey(key)),
+    scale: createScale(changes.scaleSources ?? BROKER_AWAY, config),
     openSolve: (request) => {
+      if (changes.openSolve !== undefined) return changes.openSolve(request);
       if (changes.openFails !== undefined) return Promise.reject(changes.openFails);
       return Promise.resolve((kind, payload) => {
         asked.push({ kind, bytes: payload.length, request });
@@ -102,11 +135,13 @@ export const startGateway = async (
     alarms,
     worker: echo,
     requesterStatus: READY,
+    beforeKey: () => Promise.resolve(),
     reset: () => {
       gateway.requesterStatus = READY;
       asked.length = 0;
       alarms.length = 0;
       gateway.worker = echo;
+      gateway.beforeKey = () => Promise.resolve();
     },
   };
   return gateway;

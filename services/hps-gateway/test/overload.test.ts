@@ -42,14 +42,32 @@ it('answers what it admits and refuses the rest at once, with an honest Retry-Af
   }
 });
 
-it('refuses before it asks for a key, so that refusing costs little', async () => {
+it('asks for a key before it gives a place: requests whose keys are refused, or still looked up, cost valid callers nothing', async () => {
+  let release: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => (release = resolve));
+  let arrived = 0;
+  let allArrived: () => void = () => undefined;
+  const arrival = new Promise<void>((resolve) => (allArrived = resolve));
+  gateway.beforeKey = async (key) => {
+    if (key !== 'refused') return;
+    arrived += 1;
+    if (arrived === 60) allArrived();
+    await held;
+  };
+  const refused = Array.from({ length: 60 }, () => send(solve, {}, { 'x-api-key': 'refused' }));
+  await arrival;
+  for (const { status } of await Promise.all(Array.from({ length: 20 }, () => send(solve, {})))) expect(status).toBe(200); // prettier-ignore
+  release();
+  for (const { status } of await Promise.all(refused)) expect(status).toBe(401);
+});
+
+it('tells who has no key so while every place is taken', async () => {
   let release: () => void = () => undefined;
   const held = new Promise<void>((resolve) => (release = resolve));
   gateway.worker = (_kind, payload) => held.then(() => payload);
   const waiting = Array.from({ length: 40 }, () => send(solve, {}));
   while (gateway.asked.length < 32) await new Promise((resolve) => setTimeout(resolve, 5));
-  const anonymous = await fetch(solve, { method: 'POST', body: '{}' });
-  expect([401, 429]).toContain(anonymous.status);
+  expect((await fetch(solve, { method: 'POST', body: '{}' })).status).toBe(401);
   expect((await fetch(`${gateway.url}/health`)).status).toBe(200);
   release();
   for (const { status } of await Promise.all(waiting)) expect([200, 429]).toContain(status);
@@ -67,4 +85,50 @@ it('bounds the bytes of bodies in flight', async () => {
   release();
   expect((await first).status).toBe(200);
   expect((await send(solve, body)).status).toBe(200);
+});
+
+describe('results', () => {
+  /** Answers each input of a chunk with so many bytes, once it may. */
+  const answering =
+    (bytesEach: number, mayAnswer: () => Promise<void> = () => Promise.resolve()) =>
+    async (_kind: string, payload: Buffer): Promise<Buffer> => {
+      await mayAnswer();
+      const one = JSON.stringify('x'.repeat(bytesEach));
+      return Buffer.from(payload.toString().split('\n').map(() => one).join(',\n')); // prettier-ignore
+    };
+  const bulk = (count: number, headers: Record<string, string> = {}) =>
+    send(
+      `${gateway.url}/api/v1/bulk-solve/price`,
+      Array.from({ length: count }, () => ({})),
+      headers,
+    );
+
+  it('of one list that alone exceed the memory of those in flight are refused with 413', async () => {
+    gateway.worker = answering(10_000);
+    expect(await bulk(60_000)).toMatchObject({
+      status: 413,
+      body: { code: 'result_too_large', limit_bytes: 1_000_000 },
+    });
+    expect((await bulk(10)).status).toBe(200);
+  });
+
+  it('of a second list that would exceed it beside those of a first are refused with 429 before a chunk is sent', async () => {
+    let release: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => (release = resolve));
+    gateway.worker = answering(900, () => held);
+    const first = bulk(900);
+    while (gateway.asked.length < 1) await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(await bulk(900)).toMatchObject({ status: 429, body: { code: 'overloaded' } });
+    expect(gateway.asked).toHaveLength(1);
+    release();
+    expect((await first).status).toBe(200);
+    expect((await bulk(900)).status).toBe(200);
+  });
+
+  it('that are streamed exceed it together, since they are passed on', async () => {
+    gateway.worker = answering(100);
+    const { status, text } = await bulk(50_000, { accept: 'application/x-ndjson' });
+    expect(status).toBe(200);
+    expect(text.length).toBeGreaterThan(5_000_000);
+  });
 });

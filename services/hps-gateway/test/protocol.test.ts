@@ -64,6 +64,14 @@ describe.each(SOLVE_PATHS)('%s', (path) => {
     }
   });
 
+  it('is 504 at once with both numbers while the topic of answers has too few partitions', async () => {
+    const reason = 'The topic "solution-response" has 2 partitions, 4 are expected.';
+    gateway.requesterStatus = { ...READY, ready: false, code: 'too_few_reply_partitions', reason };
+    const response = await fetch(`${gateway.url}${path}`, { method: 'POST', body: '[]' });
+    expect(response.status).toBe(504);
+    expect(await response.json()).toMatchObject({ code: 'too_few_reply_partitions', error: reason });
+  });
+
   it('asks for a key', async () => {
     const response = await fetch(`${gateway.url}${path}`, { method: 'POST', body: '[]' });
     expect(response.status).toBe(401);
@@ -120,11 +128,68 @@ describe('operations', () => {
   it('describes every solve path in its document', async () => {
     const { paths } = (await (await request('GET', '/openapi.json')).json()) as { paths: Record<string, unknown> };
     expect(Object.keys(paths)).toEqual([
+      '/api/v1/scale',
       '/api/v1/solve/{slug}',
       '/api/v1/solve/{slug}/{selector}',
       '/api/v1/bulk-solve/{slug}',
       '/api/v1/bulk-solve/{slug}/{selector}',
       '/api/v1/parallel-solve',
     ]);
+  });
+});
+
+describe('/api/v1/scale', () => {
+  const PATH = '/api/v1/scale';
+
+  it.each(['GET', 'POST'])('asks for a key on %s', async (method) => {
+    const response = await fetch(`${gateway.url}${PATH}`, { method });
+    expect(response.status).toBe(401);
+    expect(await response.json()).toMatchObject({ code: 'missing_api_key' });
+  });
+
+  it('is read by whoever may solve, and changed by nobody who may do no more', async () => {
+    expect((await request('GET', PATH, { 'x-api-key': 'viewer' })).status).toBe(403);
+    const changing = await request('POST', PATH, { 'x-api-key': 'solver alone' });
+    expect(changing.status).toBe(403);
+    expect(await changing.json()).toMatchObject({ code: 'forbidden', entitlement: 'workers.scale' });
+  });
+
+  it.each(['GET', 'POST'])('is 503 with Retry-After on %s while the broker is away', async (method) => {
+    const response = await request(method, PATH, { 'x-api-key': 'admin' });
+    expect(response.status).toBe(503);
+    expect(response.headers.get('retry-after')).toBe('1');
+    expect(await response.json()).toMatchObject({ code: 'broker_unavailable' });
+  });
+
+  it.each([
+    { target_workers: 0 },
+    { target_workers: 1.5 },
+    { target_workers: '2' },
+    { target_workers: 9 },
+    { workers: 2 },
+  ])('refuses the body %j before anything is asked of the broker', async (body) => {
+    const answer = await send(`${gateway.url}${PATH}`, body, { 'x-api-key': 'admin' });
+    expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_request' } });
+  });
+
+  it('says which methods it serves', async () => {
+    const response = await request('DELETE', PATH);
+    expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, POST, HEAD, OPTIONS']);
+  });
+});
+
+describe('V18: an explanation shows cells of a rule', () => {
+  const paths = ['/api/v1/solve/price', '/api/v1/bulk-solve/price', '/api/v1/parallel-solve'];
+  it.each(paths)('so %s explains nothing to a key that may not read rules', async (path) => {
+    const body = path.includes('bulk') ? [] : {};
+    const key = { 'x-api-key': 'solver alone' };
+    for (const mode of ['true', 'all']) {
+      expect(await send(`${gateway.url}${path}?explain=${mode}`, body, key)).toMatchObject({
+        status: 403,
+        body: { code: 'forbidden', entitlement: 'rules.read' },
+      });
+    }
+    expect((await send(`${gateway.url}${path}?explain=false`, body, key)).status).toBe(200);
+    expect((await send(`${gateway.url}${path}?explain=all`, body)).status).toBe(200);
   });
 });

@@ -28,7 +28,15 @@ import { type UserContext } from './users/user-context';
 /** The part of the configuration that the HTTP side needs. */
 type HttpConfig = Pick<
   ObjectsApiConfig,
-  'host' | 'port' | 'bodyLimitBytes' | 'requestTimeoutMs' | 'keepAliveMs' | 'logRequests' | 'trustedProxies'
+  | 'host'
+  | 'port'
+  | 'bodyLimitBytes'
+  | 'requestTimeoutMs'
+  | 'keepAliveMs'
+  | 'logRequests'
+  | 'trustedProxies'
+  | 'proxySecret'
+  | 'shutdownGraceMs'
 >;
 
 /** What the routes work with. */

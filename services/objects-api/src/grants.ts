@@ -18,6 +18,19 @@ export const assignableGroups = (
   return wanted;
 };
 
+/** The groups of a thing after a change: a restricted key gives and takes groups of its own, and those of others stay. Throws `invalid_request`. */
+export const changedGroups = (
+  own: readonly string[] | undefined,
+  before: readonly string[],
+  wanted: readonly string[],
+): readonly string[] => {
+  if (own === undefined) return wanted;
+  const isForeign = (group: string): boolean => !own.includes(group);
+  if (wanted.some((group) => isForeign(group) && !before.includes(group)))
+    throw refused('/user_groups', `must be among the groups of this key: ${own.join(', ')}`);
+  return [...new Set([...before.filter(isForeign), ...wanted])];
+};
+
 /** Nobody gives away more than they may do themselves. Throws `forbidden` that names what is missing. */
 export const requireOwn = (
   identity: Pick<Identity, 'role' | 'entitlements'>,

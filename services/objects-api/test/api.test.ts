@@ -188,7 +188,7 @@ describe('keys', () => {
   it.each([
     [{ name: 'x', role: 'king' }, /admin, developer/],
     [{ name: 'x', expires_at: '2020-01-01T00:00:00Z' }, /future/],
-    [{ name: 'x', expires_at: 'tomorrow' }, /date-time/],
+    [{ name: 'x', expires_at: 'tomorrow' }, /must be a time such as/],
     [{ name: '' }, /name/],
     [{}, /name/],
   ])('refuses %j', async (body, hint) => {

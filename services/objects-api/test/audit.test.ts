@@ -288,3 +288,47 @@ describe('what an entry says', () => {
     expect(await entries()).toHaveLength(before);
   });
 });
+
+it.each([
+  ['0226-08-31T18:32:12+17:20', 400],
+  ['0226-08-31T18:32:12-16:00', 400],
+  ['0000-06-01T00:00:00Z', 400],
+  ['0001-01-01T00:00:00+00:01', 400],
+  ['9999-12-31T23:59:59-00:01', 400],
+  ['2026-06-30T23:59:60Z', 400],
+  ['2026-02-30T00:00:00Z', 400],
+  ['2026-01-15T24:00:00Z', 400],
+  ['2026-01-15T09:30:00', 400],
+  ['2026-01-15T09:30:00.1234567890123Z', 400],
+  ['infinity', 400],
+  ['0226-08-31T18:32:12+15:59', 200],
+  ['0001-01-01T00:00:00Z', 200],
+  ['9999-12-31T23:59:59.999Z', 200],
+  ['2024-02-29t23:59:59.123456789z', 200],
+])('a list of changes since and until %s answers %i', async (time, expected) => {
+  for (const name of ['since', 'until']) {
+    const { status, body } = await api.call(admin, 'GET', `/admin/audit?${name}=${encodeURIComponent(time)}`);
+    expect([name, status]).toEqual([name, expected]);
+    if (expected === 400)
+      expect(body).toMatchObject({
+        code: 'invalid_request',
+        problems: expect.arrayContaining([expect.objectContaining({ path: `/${name}` })]),
+      });
+  }
+});
+
+it.each([
+  ['PUT', '/objects', { name: 'Timed', content: '{"a": 1}' }, 'expected_updated_at'],
+  ['POST', '/admin/rules/import', { rule: { id: randomUUID() } }, 'expected_updated_at'],
+  ['POST', '/admin/keys', { name: 'Timed' }, 'expires_at'],
+])('a time that the database cannot hold is refused by %s %s too', async (method, path, body, field) => {
+  for (const time of ['0226-08-31T18:32:12+17:20', '9999-12-31T23:59:59-15:00'])
+    expect(await api.call(admin, method, path, { ...body, [field]: time })).toMatchObject({
+      status: 400,
+      body: {
+        problems: expect.arrayContaining([
+          expect.objectContaining({ path: `/${field}`, message: expect.stringContaining('years 1 to 9999') }),
+        ]),
+      },
+    });
+});

@@ -35,7 +35,7 @@ it('PUT /objects, dry and in earnest', async () => {
     dry_run: true,
     created: true,
     object,
-    values: { would_sync: 3, would_archive: [] },
+    values: { would_sync: 3, would_archive: [], synced: 3, archived: 0 },
   });
   expect((await call('PUT', '/objects', request)).body).toMatchObject({
     created: true,
@@ -116,4 +116,72 @@ it('errors are sentences', async () => {
     expect(status).toBeLessThan(500);
     expect(body).toMatchObject({ error: text, code: text, request_id: text });
   }
+});
+
+it('PUT /objects takes content as text or as an object, and stores its text', async () => {
+  const given = { type: 'object', properties: { 'a/b': { type: 'string' } }, ['__proto__']: 1 };
+  const { status, body } = await call('PUT', '/objects', { name: 'As an object', content: given });
+  expect([status, body['object']]).toMatchObject([
+    200,
+    { content: JSON.stringify(given), content_type: 'json_schema' },
+  ]);
+  for (const wrong of [[], 7, null, true])
+    expect((await call('PUT', '/objects', { name: 'Wrong', content: wrong })).status).toBe(400);
+});
+
+it.each([
+  [{ from_key: 'colour', to_key: 'color' }, 200],
+  [{ from: 'colour', to: 'color' }, 200],
+  [{ from: 'colour', to_key: 'color' }, 400],
+  [{ from: 'colour', to: 'color', from_key: 'colour', to_key: 'color' }, 400],
+])('PUT /objects with field_rename %j answers %i, and a renamed value keeps its id', async (rename, expected) => {
+  const name = `Shade ${JSON.stringify(rename)}`;
+  const fields = (key: string) => ({ type: 'object', properties: { [key]: { enum: ['red'] } } });
+  const { body: made } = await call('PUT', '/objects', { name, content: fields('colour') });
+  const { id } = made['object'] as { id: string };
+  const [before] = (await call('GET', '/values?name=colour.red')).body as unknown as { id: string }[];
+  const asked = { id, content: fields('color'), field_rename: rename };
+  const renamed = await call('PUT', '/objects', asked);
+  expect(renamed.status).toBe(expected);
+  if (expected === 200) expect((await call('GET', '/values?name=color.red')).body).toMatchObject([{ id: before?.id }]);
+  await call('DELETE', `/objects/${id}?values=detach`);
+  for (const left of (await call('GET', '/values?prefix=colo')).body as unknown as { id: string }[])
+    await call('DELETE', `/values?id=${left.id}`);
+});
+
+it.each(['billing/invoice', 'a/b/c', 'a//b', 'orders/list/', 'a b/ü', 'a%2Fb/c'])(
+  'the object named %s is read and deleted with its slashes encoded or not',
+  async (name) => {
+    for (const path of [encodeURIComponent(name), name.split('/').map(encodeURIComponent).join('/')]) {
+      await call('PUT', '/objects', { name, content: '{"x": 1}' });
+      // A path may end in a slash, which is no part of it then.
+      if (path.endsWith('/')) continue;
+      expect((await call('GET', `/objects/${path}`)).body).toMatchObject({ name });
+      expect(await call('DELETE', `/objects/${path}`)).toMatchObject({ status: 200 });
+    }
+  },
+);
+
+it('two objects can have an enum field of one name where one says what its values are called', async () => {
+  const fields = (more: object) => ({ type: 'object', properties: { phase: { enum: ['open', 'done'], ...more } } });
+  const save = (name: string, more: object) => call('PUT', '/objects', { name, content: fields(more) });
+  const idOf = async (name: string) => (await call('GET', `/values?name=${name}`)).body[0]?.['id'];
+  expect((await save('First', {})).status).toBe(200);
+  expect(await save('Second', {})).toMatchObject({
+    status: 409,
+    body: { code: 'value_collision', error: expect.stringContaining('"x-values-name"') },
+  });
+  expect(await save('Second', { 'x-values-name': 'second_phase' })).toMatchObject({
+    status: 200,
+    body: { object: { parsed_fields: [{ key: 'phase', values: 'second_phase' }] }, values: { synced: 3 } },
+  });
+  const id = await idOf('second_phase.open');
+  expect([id, await idOf('phase.open')]).toEqual([text, text]);
+  expect((await save('Second', { 'x-values-name': 'stage' })).status).toBe(200);
+  expect(await idOf('stage.open')).toBe(id);
+  for (const wrong of [7, '', ' ', null, []])
+    expect(await save('Third', { 'x-values-name': wrong })).toMatchObject({
+      status: 422,
+      body: { problems: [{ path: '/properties/phase/x-values-name' }] },
+    });
 });

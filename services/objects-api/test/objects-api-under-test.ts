@@ -27,6 +27,8 @@ export interface Answer {
 export interface ObjectsApiUnderTest {
   readonly baseUrl: string;
   readonly database: Database;
+  /** Of its owner. */
+  readonly databaseUrl: string;
   /** What was announced, in order: kinds and cache keys. A test may empty it. */
   readonly announced: [InvalidationKind, readonly string[]][];
   /** Calls a path under /api/v1 with a key. */
@@ -62,8 +64,10 @@ export const startObjectsApi = async ({ bodyLimitBytes = 1_000_000 } = {}): Prom
       bodyLimitBytes,
       requestTimeoutMs: 60_000,
       keepAliveMs: 75_000,
+      shutdownGraceMs: 0,
       logRequests: false,
       trustedProxies: 1,
+      proxySecret: undefined,
     },
     logger,
     metrics,
@@ -100,6 +104,7 @@ export const startObjectsApi = async ({ bodyLimitBytes = 1_000_000 } = {}): Prom
   return {
     baseUrl,
     database,
+    databaseUrl: url,
     announced,
     call: async (key, method, path, body, headers = {}) => {
       const response = await fetch(`${baseUrl}/api/v1${path}`, {

@@ -110,12 +110,14 @@ describe('an object', () => {
     ['a name with a line break', { name: 'a\nb', content: '{}' }, 400, 'invalid_request'],
     ['a name with half a surrogate', { name: 'a\ud800', content: '{}' }, 400, 'invalid_request'],
     ['a long name', { name: 'n'.repeat(201), content: '{}' }, 400, 'invalid_request'],
-    ['content that is an object', { name: 'a', content: {} }, 400, 'invalid_request'],
     ['a field that is unknown', { name: 'a', content: '{}', nonsense: 1 }, 400, 'invalid_request'],
     ['a time that is none', { name: 'a', content: '{}', expected_updated_at: 'yesterday' }, 400, 'invalid_request'],
     ['no JSON', { name: 'a', content: '{' }, 422, 'object_invalid'],
     ['a list', { name: 'a', content: '[]' }, 422, 'object_invalid'],
     ['a NUL in the content', { name: 'a', content: '{}\u0000' }, 422, 'object_invalid'],
+    ['U+0000 in a key of the content', { name: 'a', content: '{"a\\u0000b":1}' }, 422, 'object_invalid'],
+    ['U+0000 in a text of the content', { name: 'a', content: '{"a":"\\u0000"}' }, 422, 'object_invalid'],
+    ['U+0000 in a key of content as JSON', { name: 'a', content: { a: { 'b\u0000': 1 } } }, 422, 'object_invalid'],
     ['half a surrogate in the content', { name: 'a', content: '{"a":"\ud800"}' }, 422, 'object_invalid'],
     ['a reference to a URL', { name: 'a', content: schema({ a: { $ref: 'http://x/y' } }) }, 422, 'object_invalid'],
     ['members of one name', { name: 'a', content: statuses(1, '1') }, 422, 'object_invalid'],
@@ -137,9 +139,9 @@ describe('an object', () => {
   });
 
   it('keeps names of odd characters in its content', async () => {
-    const content = '{"a\\u0000b": 1, "__proto__": {"x": 2}, "\\u202e": 3}';
+    const content = '{"a\\u0001b": 1, "__proto__": {"x": 2}, "\\u202e": 3}';
     expect((await put({ name: '\u202e"\'; drop table', content })).body).toMatchObject({
-      object: { content, parsed_fields: [{ key: 'a\u0000b' }, { key: '__proto__' }, { key: '__proto__.x' }, {}] },
+      object: { content, parsed_fields: [{ key: 'a\u0001b' }, { key: '__proto__' }, { key: '__proto__.x' }, {}] },
     });
   });
 });
@@ -280,8 +282,8 @@ describe('managed values', () => {
     );
     expect(loaded.values).toEqual(
       expect.arrayContaining([
-        { id: paid.id, name: 'status.paid', type: 'string', content: 'paid' },
-        { id: all.id, name: 'status', type: 'list', content: ['open', 'paid'] },
+        { id: paid.id, name: 'status.paid', type: 'string', content: 'paid', audiences: [[]] },
+        { id: all.id, name: 'status', type: 'list', content: ['open', 'paid'], audiences: [[]] },
       ]),
     );
     const again = await api.call(admin, 'POST', '/admin/rules/import', {

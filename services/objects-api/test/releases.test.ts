@@ -50,14 +50,17 @@ const pinsOf = async (slug: string): Promise<Readonly<Record<string, number>>> =
 describe('environments', () => {
   beforeAll(openWorkspace);
 
-  it('are created with defaults, changed by slug, and listed from the lowest level up', async () => {
+  it('are created with defaults, changed in part by slug, and listed from the lowest level up', async () => {
     expect(await saveEnvironment({ slug: 'production', level: 3 })).toMatchObject({
       status: 200,
       body: { name: 'production', level: 3, approvers: [], approval_scheme: 'any', direct_releases: true },
     });
     const staging = await saveEnvironment({ slug: 'staging', name: 'Staging', level: 2, approvers: ['role:admin'] });
-    expect(await saveEnvironment({ slug: 'staging', level: 2 })).toMatchObject({
-      body: { id: staging.body['id'], name: 'staging', approvers: [] },
+    expect(await saveEnvironment({ slug: 'staging', name: 'Stage' })).toMatchObject({
+      body: { id: staging.body['id'], name: 'Stage', level: 2, approvers: ['role:admin'] },
+    });
+    expect(await saveEnvironment({ slug: 'staging', approvers: [], approval_scheme: 'all' })).toMatchObject({
+      body: { name: 'Stage', level: 2, approvers: [], approval_scheme: 'all', direct_releases: true },
     });
     const { body } = await call(admin, 'GET', '/environments');
     expect(body).toMatchObject({ data: [{ slug: 'staging' }, { slug: 'production' }], next_cursor: null });
@@ -193,6 +196,29 @@ describe('a release', () => {
     const editor = await api.makeKey(workspaceId, 'editor');
     expect(await act(made.body['id'], 'approve', editor)).toMatchObject({ status: 403, body: { code: 'forbidden' } });
     expect((await act(made.body['id'], 'approve')).body).toMatchObject({ state: 'live' });
+  });
+
+  it('that waits for a key is approved by the keys that take its place, and by no other', async () => {
+    const made = (await call(admin, 'POST', '/keys', { name: 'Approver', role: 'developer' })).body;
+    const approvers = [`key:${String(made['id'])}`];
+    await saveEnvironment({ slug: 'keyed', approvers });
+    const { slug } = await publishRule(2);
+    const waiting = await release({ rule: slug, version: 1, environment: 'keyed' });
+    const rotate = async (id: unknown) =>
+      (await call(admin, 'POST', `/keys/${String(id)}/rotate`, { overlap_seconds: 0 })).body;
+    const second = await rotate(made['id']);
+    const third = await rotate(second['id']);
+    const stranger = (await call(admin, 'POST', '/keys', { name: 'Stranger', role: 'developer' })).body;
+    expect(await act(waiting.body['id'], 'approve', String((await rotate(stranger['id']))['api_key']))).toMatchObject({
+      status: 403,
+      body: { code: 'not_an_approver', approvers },
+    });
+    expect((await act(waiting.body['id'], 'approve', String(third['api_key']))).body).toMatchObject({
+      state: 'live',
+      approvals: [{ approved_by: third['id'], stands_for: approvers }],
+    });
+    const next = await release({ rule: slug, version: 2, environment: 'keyed' });
+    expect((await act(next.body['id'], 'approve', String(third['api_key']))).body).toMatchObject({ state: 'live' });
   });
 
   it('keeps another version of the rule out while it waits', async () => {

@@ -102,11 +102,8 @@ it('C57: a draft may begin without inputs, a rule that is published reads a fact
   expect(await save({ id: body['id'], ...reads, _publish: true })).toMatchObject({ status: 200 });
 });
 
-it.each([
-  ['of a context that is not there yet', { slug: 'not-there' }],
-  ['by name alone', 'orders'],
-  ['of no use', { slug: 7 }],
-])('a binding %s keeps nothing from being saved', async (_, context) => {
+it('a binding of a context that is not there yet keeps nothing from being saved', async () => {
+  const context = { slug: 'not-there' };
   expect(await save(draft(['total'], ['order_id'], { context }))).toMatchObject({ status: 200 });
 });
 

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { cacheKeys } from '@decision/contracts';
 import { insertContext } from '@decision/persistence';
 import { type ObjectsApiUnderTest, startObjectsApi } from './objects-api-under-test';
 
@@ -40,4 +41,22 @@ it('of a rule whose context does not exist is nobody’s concern', async () => {
   const rule = { name: 'Elsewhere', _publish: true, context: { slug: 'nowhere' } };
   const { body } = await api.call(admin, 'POST', '/admin/rules/import', { rule });
   expect((await api.call(admin, 'DELETE', '/admin/rules/delete', { id: body['id'] })).status).toBe(200);
+});
+
+it('makes everything stale that caches hold of it, so that nothing of it is answered under its id again', async () => {
+  const rule = { id: randomUUID(), slug: 'forgotten', responseSchema: [{ key: 'a', type: 'number', defaultValue: 1 }] };
+  const save = (changes: object) => api.call(admin, 'POST', '/admin/rules/import', { rule: { ...rule, ...changes } });
+  for (let version = 1; version <= 2; version += 1) expect((await save({ _publish: true })).status).toBe(200);
+  const versions = (await api.call(admin, 'GET', '/admin/rules/forgotten/versions')).body['data'];
+  const ids = (versions as { version_id: string }[]).map(({ version_id: id }) => id);
+  api.announced.length = 0;
+  await api.call(admin, 'DELETE', '/admin/rules/delete', { id: rule.id });
+  const stale = [
+    cacheKeys.rulePointer(workspaceId, 'forgotten'),
+    ...[1, 2].map((number) => cacheKeys.numberedVersion(rule.id, number)),
+    ...ids.map((id) => cacheKeys.definition(workspaceId, id)),
+  ];
+  expect(api.announced.map(([kind]) => kind)).toEqual(['rule']);
+  expect([...(api.announced[0]?.[1] ?? [])].sort()).toEqual(stale.sort());
+  expect(await save({ slug: 'remembered', _publish: true })).toMatchObject({ body: { version: 3 } });
 });

@@ -50,7 +50,7 @@ describe('a list that refers to values', () => {
     await api.call(admin, 'PUT', `/values/${hub.id}`, { name: 'main_hub', value: 'MUC' });
     expect((await find('all', '&resolve=true')).value).toEqual(['MUC']);
     const loaded = await api.database.inWorkspace({ workspaceId, userGroups: undefined }, (transaction) => loadValues(transaction, [all.id])); // prettier-ignore
-    expect(loaded.values).toEqual([{ id: all.id, name: 'all', type: 'list', content: ['MUC'] }]);
+    expect(loaded.values).toEqual([{ id: all.id, name: 'all', type: 'list', content: ['MUC'], audiences: [[], []] }]);
     const rule = await api.call(admin, 'POST', '/admin/rules/import', {
       rule: {
         requestSchema: [{ key: 'at', type: 'string' }],

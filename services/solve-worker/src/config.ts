@@ -5,6 +5,7 @@ import {
   cacheSettings,
   databaseSettings,
   decisionSettings,
+  evaluationSettings,
   httpSettings,
   limit,
   wholeNumber,
@@ -17,15 +18,17 @@ export const settings = {
   ...cacheSettings,
   ...brokerSettings,
   ...decisionSettings,
+  ...evaluationSettings,
   sessionTimeoutMs: limit(limits.workerSessionTimeoutMs),
   heartbeatIntervalMs: limit(limits.workerHeartbeatIntervalMs),
   partitionConcurrency: limit(limits.workerPartitionConcurrency),
-  maxCompiledRows: wholeNumber('WORKER_MAX_COMPILED_ROWS', {
-    default: 2_000_000,
-    min: 1_000,
-    max: 1_000_000_000,
+  maxCompiledBytes: wholeNumber('WORKER_MAX_COMPILED_BYTES', {
+    default: 268_435_456,
+    min: 1_048_576,
+    max: 68_719_476_736,
+    unit: 'bytes',
     meaning:
-      'Rows of all compiled rules that a worker keeps in memory together; the least recently used rules are dropped beyond it.',
+      'Memory of all compiled rules that a worker keeps together, as they estimate it; the least recently used rules are dropped beyond it. One rule that is larger alone is kept beside them.',
   }),
 };
 

@@ -6,14 +6,14 @@ import {
   ServiceError,
   type SolutionRequestEnvelope,
 } from '@decision/contracts';
-import { type CompiledRule, evaluateRule } from '@decision/engine';
-import { type SolvedInput, solvedInput } from '@decision/execution';
-import { readInput } from './evaluate';
+import { type CompiledRule } from '@decision/engine';
+import { type SolvedInput } from '@decision/execution';
+import { readInput, type SolveElsewhere, solveInput } from './evaluate';
 
-/** Work in a row before heartbeats, fetches and other partitions get their turn, ms. An input is never interrupted. */
+/** Work in a row before heartbeats, fetches and other partitions get their turn, ms. An input is never interrupted; what is long is evaluated elsewhere. */
 const SLICE_MS = 10;
 
-export type ChunkEnvelope = Pick<SolutionRequestEnvelope, 'receivedAt' | 'explain' | 'deadline'> & {
+export type ChunkEnvelope = Pick<SolutionRequestEnvelope, 'receivedAt' | 'explain' | 'audience' | 'deadline'> & {
   readonly kind: ChunkKind;
 };
 
@@ -22,20 +22,21 @@ export type ChunkEnvelope = Pick<SolutionRequestEnvelope, 'receivedAt' | 'explai
  * slot. Throws `deadline_exceeded` once nobody waits any more, and `result_too_large` as soon as the results cannot fit a message.
  */
 export const evaluateChunk = async (
-  rule: CompiledRule,
+  rule: CompiledRule | undefined,
   payload: Buffer,
-  { receivedAt: now, explain, deadline }: ChunkEnvelope,
+  envelope: ChunkEnvelope,
+  elsewhere?: SolveElsewhere,
 ): Promise<readonly SolvedInput[]> => {
-  const options = { now, explain };
+  const { deadline } = envelope;
   const solved: SolvedInput[] = [];
   let length = 0;
   let sliceBegan = performance.now();
   let beganAt = sliceBegan;
   for (const payloadOfOne of chunkInputs(payload)) {
-    const { request, input } = readInput(payloadOfOne, 'input');
-    const outcome = input instanceof ServiceError ? input : evaluateRule(rule, input, options);
+    const solving = solveInput(rule, readInput(payloadOfOne, 'input'), envelope, elsewhere);
+    const here = solving instanceof Promise ? await solving : solving;
     const endedAt = performance.now();
-    const one = solvedInput(request, outcome, (endedAt - beganAt) * 1_000);
+    const one = solving instanceof Promise ? here : { ...here, durationUs: (endedAt - beganAt) * 1_000 };
     solved.push(one);
     length += one.result.length + 2;
     if (length > fixedLimits.executionMessageBytes) throw resultTooLarge();

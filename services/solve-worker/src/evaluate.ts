@@ -1,20 +1,41 @@
 import { isUtf8 } from 'node:buffer';
 import { type ErrorCode, parseJson, ServiceError, type SolutionRequestEnvelope } from '@decision/contracts';
-import { type CompiledRule, evaluateRule } from '@decision/engine';
+import { type CompiledRule, evaluateBriefly, evaluateRule } from '@decision/engine';
 import { type SolvedInput, solvedInput } from '@decision/execution';
 
-type Options = Pick<SolutionRequestEnvelope, 'receivedAt' | 'explain'>;
+/** Evaluates an input, which is JSON text of an object, where a long evaluation keeps nobody waiting. */
+export type SolveElsewhere = (request: string) => Promise<SolvedInput>;
+
+type Options = Pick<SolutionRequestEnvelope, 'receivedAt' | 'explain' | 'audience'>;
 
 /** Evaluates a rule with the one input in a payload. */
 export const evaluateOne = (
   rule: CompiledRule,
   payload: Buffer,
-  { receivedAt: now, explain }: Options,
+  { receivedAt: now, explain, audience }: Options,
 ): SolvedInput => {
   const beganAt = performance.now();
   const { request, input } = readInput(payload, 'body');
-  const outcome = input instanceof ServiceError ? input : evaluateRule(rule, input, { now, explain });
+  const outcome = input instanceof ServiceError ? input : evaluateRule(rule, input, { now, explain, audience });
   return solvedInput(request, outcome, (performance.now() - beganAt) * 1_000);
+};
+
+/**
+ * Evaluates a rule with an input. Where there is an elsewhere, it gets what is long: all inputs of a rule that is not compiled here, and those
+ * that take long themselves.
+ */
+export const solveInput = (
+  rule: CompiledRule | undefined,
+  { request, input }: ReadInput,
+  { receivedAt: now, explain, audience }: Options,
+  elsewhere: SolveElsewhere | undefined,
+): SolvedInput | Promise<SolvedInput> => {
+  const beganAt = performance.now();
+  const evaluate = elsewhere === undefined ? evaluateRule : evaluateBriefly;
+  const outcome = input instanceof ServiceError ? input : rule && evaluate(rule, input, { now, explain, audience });
+  if (outcome !== undefined) return solvedInput(request, outcome, (performance.now() - beganAt) * 1_000);
+  if (elsewhere === undefined) throw new ServiceError('internal_error', 'The rule is not compiled here.');
+  return elsewhere(request);
 };
 
 /**

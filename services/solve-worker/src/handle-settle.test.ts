@@ -2,7 +2,7 @@ import { decodeSettleAnswer, encodeSettleRequest, type SolutionRequestEnvelope }
 import { compileRule } from '@decision/engine';
 import { createContextModels } from '@decision/execution';
 import { createHandler } from './handle';
-import { type SolvedInput } from '@decision/execution';
+import { type SettleFault, type SolvedInput } from '@decision/execution';
 
 const rule = compileRule({
   requestSchema: [{ key: 'total', name: 'Total', type: 'number' }],
@@ -69,13 +69,14 @@ const payloadOf = (count: number) =>
     ),
   );
 
-const handlerWith = () => {
+const handlerWith = (library = { get: () => Promise.resolve(rule) }) => {
+  const faults: SettleFault[] = [];
   const told: { envelope: SolutionRequestEnvelope; items: readonly SolvedInput[] }[] = [];
-  const library = { get: () => Promise.resolve(rule) };
   const decisions = {
     write: (of: SolutionRequestEnvelope, items: readonly SolvedInput[]) => void told.push({ envelope: of, items }),
   };
-  return { handle: createHandler({ library, models: createContextModels(), decisions }), told };
+  const onFault = (fault: SettleFault): void => void faults.push(fault);
+  return { handle: createHandler({ library, models: createContextModels(), decisions, onFault }), told, faults };
 };
 
 it('answers what instances became, and tells the rules that ran as decisions', async () => {
@@ -96,4 +97,12 @@ it('refuses an answer that no message can carry', async () => {
   const { handle, told } = handlerWith();
   await expect(handle(envelope, payloadOf(22_000))).rejects.toMatchObject({ code: 'result_too_large' });
   expect(told).toEqual([]); // whoever settles it instead tells it
+});
+
+it('tells whoever operates it once why a rule had no answer', async () => {
+  const cause = new Error('connection refused');
+  const { handle, faults } = handlerWith({ get: () => Promise.reject(cause) });
+  const answer = decodeSettleAnswer(await handle(envelope, payloadOf(3)));
+  expect(answer.map(({ runs }) => runs[0]?.status)).toEqual(Array(3).fill('infrastructure_error'));
+  expect(faults).toEqual([{ rule: 'tiers', versionId: 'v1', code: 'internal_error', cause }]);
 });

@@ -9,15 +9,21 @@ import {
   type ContextModels,
   createRunTeller,
   type DecisionLogWriter,
+  type EvaluationThreads,
   type RuleLibrary,
+  type SettleFault,
   settleOperations,
 } from '@decision/execution';
 
 export interface SettleTools {
   readonly library: Pick<RuleLibrary, 'get'>;
+  /** Where what is long is evaluated; undefined: here. */
+  readonly threads?: Pick<EvaluationThreads, 'solve'> | undefined;
   readonly models: ContextModels;
   /** Undefined where nothing is to be logged. */
   readonly decisions: DecisionLogWriter | undefined;
+  /** Is told why rules had no answer, each fault once in an operation. */
+  readonly onFault: (fault: SettleFault) => void;
 }
 
 /** Nobody keeps what is decided. */
@@ -28,13 +34,22 @@ const UNTOLD: DecisionLogWriter = { write: () => undefined };
  * a message: then whoever asked settles it, and tells.
  */
 export const handleSettle = async (
-  { library, models, decisions = UNTOLD }: SettleTools,
+  { library, threads, models, decisions = UNTOLD, onFault }: SettleTools,
   envelope: SolutionRequestEnvelope,
   payload: Buffer,
 ): Promise<Buffer> => {
   const { workspaceId, deadline } = envelope;
   const runs = createRunTeller(decisions, envelope);
-  const surroundings = { workspaceId, deadline, library, models, onRun: runs.onRun };
+  const surroundings = {
+    workspaceId,
+    deadline,
+    library,
+    threads,
+    models,
+    onRun: runs.onRun,
+    isFull: runs.isFull,
+    onFault,
+  };
   const answer = encodeSettleAnswer(await settleOperations(decodeSettleRequest(payload), surroundings));
   if (answer.length > fixedLimits.executionMessageBytes) {
     throw new ServiceError('result_too_large', 'What became of the instances does not fit a message.', {

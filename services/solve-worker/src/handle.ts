@@ -1,23 +1,36 @@
 import { joinResults, type SolutionRequestEnvelope } from '@decision/contracts';
-import { answerBytes, evaluateOne } from './evaluate';
+import { answerBytes, readInput, solveInput } from './evaluate';
 import { evaluateChunk } from './evaluate-chunk';
 import { handleSettle, type SettleTools } from './handle-settle';
 
+type Threads = NonNullable<SettleTools['threads']>;
+
 /** Answers one message of `solution`. Throws `ServiceError` for expected failures. */
-export type Handler = (envelope: SolutionRequestEnvelope, payload: Buffer) => Promise<Buffer>;
+export type Handler = (
+  envelope: SolutionRequestEnvelope,
+  payload: Buffer,
+  /** Says that the next request may begin: this one waits for a thread. */
+  letNextBegin?: () => void,
+) => Promise<Buffer>;
+
+const NOBODY_WAITS = (): void => undefined;
 
 export const createHandler = (tools: SettleTools): Handler => {
   const { library, decisions } = tools;
-  return async (envelope, payload) => {
+  return async (envelope, payload, letNextBegin = NOBODY_WAITS) => {
     const { kind } = envelope;
-    if (kind === 'settle') return handleSettle(tools, envelope, payload);
-    const rule = await library.get(envelope.workspaceId, envelope.versionId);
+    const threads = tools.threads && lettingOthersBegin(tools.threads, letNextBegin);
+    if (kind === 'settle') return handleSettle({ ...tools, threads }, envelope, payload);
+    const { workspaceId, versionId, receivedAt: now, explain, audience, deadline } = envelope;
+    const rule = await library.get(workspaceId, versionId);
+    const job = { workspaceId, versionId, now, explain, audience };
+    const elsewhere = threads && ((request: string) => threads.solve({ ...job, request }, deadline));
     if (kind === 'solve') {
-      const solved = evaluateOne(rule, payload, envelope);
+      const solved = await solveInput(rule, readInput(payload, 'body'), envelope, elsewhere);
       decisions?.write(envelope, [solved]);
       return answerBytes(solved);
     }
-    const solved = await evaluateChunk(rule, payload, { ...envelope, kind });
+    const solved = await evaluateChunk(rule, payload, { ...envelope, kind }, elsewhere);
     decisions?.write(envelope, solved);
     return joinResults(
       kind,
@@ -25,3 +38,10 @@ export const createHandler = (tools: SettleTools): Handler => {
     );
   };
 };
+
+const lettingOthersBegin = (threads: Threads, letNextBegin: () => void): Threads => ({
+  solve: (job, deadline) => {
+    letNextBegin();
+    return threads.solve(job, deadline);
+  },
+});

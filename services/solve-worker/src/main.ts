@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { createResponder } from '@decision/broker';
-import { createContextModels, createStoredRules } from '@decision/execution';
-import { openBroker, openDecisions, openStores } from '@decision/infrastructure';
+import { BRIEFLY_COMPILED_CELLS, createContextModels, createStoredRules } from '@decision/execution';
+import { openBroker, openDecisions, openEvaluationThreads, openStores } from '@decision/infrastructure';
 import { createEventCounter, runService, StartRefusal } from '@decision/service-kit';
 import { createWorkerServer } from './app';
 import { settings } from './config';
@@ -16,8 +16,10 @@ runService({
     if (broker === undefined)
       throw new StartRefusal('MQ_BROKERS names no broker; a worker has nothing to do without one.');
     const { database, cache } = await openStores({ name: 'solve-worker', config, logger, metrics, stopper });
+    const threads = openEvaluationThreads({ name: 'solve-worker', config, metrics, stopper });
     const library = createStoredRules(database, cache, {
-      maxRows: config.maxCompiledRows,
+      maxCells: threads && BRIEFLY_COMPILED_CELLS,
+      maxBytes: config.maxCompiledBytes,
       onStale: (error) =>
         logger.warn({ err: error }, 'Values could not be read again; rules go on with those they have.'),
     });
@@ -30,7 +32,10 @@ runService({
       sessionTimeoutMs: config.sessionTimeoutMs,
       heartbeatIntervalMs: config.heartbeatIntervalMs,
       partitionConcurrency: config.partitionConcurrency,
-      handle: createHandler({ library, models: createContextModels(), decisions }),
+      handle: createHandler({
+        ...{ library, threads, models: createContextModels(), decisions },
+        onFault: ({ cause, ...fault }) => logger.error({ ...fault, err: cause }, 'A rule of a context had no answer.'),
+      }),
       onEvent: createEventCounter(metrics, 'responder'),
     });
     const server = createWorkerServer({

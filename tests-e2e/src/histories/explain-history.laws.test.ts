@@ -126,3 +126,81 @@ it('agrees with the definition on short histories, broken ones among them', () =
   expect(verdicts.serial).toBeGreaterThan(100);
   expect(verdicts.not_serial).toBeGreaterThan(100);
 });
+
+describe('of a service that merges at one moment and writes the decision back at a later one', () => {
+  interface Step {
+    readonly facts: readonly string[];
+    readonly reach: readonly [number, number];
+    /** `beside`: decided, in an answer of which something else was not settled. `cut`: an error, and the decision may come all the same. */
+    readonly fate: 'settled' | 'beside' | 'degraded' | 'cut' | 'cut and decided';
+    readonly reads: readonly [boolean, boolean];
+  }
+  const step = fc.record<Step>({
+    facts: fc.subarray(NAMES, { minLength: 1 }),
+    reach: fc.tuple(fc.integer({ min: 0, max: 3 }), fc.integer({ min: 0, max: 3 })),
+    fate: fc.constantFrom('settled', 'beside', 'degraded', 'cut', 'cut and decided'),
+    reads: fc.tuple(fc.boolean(), fc.boolean()),
+  });
+  const decide = ({ a, b }: Facts): number | null => (a === undefined || b === undefined ? null : a * 10_000 + b);
+  const read = (name: string, moment: number, facts: Facts, decided: number | null): Operation => ({
+    ...{ name, begunAt: moment - 1, endedAt: moment + 1, writes: undefined },
+    outcome: { type: 'seen', seen: { facts, decided }, settled: false },
+  });
+
+  /** Submission n merges at 100 n and is written back at 100 n + 50; reads are between and behind. */
+  const serve = (steps: readonly Step[]) => {
+    let facts: Facts = {};
+    let decided: number | null = null;
+    const decisions: { readonly before: number | null; readonly after: number | null; readonly facts: Facts }[] = [];
+    const operations = steps.flatMap(({ facts: names, reach, fate, reads }, index): Operation[] => {
+      const merge = 100 * index;
+      const writes = Object.fromEntries(names.map((name, at) => [name, 10 * (index + 1) + at]));
+      facts = { ...facts, ...writes };
+      const before = decided;
+      if (fate !== 'degraded' && fate !== 'cut') decided = decide(facts);
+      decisions.push({ before, after: decided, facts });
+      const isCut = fate === 'cut' || fate === 'cut and decided';
+      const submission: Operation = {
+        ...{ name: `submit ${index}`, begunAt: merge - 90 * reach[0], endedAt: merge + 51 + 90 * reach[1], writes },
+        outcome: isCut
+          ? { type: 'committed' }
+          : { type: 'seen', seen: { facts, decided }, settled: fate === 'settled' },
+      };
+      return [
+        submission,
+        ...(reads[0] ? [read(`between ${index}`, merge + 25, facts, before)] : []),
+        ...(reads[1] ? [read(`behind ${index}`, merge + 75, facts, decided)] : []),
+      ];
+    });
+    return { operations, decisions };
+  };
+
+  it('every history is explained', () => {
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 20 }), (steps) => {
+        const { operations } = serve(steps);
+        expect(explainHistory({ operations, orders: {} }, decide)).toMatchObject({ type: 'serial' });
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('none is in which a read behind an answer that shows the decision sees the one before', () => {
+    let broken = 0;
+    fc.assert(
+      fc.property(fc.array(step, { minLength: 1, maxLength: 10 }), fc.nat(9), (drawnSteps, position) => {
+        const steps = drawnSteps.map((each) => ({ ...each, reach: [0, 0] as const }));
+        const at = position % steps.length;
+        const { operations, decisions } = serve(steps);
+        const { before, after, facts } = decisions[at] ?? { before: null, after: null, facts: {} };
+        const { fate } = steps[at] ?? { fate: 'cut' };
+        fc.pre(before !== after && (fate === 'settled' || fate === 'beside'));
+        broken += 1;
+        const stale = read('stale', 100 * at + 60, facts, before);
+        expect(explainHistory({ operations: [...operations, stale], orders: {} }, decide).type).toBe('not_serial');
+      }),
+      { numRuns: 300 },
+    );
+    expect(broken).toBeGreaterThan(100);
+  });
+});

@@ -71,6 +71,33 @@ describe('what is serial', () => {
   });
 });
 
+describe('an answer that shows the decision, though something else in it was not settled', () => {
+  const batch = operation('batch', [3, 6], { a: 2 }, seen({ a: 2, b: 1 }, decide({ a: 2, b: 1 }), false));
+  const stale = (from: number) => operation('stale', [from, from + 1], undefined, seen({ a: 2, b: 1 }, 1_001));
+  const fresh = operation('fresh', [4, 5], undefined, seen({ a: 2, b: 1 }));
+
+  it('had not ended for a read that overlaps it: the merge may be seen without the decision', () => {
+    expect(verdict([w1, batch, stale(4)])).toBe('w1 batch stale');
+    expect(verdict([w1, batch, { ...stale(5), endedAt: 9 }])).toBe('w1 batch stale');
+  });
+
+  it('stands for every read that begins after it, and for the next submission', () => {
+    expect(verdict([w1, batch, stale(7)])).toBe(NOT);
+    expect(verdict([w1, batch, operation('next', [7, 8], { c: 1 }, seen({ a: 2, b: 1, c: 1 }, 1_001, false))])).toBe(
+      NOT,
+    );
+  });
+
+  it('is not taken back: nobody sees the old decision after somebody saw the new one', () => {
+    expect(verdict([w1, batch, fresh, { ...stale(5.5), endedAt: 9 }])).toBe(NOT);
+  });
+
+  it('is not one that nothing explains', () => {
+    const other = operation('other', [4, 5], undefined, seen({ a: 2, b: 1 }, 7));
+    expect(verdict([w1, batch, other])).toBe(NOT);
+  });
+});
+
 describe('what is broken', () => {
   it('a lost update', () => {
     const w2 = operation('w2', [3, 4], { a: 2 }, seen({ a: 2, b: 1 }));

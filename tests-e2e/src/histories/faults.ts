@@ -7,7 +7,7 @@ import { LEASE_MS, type WatchedFleet } from './watched-fleet';
 export type FaultyServers = Readonly<Partial<Record<'database' | 'broker', ServerControl>>>;
 
 export type Fault =
-  | ('kill contexts-api' | 'kill worker' | 'pause contexts-api' | 'pause worker')
+  | ('kill contexts-api' | 'kill worker' | 'pause contexts-api' | 'pause worker' | 'delay write-backs')
   | ('kill database' | 'kill broker' | 'pause broker');
 
 export const SERVICE_FAULTS: readonly [Fault, ...Fault[]] = [
@@ -17,10 +17,16 @@ export const SERVICE_FAULTS: readonly [Fault, ...Fault[]] = [
   'pause worker',
 ];
 
+/** Needs a fleet whose database is watched; first, so that the shortest run has it. */
+export const DATABASE_FAULTS: readonly Fault[] = ['delay write-backs'];
+
 export const SERVER_FAULTS: readonly Fault[] = ['kill database', 'pause broker', 'kill broker'];
 
+/** Of the statements of contexts-api, the one that stores what was decided, by what only it has. */
+export const WRITE_BACK = /^\s*with written as \(\s*update context_instances /;
+
 export interface FaultOptions {
-  readonly fleet: Pick<WatchedFleet, 'contexts' | 'worker'>;
+  readonly fleet: Pick<WatchedFleet, 'contexts' | 'worker' | 'proxy'>;
   readonly servers: FaultyServers;
   /** Which process of contexts-api is meant. */
   readonly victim: ServiceProcess;
@@ -40,6 +46,8 @@ export const inflict = async (fault: Fault, { fleet, servers, victim }: FaultOpt
       return freeze(victim);
     case 'pause worker':
       return freeze(fleet.worker);
+    case 'delay write-backs':
+      return delayWriteBacks(fleet);
     case 'kill database':
       return restart(servers.database);
     case 'kill broker':
@@ -62,6 +70,25 @@ const freeze = async (service: ServiceProcess): Promise<void> => {
   signal(service, 'SIGSTOP');
   await pause(PAUSE_MS);
   if (service.pid() === pid) signal(service, 'SIGCONT');
+};
+
+/** Write-backs that are delayed together; a process has more connections than this. */
+const DELAYED_AT_ONCE = 6;
+/** How long further ones are awaited after the first, ms. */
+const GATHERING_MS = 200;
+
+/**
+ * Write-backs reach the database only after their operations have been taken over: they are held on their way while their process, which would
+ * renew its leases, is paused. Chance alone seldom pauses a process between these two moments.
+ */
+const delayWriteBacks = async ({ contexts: [, service], proxy }: FaultOptions['fleet']): Promise<void> => {
+  if (proxy === undefined) return;
+  const traps = Array.from({ length: DELAYED_AT_ONCE }, () => proxy.hold({ statement: WRITE_BACK }));
+  await Promise.race([...traps, pause(PAUSE_MS)]);
+  await pause(GATHERING_MS);
+  await freeze(service);
+  // Those that nothing has reached yet hold nothing back when something does.
+  for (const trap of traps) void trap.then((held) => held.letGo());
 };
 
 /** A process that is just being started again is left alone. */

@@ -1,4 +1,4 @@
-import { type Decide, type Facts, type History, type Operation, type Seen } from './history';
+import { type Decide, type Facts, type History, type Operation } from './history';
 
 /** An instance after some operations, in one order of them. */
 export interface InstanceModel {
@@ -64,13 +64,12 @@ const afterWrite = (
   if (outcome.type !== 'seen') return { facts, possible, settledBy: Infinity, counts };
   const { seen, settled } = outcome;
   if (!sameFacts(seen.facts, facts)) return undefined;
-  if (settled) return seen.decided === due ? { facts, possible, settledBy: endedAt, counts } : undefined;
-  return isPossible(seen, possible)
-    ? { facts, possible: [...new Set([seen.decided, due])], settledBy: Infinity, counts }
-    : undefined;
+  // What is due is shown by whoever had it written back, even where the rest of the answer was not settled: it stands by the end of the answer, and
+  // readers that began before may still have seen the merge without it.
+  if (seen.decided === due) return { facts, possible, settledBy: endedAt, counts };
+  if (settled || !possible.includes(seen.decided)) return undefined;
+  return { facts, possible: [seen.decided, due], settledBy: Infinity, counts };
 };
-
-const isPossible = ({ decided }: Seen, possible: InstanceModel['possible']): boolean => possible.includes(decided);
 
 /** Undefined where the service noted the values of a tracked fact in another order. */
 const countValues = (

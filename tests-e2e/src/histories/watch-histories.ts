@@ -6,7 +6,7 @@ import { seededRandom, type SeededRandom } from './seeded-random';
 import { LEASE_MS, type WatchedFleet } from './watched-fleet';
 
 export interface WatchOptions {
-  readonly fleet: Pick<WatchedFleet, 'apiKey' | 'contexts' | 'worker' | 'ready'>;
+  readonly fleet: Pick<WatchedFleet, 'apiKey' | 'contexts' | 'worker' | 'proxy' | 'ready'>;
   /** What ids of instances begin with; they do not exist yet. */
   readonly instancePrefix: string;
   readonly seed: number;

@@ -6,6 +6,7 @@ import { type Fleet, prepareServers, type ServiceProcess, startFleet, startServi
 import { createDatabase, dropDatabase } from '@decision/persistence';
 import { HistoryError } from './history-error';
 import { callJson } from './service-call';
+import { startStatementProxy, type StatementProxy } from './statement-proxy';
 import { WATCHED_CONTEXT, watchedRule } from './watched-context';
 
 const ROOT = resolve(__dirname, '../../..');
@@ -28,9 +29,19 @@ export interface WatchedFleetOptions {
   readonly name: string;
   /** What workers are told beside the usual. */
   readonly workerEnvironment?: Environment;
+  /** What processes of contexts-api are told beside the usual. */
+  readonly contextsEnvironment?: Environment;
+  /** Whether the second process of contexts-api reaches the database by way of a proxy that can hold its statements. Default: no. */
+  readonly hasProxy?: boolean;
 }
 
 type Environment = Readonly<Record<string, string>>;
+
+/** Makes a process of contexts-api one of the broken builds of `broken-build.cjs`. */
+export const breakingEnvironment = (build: string): Environment => ({
+  NODE_OPTIONS: `--require ${require.resolve('./broken-build.cjs')}`,
+  BROKEN_BUILD: build,
+});
 
 /** A fleet with two processes of contexts-api, a context and a rule that is bound to it. */
 export interface WatchedFleet {
@@ -41,6 +52,8 @@ export interface WatchedFleet {
   readonly databaseUrl: string;
   readonly contexts: readonly [ServiceProcess, ServiceProcess];
   readonly worker: ServiceProcess;
+  /** Between the second process of contexts-api and the database; undefined where none was asked for. */
+  readonly proxy: StatementProxy | undefined;
   /** Waits until all of them are ready. Throws {@link HistoryError} after three minutes. */
   ready(): Promise<void>;
   /** Starts another process of a service, told this beside the usual. */
@@ -51,14 +64,17 @@ export interface WatchedFleet {
 type WatchedService = Extract<ServiceName, 'contexts-api' | 'solve-worker'>;
 
 export const startWatchedFleet = async (options: WatchedFleetOptions): Promise<WatchedFleet> => {
-  const { addresses, name, workerEnvironment = {} } = options;
+  const { addresses, name, workerEnvironment = {}, contextsEnvironment = {}, hasProxy = false } = options;
   const lines: string[] = [];
   const databaseUrl = await createDatabase(addresses.databaseUrl, name);
   const servers = { ...addresses, databaseUrl };
   const names = { topicPrefix: `${name}.`, cachePrefix: `${name}:` };
   const keep = (line: string): void => void lines.push(line);
   const { apiKey } = await prepareServers({ addresses: servers, names, knownApiKey: undefined, onProgress: keep });
-  const usual = { 'contexts-api': CONTEXTS_ENVIRONMENT, 'solve-worker': workerEnvironment };
+  const usual = {
+    'contexts-api': { ...CONTEXTS_ENVIRONMENT, ...contextsEnvironment },
+    'solve-worker': workerEnvironment,
+  };
   const fleet = await startFleet({
     ...{ root: ROOT, addresses: servers, names, ingressPort: 0 },
     environment: usual,
@@ -79,20 +95,23 @@ export const startWatchedFleet = async (options: WatchedFleetOptions): Promise<W
     return started;
   };
   const [first, worker] = [fleet.services.get('contexts-api'), fleet.services.get('solve-worker')];
+  const proxy = hasProxy ? await startStatementProxy(databaseUrl) : undefined;
   const stop = async (): Promise<void> => {
     await Promise.all(further.map((service) => service.stop(STOP_MS)));
     await fleet.stop();
+    await proxy?.close();
     await dropDatabase(addresses.databaseUrl, name);
   };
   try {
     if (first === undefined || worker === undefined) throw new HistoryError('The fleet lacks a service.');
-    const second = await startFurther('contexts-api', {});
+    const second = await startFurther('contexts-api', proxy === undefined ? {} : { DATABASE_URL: proxy.url });
     const ready = () => becomeReady([first, worker, ...further], lines);
     await fleet.ready(READY_MS);
     await ready();
     await define(fleet, apiKey);
     const { baseUrl } = fleet;
-    return { apiKey, baseUrl, databaseUrl, contexts: [first, second], worker, ready, startFurther, stop };
+    const contexts = [first, second] as const;
+    return { apiKey, baseUrl, databaseUrl, contexts, worker, proxy, ready, startFurther, stop };
   } catch (error) {
     await stop();
     throw error;

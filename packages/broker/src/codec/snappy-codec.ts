@@ -1,6 +1,6 @@
-import { CompressionCodecs, CompressionTypes } from 'kafkajs';
 import { compress, compressSync, uncompress, uncompressSync } from 'snappy';
 import { fixedLimits } from '@decision/contracts';
+import { checkInflated, snappySize } from './inflated-size';
 import { isXerialFramed, xerialBlocks } from './xerial';
 
 /** What the library is about to send; each read of `buffer` makes a new view, so it is read once. */
@@ -25,6 +25,10 @@ const inflateAside = async (block: Buffer): Promise<Buffer> => (await uncompress
 
 const inflateFramed = (bytes: Buffer): Buffer | Promise<Buffer> => {
   const blocks = xerialBlocks(bytes);
+  checkInflated(
+    'Snappy',
+    blocks.map(snappySize).reduce((sum, size) => sum + size, 0),
+  );
   if (bytes.length <= ASYNC_ABOVE_BYTES) return Buffer.concat(blocks.map(inflateNow));
   return Promise.all(blocks.map(inflateAside)).then((parts) => Buffer.concat(parts));
 };
@@ -34,11 +38,7 @@ export const snappyCodec: Codec = {
   compress: ({ buffer }) => (buffer.length <= ASYNC_ABOVE_BYTES ? compressSync(buffer) : compress(buffer)),
   decompress: (bytes) => {
     if (isXerialFramed(bytes)) return inflateFramed(bytes);
+    checkInflated('Snappy', snappySize(bytes));
     return bytes.length <= ASYNC_ABOVE_BYTES ? inflateNow(bytes) : inflateAside(bytes);
   },
-};
-
-/** Gives the codec to the client library, which keeps codecs for the whole process. Safe to call many times. */
-export const registerSnappy = (): void => {
-  CompressionCodecs[CompressionTypes.Snappy] = () => snappyCodec;
 };

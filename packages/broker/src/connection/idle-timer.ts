@@ -1,11 +1,9 @@
 import { version } from 'kafkajs/package.json';
-
-/** The only version whose request queue has been read; another one is left as it is. */
-const PATCHED_VERSION = '2.2.4';
+import { KNOWN_VERSION } from './replace-protocol';
 
 const patched = Symbol.for('@decision/broker: request queues do not poll');
 
-/** The one private part of the client library that this package touches. */
+/** What this package changes of the library's request queue; replace-protocol.ts replaces its produce and fetch requests. */
 interface PatchableQueue {
   readonly pending: readonly unknown[];
   scheduleCheckPendingRequests(): void;
@@ -22,7 +20,7 @@ const { prototype: queue } = require('kafkajs/src/network/requestQueue') as { re
  * Safe to call many times. Returns whether the patch is in place.
  */
 export const quietenIdleConnections = (installedVersion: string = version): boolean => {
-  if (installedVersion !== PATCHED_VERSION) return false;
+  if (installedVersion !== KNOWN_VERSION) return false;
   if (queue[patched]) return true;
   // eslint-disable-next-line @typescript-eslint/unbound-method -- called below with the queue it is called on
   const schedule = queue.scheduleCheckPendingRequests;

@@ -1,5 +1,5 @@
 import type { BrokerSettings } from '../settings';
-import { kafkaConfig } from './kafka-client';
+import { applyLibraryChanges, kafkaConfig } from './kafka-client';
 import { createSocketTracker } from './socket-tracker';
 
 const settings: BrokerSettings = { brokers: ['a:1', 'b:2', 'c:3'], clientId: 'me', topicPrefix: '' };
@@ -53,5 +53,30 @@ describe('kafkaConfig', () => {
       message: 'Connection error',
       fields: { namespace: 'Connection', label: 'ERROR', broker: 'a:1', groupId: undefined },
     });
+  });
+});
+
+describe('changes inside the client library', () => {
+  beforeEach(() => lines.splice(0));
+
+  it('are all in place with the version that is installed, and nothing is said', () => {
+    applyLibraryChanges(log);
+    expect(lines).toEqual([]);
+  });
+
+  it('that do not fit another version are said once in a process, with everything that is lost', () => {
+    const changes = [
+      { apply: () => false, lost: 'idle connections cost more' },
+      { apply: () => true, lost: 'nothing' },
+      { apply: () => false, lost: 'fetches are slower' },
+    ];
+    applyLibraryChanges(log, changes);
+    applyLibraryChanges(log, changes);
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toMatchObject({
+      level: 'warn',
+      fields: { losses: ['idle connections cost more', 'fetches are slower'] },
+    });
+    expect(lines[0]?.message).toContain('idle connections cost more; fetches are slower. Install kafkajs 2.2.4.');
   });
 });

@@ -1,7 +1,6 @@
-import { CompressionTypes } from 'kafkajs';
-import { snappyCodec } from '../codec/snappy-codec';
+import { inflaterOf } from '../codec/codecs';
 import { encodeFetchRequest, type FetchRequest, isPlainFetch } from '../wire/fetch-request';
-import { decodeFetchResponse, type Decompress } from '../wire/fetch-response';
+import { decodeFetchResponse } from '../wire/fetch-response';
 import { asEncoded, type Encoded, type LibraryProtocol, replaceProtocol } from './replace-protocol';
 
 /** The version of the request that brokers since 2.3 agree on with the client library. */
@@ -15,30 +14,21 @@ interface FetchExchange {
 // eslint-disable-next-line @typescript-eslint/no-require-imports -- a private module has no types to import
 const requests = require('kafkajs/src/protocol/requests/fetch') as LibraryProtocol<FetchRequest, FetchExchange>;
 
-const NONE: number = CompressionTypes.None;
-const SNAPPY: number = CompressionTypes.Snappy;
-const asItIs = (bytes: Buffer): Buffer => bytes;
-
-const decompress: Decompress = (compression) => {
-  if (compression === NONE) return asItIs;
-  return compression === SNAPPY ? (bytes) => snappyCodec.decompress(bytes) : undefined;
-};
-
 const quicken = (exchange: FetchExchange, request: FetchRequest): FetchExchange => {
   const { response } = exchange;
   if (isPlainFetch(request)) exchange.request.encode = () => Promise.resolve(asEncoded(encodeFetchRequest(request)));
   // The library's own decoders are shared by all exchanges: this one gets another object.
   exchange.response = {
     ...response,
-    decode: async (bytes) => (await decodeFetchResponse(bytes, decompress)) ?? response.decode(bytes),
+    decode: async (bytes) => (await decodeFetchResponse(bytes, inflaterOf)) ?? response.decode(bytes),
   };
   return exchange;
 };
 
 /**
  * Has fetches written and read by this package instead of the client library, which handles each of a topic's partitions by itself, with
- * several objects and a heartbeat, however few have messages. What this package does not know (older record formats, other compressions)
- * stays with the library. Safe to call many times. Returns whether it is in place.
+ * several objects and a heartbeat, however few have messages. What this package does not know (older record formats) stays
+ * with the library. Safe to call many times. Returns whether it is in place.
  */
 export const quickenFetch = (installedVersion?: string): boolean =>
   replaceProtocol(requests, { covers: (version) => version === FETCH_VERSION, replace: quicken }, installedVersion);

@@ -1,7 +1,7 @@
 import { version } from 'kafkajs/package.json';
 
-/** The only version of the client library whose requests have been read; another one is left as it is. */
-const KNOWN_VERSION = '2.2.4';
+/** The only version of the client library that has been read; another one is left as it is. */
+export const KNOWN_VERSION = '2.2.4';
 
 /** A folder of the client library with the versions of one request: from a request to what writes it and reads its answer. */
 export interface LibraryProtocol<Request, Exchange> {

@@ -7,7 +7,9 @@ import type { AssignmentChange } from './assignment-change';
 export type ConsumerEvent =
   /** The group has rebalanced; the numbers are of partitions. */
   | { readonly type: 'rebalanced'; readonly owned: number; readonly gained: number; readonly lost: number }
-  | { readonly type: 'consumer_lost'; readonly reason: string };
+  | { readonly type: 'consumer_lost'; readonly reason: string }
+  /** A batch could not be inflated or read; its messages are lost, those behind it are not. */
+  | { readonly type: 'batch_unreadable'; readonly reason: string };
 
 /** Messages of one partition. Rejoin signals are among them: whoever reads them passes over these. */
 export interface PartitionDelivery {

@@ -7,6 +7,7 @@ import type { GroupConsumerOptions } from './group-consumer-options';
 import { OwnedPartitions } from './owned-partitions';
 import { RejoinUrging } from './rejoin-urging';
 import { SilenceWatch } from './silence-watch';
+import { unreadableReason } from '../wire/fetched-records';
 import { Timers } from './timers';
 
 /** How long the rest of the group waits for a member that died, ms beyond its heartbeat interval. */
@@ -195,6 +196,7 @@ export class GroupConsumer {
 
   private async deliver(session: ConsumerSession, delivery: Delivery): Promise<void> {
     const { messages, partition } = delivery;
+    this.tellUnreadable(delivery);
     let lastTaken: KafkaMessage | undefined;
     try {
       await this.options.hooks.onMessages({
@@ -213,6 +215,19 @@ export class GroupConsumer {
       }
     }
     this.urging.obey(messages);
+  }
+
+  private tellUnreadable({ messages, partition }: Delivery): void {
+    const { topic, log, hooks } = this.options;
+    for (const message of messages) {
+      const reason = unreadableReason(message);
+      if (reason === undefined) continue;
+      log.error(
+        { topic, partition, offset: message.offset, reason },
+        'A batch of messages is passed over: it cannot be read',
+      );
+      hooks.onEvent({ type: 'batch_unreadable', reason });
+    }
   }
 
   private sessionEnded(session: ConsumerSession, error: unknown): void {

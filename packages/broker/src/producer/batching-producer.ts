@@ -5,8 +5,8 @@ import type { BrokerLog, BrokerSettings } from '../settings';
 import { Availability } from './availability';
 import { largestMessageBytes, messageBytes, type OutgoingMessage } from './outgoing-message';
 import type { InternalProducerOptions, Producer, ProducerEvent, ProducerState } from './producer';
-import { createProducerSession, isMessageFault } from './producer-session';
-import { type QueuedMessage, SendQueue, type Settled } from './send-queue';
+import { createProducerSession, isMessageFault, type SendOutcome, UntrustedSessionError } from './producer-session';
+import { bytesOf, type QueuedMessage, SendQueue, type Settled } from './send-queue';
 import { SessionKeeper } from './session-keeper';
 
 const MIB = 1024 * 1024;
@@ -191,11 +191,11 @@ class BatchingProducer implements Producer {
     if (session === undefined || this.inFlight.length > 0 || this.queue.length === 0) return;
     const batch = this.queue.take(BATCH_LIMITS);
     this.inFlight = batch;
-    this.inFlightBytes = batch.reduce((sum, { bytes }) => sum + bytes, 0);
+    this.inFlightBytes = bytesOf(batch);
     this.sentAt = Date.now();
     session.send(batch.map(({ message }) => message)).then(
-      () => {
-        if (session === this.sessions.current()) this.acknowledged();
+      (outcome) => {
+        if (session === this.sessions.current()) this.answered(outcome);
       },
       (error: unknown) => {
         if (session === this.sessions.current()) this.lose(error);
@@ -203,18 +203,25 @@ class BatchingProducer implements Producer {
     );
   }
 
-  private acknowledged(): void {
+  /** Settles what is stored; what a broker left out stays in flight until the session has been given up. */
+  private answered({ missing, isRepeated }: SendOutcome): void {
+    const left = new Set(missing);
     const batch = this.inFlight;
-    this.emit({
-      type: 'sent',
-      messages: batch.length,
-      bytes: this.inFlightBytes,
-      durationMs: Date.now() - this.sentAt,
-    });
-    this.inFlight = [];
-    this.inFlightBytes = 0;
-    for (const item of batch) settle(item);
-    if (this.queue.length > 0) this.flush();
+    const stored = left.size === 0 ? batch : batch.filter((_, index) => !left.has(index));
+    this.inFlight = left.size === 0 ? [] : batch.filter((_, index) => left.has(index));
+    const sentBytes = this.inFlightBytes;
+    this.inFlightBytes = bytesOf(this.inFlight);
+    if (stored.length > 0)
+      this.emit({
+        type: 'sent',
+        messages: stored.length,
+        bytes: sentBytes - this.inFlightBytes,
+        durationMs: Date.now() - this.sentAt,
+      });
+    if (isRepeated) this.emit({ type: 'messages_repeated', messages: stored.length });
+    for (const item of stored) settle(item);
+    if (left.size > 0 || isRepeated) this.lose(new UntrustedSessionError(left.size));
+    else if (this.queue.length > 0) this.flush();
     else this.onDrained?.();
   }
 
@@ -223,10 +230,9 @@ class BatchingProducer implements Producer {
     const reason = brokerErrorText(error);
     this.sessions.lose(reason);
     this.emit({ type: 'producer_lost', reason });
-    this.log.warn(
-      { reason, unacknowledged: this.inFlight.length },
-      'The producer lost its session and makes a new one',
-    );
+    const unacknowledged = this.inFlight.length;
+    this.log.warn({ reason, unacknowledged }, 'The producer lost its session and makes a new one');
+    if (unacknowledged > 0) this.emit({ type: 'messages_repeated', messages: unacknowledged });
     this.putBackFailed(error);
     this.availability.lost();
     if (this.queue.length === 0) this.onDrained?.();

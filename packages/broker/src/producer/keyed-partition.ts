@@ -10,10 +10,14 @@ export const hashOfKey = (key: string): number => {
   return hash >>> 0;
 };
 
-/** The partition of a key, out of those that can be written (at least one): the same as long as these are the same. */
-export const keyedPartition = (key: string, partitions: readonly number[]): number => {
+/**
+ * The partition of a key on a topic with so many partitions: always the same, unless that one cannot be written. Then it is one of
+ * `writable` (at least one), and keys of other partitions stay where they are.
+ */
+export const keyedPartition = (key: string, partitions: number, writable: readonly number[]): number => {
   // Low bits of the hash alone depend on the last characters too much.
   const hash = hashOfKey(key);
   const mixed = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d) >>> 0;
-  return partitions[mixed % partitions.length] ?? 0;
+  const home = mixed % partitions;
+  return writable.length === partitions || writable.includes(home) ? home : (writable[mixed % writable.length] ?? home);
 };

@@ -1,4 +1,4 @@
-import { type Admin, CompressionTypes, type ICustomPartitioner, type Message } from 'kafkajs';
+import { type Admin, CompressionTypes, type ICustomPartitioner, type Message, type RecordMetadata } from 'kafkajs';
 import { fixedLimits, type TopicKey, topicName } from '@decision/contracts';
 import { brokerErrorType } from '../connection/broker-error';
 import { createKafkaClient } from '../connection/kafka-client';
@@ -20,6 +20,19 @@ export class MissingTopicError extends Error {
   override readonly name = 'MissingTopicError';
 }
 
+/** A session has answered, but must not be used again, see {@link SendOutcome}. */
+export class UntrustedSessionError extends Error {
+  override readonly name = 'UntrustedSessionError';
+
+  constructor(missing: number) {
+    super(
+      missing === 0
+        ? 'a send had to be repeated, for instance because a leader moved'
+        : `the brokers' answers left out ${missing} messages, for instance because a leader moved`,
+    );
+  }
+}
+
 /** Errors that say that a message itself is at fault, so that sending it again cannot help. */
 const MESSAGE_FAULTS: ReadonlySet<string | undefined> = new Set([
   'MESSAGE_TOO_LARGE',
@@ -37,15 +50,29 @@ export const isMessageFault = (error: unknown): boolean =>
   error instanceof TypeError || // what cannot even be written as bytes
   MESSAGE_FAULTS.has(brokerErrorType(error));
 
+/** What became of a batch whose send has not failed. */
+export interface SendOutcome {
+  /**
+   * Messages of the batch that no broker has acknowledged, by index, rising. On several brokers the library counts a send as done once
+   * every broker has answered something: a partition whose leader moves to a broker that has answered before is then left out.
+   */
+  readonly missing: readonly number[];
+  /**
+   * The library tried more than once, so that some messages may be stored twice. The session has to be discarded: where an answer of the
+   * first try comes last, the library takes sequence numbers back that are used up, and the broker drops what is sent with them next.
+   */
+  readonly isRepeated: boolean;
+}
+
 /**
- * One idempotent producer with an id of its own. It is used for one send at a time, and never again after a send has failed:
- * its sequence numbers can no longer be trusted.
+ * One idempotent producer with an id of its own. It is used for one send at a time, and never again after a send has failed, was
+ * repeated or has left messages out: its sequence numbers can no longer be trusted.
  */
 export interface ProducerSession {
   /** Connects and gets an id. Called once. Throws what the library threw, or {@link MissingTopicError}. */
   open(): Promise<void>;
-  /** Resolves when all replicas in sync have the batch. Not to be called before the last send has ended. */
-  send(batch: readonly OutgoingMessage[]): Promise<void>;
+  /** Resolves when all replicas in sync have the messages that are not missing. Not to be called before the last send has ended. */
+  send(batch: readonly OutgoingMessage[]): Promise<SendOutcome>;
   /** Gives the session up: its sockets are closed and whatever it was doing ends. Idempotent. */
   discard(): void;
 }
@@ -80,10 +107,12 @@ const createLedPartitions = (): ((partitions: PartitionList) => readonly number[
   };
 };
 
-const createPlacer = (spread: PartitionSpread): ICustomPartitioner => {
+/** `onPlaced` is called for each message in each try of a send. */
+const createPlacer = (spread: PartitionSpread, onPlaced: () => void): ICustomPartitioner => {
   const ledPartitions = createLedPartitions();
   return () =>
     ({ topic, partitionMetadata, message }) => {
+      onPlaced();
       const placed: PlacedMessage = message;
       const count = partitionMetadata.length;
       if (placed.partition !== undefined && placed.partition >= count)
@@ -91,22 +120,46 @@ const createPlacer = (spread: PartitionSpread): ICustomPartitioner => {
           `The topic "${topic}" has ${count} partitions, so it has no partition ${placed.partition}.`,
         );
       const led = ledPartitions(partitionMetadata);
-      placed.partition ??= typeof placed.key === 'string' ? keyedPartition(placed.key, led) : spread.next(led);
+      placed.partition ??= typeof placed.key === 'string' ? keyedPartition(placed.key, count, led) : spread.next(led);
       return placed.partition;
     };
 };
 
-const groupByTopic = (
-  prefix: string,
-  batch: readonly OutgoingMessage[],
-): { topic: string; messages: PlacedMessage[] }[] => {
-  const groups = new Map<TopicKey, PlacedMessage[]>();
-  for (const { topic, partition, key, value, headers } of batch) {
-    let messages = groups.get(topic);
-    if (messages === undefined) groups.set(topic, (messages = []));
-    messages.push({ partition, value, headers, key: key ?? null });
+interface TopicMessages {
+  readonly topic: string;
+  readonly messages: PlacedMessage[];
+}
+
+/** A batch as the library takes it, and each of its messages with the topic that it is sent to, in the order of the batch. */
+interface PlacedBatch {
+  readonly topicMessages: TopicMessages[];
+  readonly sent: readonly { readonly topic: string; readonly message: PlacedMessage }[];
+}
+
+const placeBatch = (prefix: string, batch: readonly OutgoingMessage[]): PlacedBatch => {
+  const groups = new Map<TopicKey, TopicMessages>();
+  const sent = batch.map(({ topic, partition, key, value, headers }) => {
+    const message = { partition, value, headers, key: key ?? null };
+    let group = groups.get(topic);
+    if (group === undefined) groups.set(topic, (group = { topic: topicName(prefix, topic), messages: [] }));
+    group.messages.push(message);
+    return { topic: group.topic, message };
+  });
+  return { topicMessages: [...groups.values()], sent };
+};
+
+/** The messages whose partitions the brokers' answers do not name, by index. */
+const missingFrom = (answer: readonly RecordMetadata[], { sent }: PlacedBatch): number[] => {
+  const named = new Map<string, Set<number>>();
+  for (const { topicName: topic, partition, errorCode } of answer) {
+    if (errorCode !== 0) continue;
+    let partitions = named.get(topic);
+    if (partitions === undefined) named.set(topic, (partitions = new Set()));
+    partitions.add(partition);
   }
-  return [...groups].map(([topic, messages]) => ({ topic: topicName(prefix, topic), messages }));
+  return sent.flatMap(({ topic, message: { partition } }, index) =>
+    partition !== undefined && named.get(topic)?.has(partition) === true ? [] : [index],
+  );
 };
 
 const requireTopics = async (admin: Admin, names: readonly string[]): Promise<void> => {
@@ -126,11 +179,14 @@ const requireTopics = async (admin: Admin, names: readonly string[]): Promise<vo
 export const createProducerSession = ({ settings, log, topics, onLost }: ProducerSessionOptions): ProducerSession => {
   const { kafka, sockets } = createKafkaClient(settings, log);
   const spread = createPartitionSpread(Math.random());
+  let placed = 0;
   const producer = kafka.producer({
     idempotent: true,
     allowAutoTopicCreation: false,
     metadataMaxAge: fixedLimits.metadataRefreshMs,
-    createPartitioner: createPlacer(spread),
+    createPartitioner: createPlacer(spread, () => {
+      placed += 1;
+    }),
     retry: SEND_RETRY,
   });
   const names = topics.map((topic) => topicName(settings.topicPrefix, topic));
@@ -144,8 +200,11 @@ export const createProducerSession = ({ settings, log, topics, onLost }: Produce
     },
     send: async (batch) => {
       spread.begin(batch.filter(({ partition, key }) => partition === undefined && key === undefined).length);
-      const topicMessages = groupByTopic(settings.topicPrefix, batch);
-      await producer.sendBatch({ acks: -1, compression: CompressionTypes.Snappy, topicMessages });
+      const placedBatch = placeBatch(settings.topicPrefix, batch);
+      const { topicMessages } = placedBatch;
+      placed = 0;
+      const answer = await producer.sendBatch({ acks: -1, compression: CompressionTypes.Snappy, topicMessages });
+      return { missing: missingFrom(answer, placedBatch), isRepeated: placed > batch.length };
     },
     discard: () => {
       sockets.close();

@@ -8,6 +8,8 @@ export type ProducerEvent =
   | { readonly type: 'sent'; readonly messages: number; readonly bytes: number; readonly durationMs: number }
   | { readonly type: 'producer_connected' }
   | { readonly type: 'producer_lost'; readonly reason: string }
+  /** Messages were sent once more after a failure that leaves open whether the first time had succeeded: some may be stored twice. */
+  | { readonly type: 'messages_repeated'; readonly messages: number }
   /** A message was given up because its deadline passed. */
   | { readonly type: 'message_expired'; readonly topic: TopicKey }
   /** A message was given up because the broker refused it, or failed it too often. */
@@ -42,7 +44,8 @@ export interface Producer {
   /**
    * Resolves when all replicas in sync have the message. Throws `ServiceError`: deadline_exceeded, overloaded,
    * payload_too_large, broker_unavailable, shutting_down. A message that failed may have been stored all the same, and one
-   * that succeeded may have been stored twice.
+   * that succeeded may have been stored twice, which the event `messages_repeated` tells of. Messages to one partition are stored in the
+   * order in which they were sent; the second copy of one may come later.
    */
   send(message: OutgoingMessage): Promise<void>;
   /** As {@link send}, for callers that need no promise: `settled` is called once, with the error if there was one. */

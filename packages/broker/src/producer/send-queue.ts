@@ -16,6 +16,8 @@ export interface QueuedMessage {
   alone: boolean;
 }
 
+export const bytesOf = (items: readonly QueuedMessage[]): number => items.reduce((sum, { bytes }) => sum + bytes, 0);
+
 /** What one send may hold. */
 export interface BatchLimits {
   readonly messages: number;

@@ -70,7 +70,15 @@ export interface RequesterStatus {
   readonly expectedPartitions: number;
   /** Why it is not ready, a sentence; undefined when it is. */
   readonly reason: string | undefined;
+  /** The code with which requests are refused meanwhile; undefined when it is ready. */
+  readonly code: Refusal['code'] | undefined;
   readonly pending: number;
+}
+
+/** Why requests are refused at the moment. */
+interface Refusal {
+  readonly code: 'broker_unavailable' | 'too_few_reply_partitions' | 'shutting_down';
+  readonly reason: string;
 }
 
 /** What a caller says of a request; the rest of the envelope is the requester's. */
@@ -83,7 +91,7 @@ export interface Requester {
   status(): RequesterStatus;
   /**
    * Resolves with the answer's bytes. Throws `ServiceError`: the worker's own error, broker_unavailable (at once when not ready,
-   * within a second of losing the broker), deadline_exceeded, overloaded, payload_too_large, shutting_down. Requests of one key go to
+   * within a second of losing the broker), too_few_reply_partitions (at once), deadline_exceeded, overloaded, payload_too_large, shutting_down. Requests of one key go to
    * one partition, and so to one worker after the other.
    */
   request(envelope: RequestEnvelope, payload: Buffer, key?: string): Promise<Buffer>;
@@ -151,12 +159,13 @@ class BrokerRequester implements Requester {
   }
 
   status(): RequesterStatus {
-    const reason = this.notReady();
+    const refusal = this.notReady();
     return {
-      ready: reason === undefined,
+      ready: refusal === undefined,
       partitions: this.consumer.readyPartitions().size,
       expectedPartitions: this.options.expectedPartitions,
-      reason,
+      reason: refusal?.reason,
+      code: refusal?.code,
       pending: this.pending.size,
     };
   }
@@ -226,12 +235,17 @@ class BrokerRequester implements Requester {
     });
   }
 
-  private notReady(): string | undefined {
-    if (!this.accepting) return 'The service is stopping.';
+  private notReady(): Refusal | undefined {
+    if (!this.accepting) return { code: 'shutting_down', reason: 'The service is stopping.' };
     const found = this.consumer.partitionCount();
     const { expectedPartitions } = this.options;
     if (found !== undefined && found < expectedPartitions)
-      return tooFewPartitions(this.topic, found, expectedPartitions);
+      return { code: 'too_few_reply_partitions', reason: tooFewPartitions(this.topic, found, expectedPartitions) };
+    const reason = this.whyUnavailable();
+    return reason === undefined ? undefined : { code: 'broker_unavailable', reason };
+  }
+
+  private whyUnavailable(): string | undefined {
     if (this.consumer.readyPartitions().size === 0) {
       const why = this.consumer.reason();
       if (why !== undefined) return `The consumer of "${this.topic}" is not in its group: ${why}.`;
@@ -242,14 +256,14 @@ class BrokerRequester implements Requester {
   }
 
   private refusal({ deadline }: RequestEnvelope, payload: Buffer): ServiceError | undefined {
-    if (!this.accepting) return new ServiceError('shutting_down', 'The service is stopping.');
+    const refusal = this.notReady();
+    if (refusal?.code === 'shutting_down') return new ServiceError(refusal.code, refusal.reason);
     const limit = largestMessageBytes('solution') - HEADER_BYTES;
     if (payload.length > limit) {
       const sentence = `The request has ${payload.length} bytes; the message broker carries at most ${limit}.`;
       return new ServiceError('payload_too_large', sentence, { limit_bytes: limit });
     }
-    const reason = this.notReady();
-    if (reason !== undefined) return new ServiceError('broker_unavailable', reason);
+    if (refusal !== undefined) return new ServiceError(refusal.code, refusal.reason);
     if (deadline <= Date.now()) return deadlineExceeded();
     const isFull = this.pending.size >= this.maxPending || this.pending.bytes + payload.length > this.maxPendingBytes;
     if (!isFull) return undefined;

@@ -98,4 +98,46 @@ describe('BackgroundCommits', () => {
     commits.close();
     expect(jest.getTimerCount()).toBe(0);
   });
+
+  it('commits what was finished while another commit was under way before it says so', async () => {
+    const releases: (() => void)[] = [];
+    const { commits, seen } = start(() => new Promise((resolve) => releases.push(resolve)));
+    commits.begin([0]);
+    const finishFirst = commits.accept(0, 1);
+    const finishSecond = commits.accept(0, 2);
+    finishFirst();
+    const early = commits.flush();
+    finishSecond();
+    let flushed = false;
+    const late = Promise.all([commits.flush(), commits.flush()]).then(() => (flushed = true));
+    releases[0]?.();
+    await early;
+    await jest.advanceTimersByTimeAsync(0);
+    expect(flushed).toBe(false);
+    expect(seen).toEqual([[[0, 2]], [[0, 3]]]);
+    releases[1]?.();
+    await late;
+    commits.close();
+  });
+
+  it('follows a commit that failed with another, which has everything', async () => {
+    let fail: () => void = () => undefined;
+    let attempts = 0;
+    const { commits, seen, failures } = start(() => {
+      attempts += 1;
+      return attempts > 1 ? Promise.resolve() : new Promise((_, reject) => (fail = () => reject(new Error('no'))));
+    });
+    commits.begin([0]);
+    const finishFirst = commits.accept(0, 1);
+    const finishSecond = commits.accept(0, 2);
+    finishFirst();
+    void commits.flush();
+    finishSecond();
+    const late = commits.flush();
+    fail();
+    await late;
+    expect(failures).toHaveLength(1);
+    expect(seen.at(-1)).toEqual([[0, 3]]);
+    commits.close();
+  });
 });

@@ -8,6 +8,8 @@ export class BackgroundCommits {
   private readonly trackers = new Map<number, CommitTracker>();
   private timer: NodeJS.Timeout | undefined;
   private running: Promise<void> | undefined;
+  /** A commit that waits for the one that is running. */
+  private following: Promise<void> | undefined;
 
   /** `commit` is given, for each partition, the offset of the first unfinished message; `onFailed` hears of its rejections. */
   constructor(
@@ -34,11 +36,19 @@ export class BackgroundCommits {
     };
   }
 
-  /** Commits now what can be. Never rejects. */
+  /** Commits what is finished at the moment of the call. Never rejects. */
   flush(): Promise<void> {
     clearTimeout(this.timer);
     this.timer = undefined;
-    this.running ??= this.commitAll().finally(() => {
+    if (this.running !== undefined) {
+      // Its offsets were read when it began: what has been finished since then is not among them.
+      this.following ??= this.running.then(() => {
+        this.following = undefined;
+        return this.flush();
+      });
+      return this.following;
+    }
+    this.running = this.commitAll().finally(() => {
       this.running = undefined;
     });
     return this.running;

@@ -61,9 +61,15 @@ export interface ResponderOptions {
   readonly retry?: BackOff;
   /**
    * Answers one request. Throws a `ServiceError` for an expected failure, which is sent as it is; anything else is logged and
-   * answered internal_error. May be called twice for one request, in this process or another.
+   * answered internal_error. May be called twice for one request, in this process or another. Requests of one partition are handled one after
+   * the other, and those of few partitions at once; whoever waits for something else than this thread calls `letNextBegin`, so that the next
+   * request need not wait for it too.
    */
-  readonly handle: (envelope: SolutionRequestEnvelope, payload: Buffer) => Promise<Buffer> | Buffer;
+  readonly handle: (
+    envelope: SolutionRequestEnvelope,
+    payload: Buffer,
+    letNextBegin: () => void,
+  ) => Promise<Buffer> | Buffer;
   readonly onEvent?: (event: ResponderEvent) => void;
 }
 
@@ -262,9 +268,10 @@ class BrokerResponder implements Responder {
       this.answered(job, begunAt, failure.code);
       this.replyFailure(job, envelope, failure);
     };
+    const turn = new Turn();
     try {
-      const outcome = this.options.handle(envelope, value ?? Buffer.alloc(0));
-      if (!Buffer.isBuffer(outcome)) return outcome.then(succeed, fail);
+      const outcome = this.options.handle(envelope, value ?? Buffer.alloc(0), turn.end);
+      if (!Buffer.isBuffer(outcome)) return turn.endsWith(outcome.then(succeed, fail));
       succeed(outcome);
     } catch (error) {
       fail(error);
@@ -364,6 +371,26 @@ class BrokerResponder implements Responder {
 
   private emit(event: ResponderEvent): void {
     this.options.onEvent?.(event);
+  }
+}
+
+/** The time for which a request keeps those behind it waiting: until it is answered, or says that they may begin. */
+class Turn {
+  private isOver = false;
+  private onEnd: (() => void) | undefined;
+
+  readonly end = (): void => {
+    this.isOver = true;
+    this.onEnd?.();
+  };
+
+  /** Resolves when the turn is over, at the latest when the answer is there. */
+  endsWith(answered: Promise<void>): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.onEnd = resolve;
+      if (this.isOver) resolve();
+      answered.then(resolve, reject);
+    });
   }
 }
 

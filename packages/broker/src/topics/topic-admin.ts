@@ -1,6 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ConfigResourceTypes, type Admin } from 'kafkajs';
-import { topicName, type TopicDefinition, type TopicKey, topics } from '@decision/contracts';
+import {
+  type ConsumerGroupKey,
+  consumerGroupName,
+  topicName,
+  type TopicDefinition,
+  type TopicKey,
+  topics,
+} from '@decision/contracts';
 import type { BrokerLog, BrokerSettings } from '../settings';
 import { brokerError, brokerErrorType } from '../connection/broker-error';
 import { settledWithin, withDeadline } from '../connection/deadline';
@@ -15,6 +22,8 @@ import {
 
 /** How long checking or creating topics may take, ms. */
 const ADMIN_DEADLINE_MS = 20_000;
+/** How long counting the members of a group may take, ms: somebody waits for the answer. */
+const COUNT_DEADLINE_MS = 5_000;
 const CLOSE_DEADLINE_MS = 1_000;
 const LEADER_POLL_MS = 50;
 
@@ -29,8 +38,8 @@ const NOT_YET: ReadonlySet<string | undefined> = new Set([
 export type PartitionPlan = 'production' | 'local';
 
 export interface EnsureTopicsOptions {
-  /** Copies of each partition. Default 1. */
-  readonly replication?: number;
+  /** Copies of each partition, of all topics or by topic. Default 1. Of three or more, two must have what is acknowledged. */
+  readonly replication?: number | Readonly<Partial<Record<TopicKey, number>>>;
   /** Which topics. Default: all of the catalogue. */
   readonly topics?: readonly TopicKey[];
 }
@@ -54,13 +63,14 @@ const administer = async <T>(
   settings: BrokerSettings,
   log: BrokerLog,
   work: (admin: Admin) => Promise<T>,
+  deadlineMs = ADMIN_DEADLINE_MS,
 ): Promise<T> => {
   const { kafka, sockets } = createKafkaClient(settings, log);
   const admin = kafka.admin();
   try {
     return await withDeadline(
-      ADMIN_DEADLINE_MS,
-      'The broker did not answer within 20 seconds.',
+      deadlineMs,
+      `The broker did not answer within ${deadlineMs / 1_000} seconds.`,
       admin.connect().then(() => work(admin)),
     );
   } catch (cause) {
@@ -71,11 +81,13 @@ const administer = async <T>(
   }
 };
 
-const numberOf = (
-  entries: readonly { configName: string; configValue: string }[],
-  name: string,
-): number | undefined => {
-  const value = entries.find((entry) => entry.configName === name)?.configValue;
+type ConfigEntries = readonly { configName: string; configValue: string }[];
+
+const textOf = (entries: ConfigEntries, name: string): string | undefined =>
+  entries.find((entry) => entry.configName === name)?.configValue;
+
+const numberOf = (entries: ConfigEntries, name: string): number | undefined => {
+  const value = textOf(entries, name);
   return value === undefined ? undefined : Number(value);
 };
 
@@ -89,7 +101,7 @@ const describeTopics = async (admin: Admin, names: readonly string[]): Promise<R
     resources: known.map((name) => ({
       type: ConfigResourceTypes.TOPIC,
       name,
-      configNames: ['max.message.bytes', 'retention.ms'],
+      configNames: ['max.message.bytes', 'retention.ms', 'compression.type', 'min.insync.replicas'],
     })),
   });
   return new Map(
@@ -101,6 +113,9 @@ const describeTopics = async (admin: Admin, names: readonly string[]): Promise<R
           partitions: partitions.length,
           maxMessageBytes: numberOf(entries, 'max.message.bytes'),
           retentionMs: numberOf(entries, 'retention.ms'),
+          compressionType: textOf(entries, 'compression.type'),
+          copies: Math.min(...partitions.map(({ replicas }) => replicas.length)),
+          minInsyncReplicas: numberOf(entries, 'min.insync.replicas'),
         },
       ];
     }),
@@ -128,22 +143,40 @@ export const checkTopics = (
     ),
   );
 
-const topicConfig = ({ maxMessageBytes, retentionMs, segmentMs }: TopicDefinition) => [
+/** How many members a consumer group has; 0 where nobody ever joined it. Throws `ServiceError` broker_unavailable. */
+export const countMembers = (settings: BrokerSettings, log: BrokerLog, group: ConsumerGroupKey): Promise<number> => {
+  const name = consumerGroupName(settings.topicPrefix, group);
+  const count = async (admin: Admin): Promise<number> =>
+    (await admin.describeGroups([name])).groups.find(({ groupId }) => groupId === name)?.members.length ?? 0;
+  return administer(settings, log, count, COUNT_DEADLINE_MS);
+};
+
+const topicConfig = ({ maxMessageBytes, retentionMs, segmentMs }: TopicDefinition, copies: number) => [
   { name: 'max.message.bytes', value: String(maxMessageBytes) },
   { name: 'retention.ms', value: String(retentionMs) },
   { name: 'segment.ms', value: String(segmentMs) },
+  // Whatever the broker's own default: batches stay as this service writes them.
+  { name: 'compression.type', value: 'producer' },
+  { name: 'min.insync.replicas', value: copies >= 3 ? '2' : '1' },
 ];
 
-const createTopics = async (admin: Admin, wanted: readonly TopicQuestion[], replication: number): Promise<void> => {
+const copiesOf = (topic: TopicKey, replication: EnsureTopicsOptions['replication'] = 1): number =>
+  typeof replication === 'number' ? replication : (replication[topic] ?? 1);
+
+const createTopics = async (
+  admin: Admin,
+  wanted: readonly TopicQuestion[],
+  { replication }: EnsureTopicsOptions,
+): Promise<void> => {
   if (wanted.length === 0) return;
   await admin.createTopics({
     // The library's own waiting fails where the new topics are not known to every broker at once.
     waitForLeaders: false,
-    topics: wanted.map(({ name, partitions, definition }) => ({
+    topics: wanted.map(({ topic, name, partitions, definition }) => ({
       topic: name,
       numPartitions: partitions,
-      replicationFactor: replication,
-      configEntries: topicConfig(definition),
+      replicationFactor: copiesOf(topic, replication),
+      configEntries: topicConfig(definition, copiesOf(topic, replication)),
     })),
   });
   while (!(await allServed(admin, wanted))) await sleep(LEADER_POLL_MS);
@@ -175,7 +208,7 @@ export const ensureTopics = (
     const problems = await findProblems(admin, questions);
     const missing = new Set(problems.filter(({ kind }) => kind === 'missing').map(({ name }) => name));
     const wanted = questions.filter(({ name }) => missing.has(name));
-    await createTopics(admin, wanted, options.replication ?? 1);
+    await createTopics(admin, wanted, options);
     return {
       created: wanted.map(({ name }) => name),
       problems: problems.filter(({ kind }) => kind !== 'missing'),

@@ -12,7 +12,15 @@ export interface TopicProblem {
   readonly topic: TopicKey;
   /** Its name on the cluster. */
   readonly name: string;
-  readonly kind: 'missing' | 'too_few_partitions' | 'messages_too_small' | 'retention_too_short';
+  readonly kind:
+    | 'missing'
+    | 'too_few_partitions'
+    | 'messages_too_small'
+    | 'retention_too_short'
+    | 'recompressed'
+    | 'acknowledged_by_one';
+  /** Work goes on for now: slower, or less safe than it could be. */
+  readonly isWarning: boolean;
   /** One sentence: the topic, what was found, what is needed, and the way out. */
   readonly problem: string;
 }
@@ -23,6 +31,10 @@ export interface DescribedTopic {
   readonly maxMessageBytes: number | undefined;
   /** -1: for ever. */
   readonly retentionMs: number | undefined;
+  readonly compressionType: string | undefined;
+  /** Copies of the partition that has the fewest. */
+  readonly copies: number;
+  readonly minInsyncReplicas: number | undefined;
 }
 
 /** A topic that is asked about, and what the catalogue says of it. */
@@ -36,7 +48,13 @@ export interface TopicQuestion {
 /** Compares a topic with what is needed of it; `found` is undefined where the cluster has no such topic. */
 export const topicProblems = (question: TopicQuestion, found: DescribedTopic | undefined): TopicProblem[] => {
   const { topic, name, definition } = question;
-  const at = (kind: TopicProblem['kind'], problem: string): TopicProblem => ({ topic, name, kind, problem });
+  const at = (kind: TopicProblem['kind'], problem: string): TopicProblem => ({
+    topic,
+    name,
+    kind,
+    isWarning: kind === 'recompressed' || kind === 'acknowledged_by_one',
+    problem,
+  });
   if (found === undefined) {
     const partitions = Math.max(question.partitions, 1);
     return [at('missing', `The topic "${name}" does not exist: create it with at least ${partitions} partitions.`)];
@@ -66,7 +84,28 @@ export const topicProblems = (question: TopicQuestion, found: DescribedTopic | u
       ),
     );
   }
-  return problems;
+  return [...problems, ...warnings(question, found).map(([kind, problem]) => at(kind, problem))];
+};
+
+const warnings = (
+  { topic, name }: TopicQuestion,
+  { compressionType, copies, minInsyncReplicas }: DescribedTopic,
+): [TopicProblem['kind'], string][] => {
+  const found: [TopicProblem['kind'], string][] = [];
+  if (compressionType !== undefined && compressionType !== 'producer' && compressionType !== 'snappy')
+    found.push([
+      'recompressed',
+      `The topic "${name}" has compression.type=${compressionType}, so the broker compresses every batch anew and ` +
+        'reading it takes longer: set its compression.type to producer.',
+    ]);
+  // Requests and answers that are lost are sent again or time out; a decision log is counted as stored.
+  if (topic === 'logs' && copies >= 3 && minInsyncReplicas === 1)
+    found.push([
+      'acknowledged_by_one',
+      `The topic "${name}" has ${copies} copies, but a single one may acknowledge (min.insync.replicas=1), so records that ` +
+        'count as stored can be lost with one broker: set its min.insync.replicas to 2.',
+    ]);
+  return found;
 };
 
 /** The sentence for a topic with fewer partitions than a process is configured for. */

@@ -6,6 +6,7 @@ const problem = (sentence: string): TopicProblem => ({
   topic: 'solution',
   name: 'acme.solution',
   kind: 'messages_too_small',
+  isWarning: false,
   problem: sentence,
 });
 

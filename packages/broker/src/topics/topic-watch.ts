@@ -54,7 +54,8 @@ export const watchTopics = ({ check, log, everyMs = fixedLimits.metadataRefreshM
 
 const tellNews = (log: BrokerLog, before: readonly TopicProblem[], now: readonly TopicProblem[]): void => {
   const told = new Set(before.map(({ problem }) => problem));
-  for (const { name, kind, problem } of now) if (!told.has(problem)) log.error({ topic: name, kind }, problem);
+  for (const { name, kind, isWarning, problem } of now)
+    if (!told.has(problem)) log[isWarning ? 'warn' : 'error']({ topic: name, kind }, problem);
   if (before.length > 0 && now.length === 0) log.info({}, 'The topics fit now.');
 };
 

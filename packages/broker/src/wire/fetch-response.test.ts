@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { CompressionCodecs, CompressionTypes } from 'kafkajs';
 import { snappyCodec } from '../codec/snappy-codec';
 import { decodeFetchResponse, type Decompress, type FetchedPartition, type FetchResponse } from './fetch-response';
+import { unreadableReason } from './fetched-records';
 
 interface Encoder {
   readonly buffer: Buffer;
@@ -213,4 +214,42 @@ it('throws for an answer that ends too early', async () => {
   const raw = one({ batches: [await plainBatch()] });
   for (let length = 0; length < raw.length; length += 7)
     await expect(decodeFetchResponse(raw.subarray(0, length), decompress)).rejects.toThrow(RangeError);
+});
+
+describe('a batch that cannot be read', () => {
+  const messagesOf = async (raw: Buffer, how: Decompress): Promise<FetchedPartition['messages']> =>
+    (await decodeFetchResponse(raw, how))?.responses[0]?.partitions[0]?.messages ?? [];
+  const record = { offsetDelta: 4, timestampDelta: 0, key: null, value: Buffer.from('v'), headers: {} };
+
+  it.each<[string, Decompress]>([
+    ['refuses', () => () => { throw new Error('too many bytes'); }], // prettier-ignore
+    ['refuses later', () => () => Promise.reject(new Error('too many bytes'))],
+  ])('whose inflation %s is passed over: what lies behind it is read', async (_name, refusing) => {
+    const bad = await plainBatch({ compression: 2, firstOffset: 7, records: [record] });
+    const good = await plainBatch({ firstOffset: 12, records: [record] });
+    const messages = await messagesOf(one({ batches: [bad, good] }), (compression) =>
+      compression === 2 ? refusing(compression) : decompress(compression),
+    );
+    expect(messages).toMatchObject([
+      { offset: '11', value: null, headers: {} },
+      { offset: '16', value: Buffer.from('v') },
+    ]);
+    expect(messages.map(unreadableReason)).toEqual(['too many bytes', undefined]);
+  });
+
+  it('because its records end too early is passed over as well', async () => {
+    const batch = await plainBatch({ compression: 2 });
+    const messages = await messagesOf(one({ batches: [batch] }), () => () => Buffer.from([100]));
+    expect(messages.map(unreadableReason)).toEqual(['The bytes end too early.']);
+  });
+});
+
+it('leaves out what would inflate an answer beyond its bound, but never everything', async () => {
+  const batch = await plainBatch({ compression: 2 });
+  const plain = await decompress(2)?.(batch.subarray(HEAD_BYTES));
+  // Nothing is read behind the last record of a batch, so that spare bytes stand for an inflation of 80 MiB.
+  const large = Buffer.alloc(80 * 1024 * 1024);
+  plain?.copy(large);
+  const answer = await decodeFetchResponse(one({ batches: [batch, batch, batch] }), () => () => large);
+  expect(answer?.responses[0]?.partitions[0]?.messages).toHaveLength(2);
 });

@@ -1,5 +1,5 @@
 import { ByteReader } from './byte-reader';
-import { type FetchedRecord, readBatches, readRecords } from './fetched-records';
+import { type FetchedBatch, type FetchedRecord, readBatches, readRecords, unreadableRecord } from './fetched-records';
 
 /** An answer to a fetch, as the client library's own decoder answers it, but without the partitions that have nothing to say. */
 export interface FetchResponse {
@@ -23,12 +23,21 @@ export interface FetchedPartition {
   readonly messages: readonly FetchedRecord[];
 }
 
-/** What undoes a compression, by its number; undefined for those that only the library knows. */
+/** What undoes a compression, by its number; undefined for those that only the library knows. The answer may have bytes to spare. */
 export type Decompress = (compression: number) => ((bytes: Buffer) => Buffer | Promise<Buffer>) | undefined;
+
+/** Inflated bytes of one answer. What is left over when they are used up is left out, and will be fetched again. */
+const INFLATED_PER_ANSWER = 128 * 1024 * 1024;
+
+/** What one answer may still inflate. */
+interface Room {
+  left: number;
+}
 
 /**
  * Reads an answer of version 11. The library makes a batch, and awaits a heartbeat, for every partition of the answer; most of them
- * are empty. Undefined where something is in a form that only the library reads. Throws `RangeError` for bytes that end too early.
+ * are empty. A batch that cannot be read is passed over: one record without a value stands for it, see `unreadableReason`. Undefined where
+ * something is in a form that only the library reads. Throws `RangeError` where the answer itself ends too early.
  */
 export const decodeFetchResponse = async (
   bytes: Buffer,
@@ -36,13 +45,14 @@ export const decodeFetchResponse = async (
 ): Promise<FetchResponse | undefined> => {
   const reader = new ByteReader(bytes);
   const head = { clientSideThrottleTime: reader.int32(), errorCode: reader.int16(), sessionId: reader.int32() };
+  const room: Room = { left: INFLATED_PER_ANSWER };
   const responses: { topicName: string; partitions: FetchedPartition[] }[] = [];
   for (let topics = reader.int32(); topics > 0; topics -= 1) {
     const topicName = reader.text(reader.int16());
     const partitions: FetchedPartition[] = [];
     for (let left = reader.int32(); left > 0; left -= 1) {
       const read = readPartition(reader);
-      const messages = read.bytes === undefined ? [] : await readMessages(read.bytes, decompress);
+      const messages = read.bytes === undefined ? [] : await readMessages(read.bytes, decompress, room);
       if (messages === undefined) return undefined;
       if (hasNews(read, messages)) partitions.push(asLibraryDoes(read, messages));
     }
@@ -101,17 +111,35 @@ const asLibraryDoes = ({ bytes: _, ...read }: ReadPartition, messages: readonly 
   messages,
 });
 
-const readMessages = async (bytes: Buffer, decompress: Decompress): Promise<FetchedRecord[] | undefined> => {
+const readMessages = async (
+  bytes: Buffer,
+  decompress: Decompress,
+  room: Room,
+): Promise<FetchedRecord[] | undefined> => {
   const batches = readBatches(bytes);
   if (batches === undefined) return undefined;
   const messages: FetchedRecord[] = [];
-  for (const { context, compression, count, records } of batches) {
-    const inflate = decompress(compression);
+  for (const batch of batches) {
+    const inflate = decompress(batch.compression);
     if (inflate === undefined) return undefined;
-    if (count <= 0) continue;
-    const inflated = inflate(records);
-    const plain = Buffer.isBuffer(inflated) ? inflated : await inflated;
-    for (const record of readRecords(context, count, plain)) messages.push(record);
+    if (batch.count <= 0) continue;
+    if (room.left <= 0) break;
+    for (const record of await readBatch(batch, inflate, room)) messages.push(record);
   }
   return messages;
+};
+
+const readBatch = async (
+  { context, count, compression, records }: FetchedBatch,
+  inflate: NonNullable<ReturnType<Decompress>>,
+  room: Room,
+): Promise<FetchedRecord[]> => {
+  try {
+    const inflated = inflate(records);
+    const plain = Buffer.isBuffer(inflated) ? inflated : await inflated;
+    if (compression !== 0) room.left -= plain.length;
+    return readRecords(context, count, plain);
+  } catch (error) {
+    return [unreadableRecord(context, error instanceof Error ? error.message : 'unknown error')];
+  }
 };

@@ -109,6 +109,28 @@ export const readRecords = (context: BatchContext, count: number, bytes: Buffer)
   return records;
 };
 
+const unreadableReasons = new WeakMap<object, string>();
+
+/** Why the batch that a record stands for could not be read; undefined for a record that was read. */
+export const unreadableReason = (record: object): string | undefined => unreadableReasons.get(record);
+
+/** Stands for a batch that cannot be read: without it, a consumer would fetch the batch for ever. It has the batch's last offset. */
+export const unreadableRecord = (context: BatchContext, reason: string): FetchedRecord => {
+  const record: FetchedRecord = {
+    magicByte: context.magicByte,
+    attributes: 0,
+    timestamp: context.maxTimestamp,
+    offset: String(Number(context.firstOffset) + context.lastOffsetDelta),
+    key: null,
+    value: null,
+    headers: {},
+    isControlRecord: false,
+    batchContext: context,
+  };
+  unreadableReasons.set(record, reason);
+  return record;
+};
+
 const readRecord = (
   reader: ByteReader,
   context: BatchContext,

@@ -1,11 +1,12 @@
 import { batchIncludes } from '@decision/contracts';
 import fc from 'fast-check';
 import { base, noCollections, withPolicy } from '../../test/fixtures';
-import { groupRecords } from './group-records';
+import { groupRecords, REJECTION_BYTES } from './group-records';
 import { readInclude } from './include';
 
 const model = withPolicy('reject', { base: base({ a: 'number', b: 'string' }) });
-const group = (records: readonly unknown[], first = 0) => groupRecords(model, records, noCollections, first);
+const group = (records: readonly unknown[], first = 0) =>
+  groupRecords(model, records, noCollections, { firstPosition: first });
 
 describe('a batch', () => {
   it('C90: rejects records with their position and a sentence, and takes the others', () => {
@@ -33,14 +34,71 @@ describe('a batch', () => {
     ]);
   });
 
+  it('C90: tells every rejection of a batch of which 50,000 records are rejected', () => {
+    const { instances, rejections, rejected } = group([...Array.from({ length: 50_000 }, () => 0), { id: 'x' }]);
+    expect(rejections.map(({ position }) => position)).toEqual(Array.from({ length: 50_000 }, (_, index) => index));
+    expect({ rejected, instances }).toEqual({
+      rejected: 50_000,
+      instances: [expect.objectContaining({ positions: [50_000] })],
+    });
+  });
+
+  it('C90: tells the first rejections that fit, and counts those from the first that does not', () => {
+    const bad = { id: 'x', a: 'one' };
+    const records = [0, 0, { ...bad, ['z'.repeat(300)]: 1 }, 0, { id: 'y' }, 0];
+    const tell = (rejectionBytes: number) => groupRecords(model, records, noCollections, { rejectionBytes });
+    expect(tell(250)).toMatchObject({ rejections: [{ position: 0 }, { position: 1 }], rejected: 5 });
+    expect(tell(0)).toMatchObject({ rejections: [], rejected: 5, instances: [{ instanceId: 'y' }] });
+    expect(tell(Infinity).rejections).toHaveLength(5);
+    expect(REJECTION_BYTES).toBe(8 * 1024 * 1024);
+  });
+
+  it('C90: keeps what it tells within its bytes as JSON, whatever the records', () => {
+    const zeros = Array.from({ length: 200_000 }, () => 0);
+    const { rejections, rejected } = group(zeros);
+    const bytes = JSON.stringify(rejections).length;
+    expect(rejected).toBe(200_000);
+    expect(bytes).toBeLessThanOrEqual(REJECTION_BYTES);
+    expect(bytes).toBeGreaterThan(REJECTION_BYTES * 0.9);
+  });
+
+  it('C22, C28: gathers what an instance is not given, tells some of it and counts all', () => {
+    const ignoring = withPolicy('ignore', { base: base({ a: 'number', b: 'string' }) });
+    const found = groupRecords(
+      ignoring,
+      [
+        { id: 'x', a: 'one' },
+        { id: 'y', a: 1 },
+        { id: 'x', c: 1, b: 'two' },
+      ],
+      noCollections,
+    );
+    expect(found).toMatchObject({
+      ignored: 2,
+      instances: [
+        { instanceId: 'x', facts: { b: 'two' }, ignored: [{ fact: 'a' }, { fact: 'c' }], ignoredCount: 2 },
+        { instanceId: 'y', facts: { a: 1 }, ignored: [], ignoredCount: 0 },
+      ],
+    });
+    const unknown = Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`u${index}`, 1]));
+    const many = Array.from({ length: 90 }, (_, index) => ({ id: `i${index % 30}`, ...unknown }));
+    const { instances, ignored } = groupRecords(ignoring, many, noCollections);
+    expect(ignored).toBe(27_000);
+    expect(instances.map(({ ignoredCount }) => ignoredCount)).toEqual(Array.from({ length: 30 }, () => 900));
+    expect(instances.map((given) => given.ignored.length)).toEqual([
+      ...Array.from({ length: 10 }, () => 100),
+      ...Array.from({ length: 20 }, () => 0),
+    ]);
+  });
+
   it('C91, C92: folds the records of one instance in their order', () => {
     const { instances } = group(
       [{ id: 'x', a: 1, b: 'first' }, { id: 'y' }, { id: 'x', a: 2 }, { id: 'x', b: null }],
       10,
     );
     expect(instances).toEqual([
-      { instanceId: 'x', positions: [10, 12, 13], facts: { a: 2, b: null } },
-      { instanceId: 'y', positions: [11], facts: {} },
+      { instanceId: 'x', positions: [10, 12, 13], facts: { a: 2, b: null }, ignored: [], ignoredCount: 0 },
+      { instanceId: 'y', positions: [11], facts: {}, ignored: [], ignoredCount: 0 },
     ]);
   });
 

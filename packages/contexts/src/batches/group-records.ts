@@ -1,7 +1,8 @@
 import { type ContextModel } from '../definitions/context-model';
-import { checkRecord, type Collections, isRecord, type Mismatch } from '../facts/check-record';
+import { checkRecord, type Collections, isRecord, type Mismatch, MOST_MISMATCHES } from '../facts/check-record';
 import { kindOfValue } from '../facts/fact-type';
 import { type Facts, valueOf } from '../facts/facts';
+import { NearFacts } from '../facts/near-facts';
 import { readIdentity } from '../instances/instance-id';
 
 /** What a batch gives one instance: its records, folded in their order (C92). */
@@ -10,6 +11,10 @@ export interface GivenInstance {
   /** Positions of its records in the batch. */
   readonly positions: readonly number[];
   readonly facts: Facts;
+  /** Facts of its records that are not merged, as far as they are told. */
+  readonly ignored: readonly Mismatch[];
+  /** Those and the ones that are not told. */
+  readonly ignoredCount: number;
 }
 
 /** A record that cannot be merged (C90). */
@@ -21,7 +26,12 @@ export interface Rejection {
 export interface GroupedRecords {
   /** In the order in which the batch first names them (C91). */
   readonly instances: readonly GivenInstance[];
+  /** In the order of the batch, as many as fit. */
   readonly rejections: readonly Rejection[];
+  /** Records that cannot be merged, told or not. */
+  readonly rejected: number;
+  /** Facts that are not merged, of all records. */
+  readonly ignored: number;
 }
 
 /** Stands in the place of a record that could not even be read. */
@@ -33,52 +43,118 @@ export class UnreadableRecord {
 /** Mismatches of one record that its rejection tells. */
 const TOLD_MISMATCHES = 5;
 
-/** Makes instances of records. `firstPosition` is the position of the first of them in the whole batch. */
+/**
+ * Rejections that one answer holds, as JSON, about so many bytes: all of about 100,000 short ones. A list of three million zeros must not be
+ * answered in forty times its size (C90); lines hold no list, and tell them all.
+ */
+export const REJECTION_BYTES = 8 * 1024 * 1024;
+/** Of an entry without its sentence: `{"position":1000000,"error":""},`. */
+const ENTRY_BYTES = 32;
+
+/** Rejections in the order of the batch: listed as long as they fit, and counted. */
+export class RejectionList {
+  readonly listed: Rejection[] = [];
+  private seen = 0;
+
+  constructor(private bytesLeft: number = REJECTION_BYTES) {}
+
+  /** Of all, listed or not. */
+  get count(): number {
+    return this.seen;
+  }
+
+  add(rejection: Rejection): void {
+    this.seen += 1;
+    const size = ENTRY_BYTES + rejection.error.length;
+    // After the first that does not fit none is listed: what is omitted are the last ones.
+    if (size > this.bytesLeft) this.bytesLeft = 0;
+    else {
+      this.bytesLeft -= size;
+      this.listed.push(rejection);
+    }
+  }
+}
+
+/** Ignored facts that the entries of one answer, or of one chunk of lines, tell together. Each entry counts its own. */
+const MOST_IGNORED = 1_000;
+
+export interface GroupOptions {
+  /** The position of the first record in the whole batch. Default 0. */
+  readonly firstPosition?: number;
+  /** What the list of rejections may hold. Default {@link REJECTION_BYTES}. */
+  readonly rejectionBytes?: number;
+}
+
+/** Makes instances of records. */
 export const groupRecords = (
   model: ContextModel,
   records: readonly unknown[],
   collections: Collections,
-  firstPosition = 0,
+  { firstPosition = 0, rejectionBytes = REJECTION_BYTES }: GroupOptions = {},
 ): GroupedRecords => {
-  const instances = new Map<string, { readonly positions: number[]; readonly facts: Map<string, unknown> }>();
-  const rejections: Rejection[] = [];
+  const instances = new Map<string, Gathered>();
+  const near = new NearFacts(model);
+  const rejections = new RejectionList(rejectionBytes);
+  let ignored = 0;
+  let told = 0;
   records.forEach((record, index) => {
     const position = firstPosition + index;
-    const read = readRecord(model, record, collections);
+    const read = readRecord(model, record, collections, near);
     if ('error' in read) {
-      rejections.push({ position, error: read.error });
+      rejections.add({ position, error: read.error });
       return;
     }
-    const given = instances.get(read.instanceId) ?? { positions: [], facts: new Map<string, unknown>() };
+    const given = instances.get(read.instanceId) ?? newGathered();
     given.positions.push(position);
     for (const [fact, value] of Object.entries(read.facts)) given.facts.set(fact, value);
+    const tells = read.ignored.slice(0, Math.min(MOST_MISMATCHES - given.ignored.length, MOST_IGNORED - told));
+    given.ignored.push(...tells);
+    told += tells.length;
+    given.ignoredCount += read.ignoredCount;
+    ignored += read.ignoredCount;
     instances.set(read.instanceId, given);
   });
   return {
-    instances: [...instances].map(([instanceId, { positions, facts }]) => ({
+    instances: [...instances].map(([instanceId, { facts, ...rest }]) => ({
       instanceId,
-      positions,
+      ...rest,
       facts: Object.fromEntries(facts),
     })),
-    rejections,
+    rejections: rejections.listed,
+    rejected: rejections.count,
+    ignored,
   };
 };
 
-type RecordReading = { readonly instanceId: string; readonly facts: Facts } | { readonly error: string };
+/** Records of one instance, so far. */
+interface Gathered {
+  readonly positions: number[];
+  readonly facts: Map<string, unknown>;
+  readonly ignored: Mismatch[];
+  ignoredCount: number;
+}
 
-const readRecord = (model: ContextModel, record: unknown, collections: Collections): RecordReading => {
+const newGathered = (): Gathered => ({ positions: [], facts: new Map(), ignored: [], ignoredCount: 0 });
+
+type RecordReading = Omit<GivenInstance, 'positions'> | { readonly error: string };
+
+const readRecord = (model: ContextModel, record: unknown, collections: Collections, near: NearFacts): RecordReading => {
   if (record instanceof UnreadableRecord) return record;
   if (!isRecord(record)) return { error: `The record must be an object of facts, not ${kindOfValue(record)}.` };
   const identity = readIdentity(model.identity, valueOf(record, model.identity.key));
   if (!identity.ok) return { error: `The record cannot be merged: ${identity.error}.` };
-  const check = checkRecord(model, record, collections);
-  if (!check.ok) return { error: sentenceOf(check.mismatches) };
-  return { instanceId: identity.instanceId, facts: check.facts };
+  const check = checkRecord(model, record, collections, near);
+  if (!check.ok) return { error: sentenceOf(check.mismatches, check.count) };
+  const { facts, ignored, ignoredCount } = check;
+  return { instanceId: identity.instanceId, facts, ignored, ignoredCount };
 };
 
-/** Mismatches as one text. */
-export const sentenceOf = (mismatches: readonly Pick<Mismatch, 'error'>[]): string => {
+/** Mismatches as one text; `count` where there are more than these. */
+export const sentenceOf = (
+  mismatches: readonly Pick<Mismatch, 'error'>[],
+  count: number = mismatches.length,
+): string => {
   const told = mismatches.slice(0, TOLD_MISMATCHES).map(({ error }) => error);
-  const more = mismatches.length - told.length;
+  const more = count - told.length;
   return [...told, ...(more > 0 ? [`${more} more facts do not fit.`] : [])].join(' ');
 };

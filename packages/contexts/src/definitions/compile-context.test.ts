@@ -52,6 +52,42 @@ describe('C1: problems', () => {
   });
 });
 
+describe('C1: many facts', () => {
+  const MANY = 20_000;
+  const many = (formula: (index: number) => string) =>
+    derived(Object.fromEntries(Array.from({ length: MANY }, (_, index) => [`d${index}`, formula(index)])));
+
+  it('compile', () => {
+    const facts = Object.fromEntries(Array.from({ length: MANY }, (_, index) => [`f${index}`, 'number' as const]));
+    expect(problemsOf({ base: base(facts), derived: many((index) => `f${index} + 1`) })).toEqual([]);
+  });
+
+  it('that read whole instances of a context with as many compile', () => {
+    const orders = definition({
+      id: 'orders',
+      slug: 'orders',
+      base: base({ customer_id: 'string' }),
+      derived: many(() => '1'),
+    });
+    const customers = definition({ id: 'customers', slug: 'customers', derived: many(() => '$orders') });
+    const both = world([customers, orders], [relationship({ name: 'orders' })]);
+    expect(compileContext(customers, both)).toMatchObject({ ok: true });
+  });
+
+  it('of which each names an unknown one are told like few', () => {
+    const long = 'x'.repeat(40);
+    const problems = problemsOf({ derived: many((index) => `${long}${index} + ${long}`) });
+    expect(problems).toHaveLength(100);
+  });
+
+  it('in one circle are named in part', () => {
+    const [problem] = problemsOf({ derived: many((index) => `d${(index + 1) % MANY}`) });
+    expect(problem).toMatchObject({ code: 'cycle' });
+    expect(problem?.message).toContain('d0 -> d1 -> d2');
+    expect(problem?.message).toMatch(/ -> \(19,981 more\) -> d0\.$/);
+  });
+});
+
 it('C2: a name stands once among base and derived facts', () => {
   expect(codesOf({ base: base({ a: 'string' }), derived: derived({ a: '1' }) })).toEqual([
     'duplicate_name /schema/derived/0/key',

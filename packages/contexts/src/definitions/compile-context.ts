@@ -19,7 +19,7 @@ export const compileContext = (definition: ContextDefinition, world: ContextWorl
   const local = readContext(definition, world);
   const problems = [...local.problems];
   const ordering = orderByDependency(dependenciesOf(local.derived));
-  if (!ordering.ok) problems.push(cycleProblem(ordering.cycle.map((key) => key)));
+  if (!ordering.ok) problems.push(cycleProblem(ordering.cycle));
   else if (problems.length === 0) {
     const cycle = findCycleAcross(definition.id, world, (other) => readContext(other, world));
     if (cycle !== undefined) problems.push(cycleProblem(cycle));
@@ -40,8 +40,17 @@ const entryOf = (derived: ReadonlyMap<string, DerivedModel>, key: string): [stri
 const cycleProblem = (cycle: readonly string[]): ContextProblem => ({
   code: 'cycle',
   path: '/schema/derived',
-  message: `Derived facts cannot depend on themselves: ${cycle.join(' -> ')}.`,
+  message: `Derived facts cannot depend on themselves: ${shortened(cycle).join(' -> ')}.`,
 });
+
+/** Facts of a circle that its problem names at most. */
+const MOST_NAMED = 20;
+
+const shortened = (cycle: readonly string[]): readonly string[] => {
+  const more = cycle.length - MOST_NAMED;
+  if (more <= 0) return cycle;
+  return [...cycle.slice(0, MOST_NAMED - 1), `(${more.toLocaleString('en')} more)`, ...cycle.slice(-1)];
+};
 
 /** Which derived facts each derived fact of one context reads. */
 const dependenciesOf = (derived: ReadonlyMap<string, DerivedModel>): ReadonlyMap<string, readonly string[]> =>

@@ -27,16 +27,30 @@ export const findCycleAcross = (
     open.push(...[...reading.relations.values()].map(({ toContextId }) => toContextId));
   }
   const slugOf = (id: string): string => contexts.get(id)?.slug ?? id;
+  // What reads whole instances depends on one node for all derived facts of their context: with an edge for each, edges were the square of facts.
   const dependencies = new Map<string, readonly string[]>();
   for (const [id, { derived, relations }] of readings) {
+    dependencies.set(
+      allOf(slugOf(id)),
+      [...derived.keys()].map((key) => `${slugOf(id)}.${key}`),
+    );
     for (const [key, model] of derived) {
       const own = [...model.reads.facts].filter((fact) => derived.has(fact)).map((fact) => `${slugOf(id)}.${fact}`);
       dependencies.set(`${slugOf(id)}.${key}`, [...own, ...readAcross(model, relations, readings, slugOf)]);
     }
   }
   const ordering = orderByDependency(dependencies);
-  return ordering.ok ? undefined : ordering.cycle;
+  if (ordering.ok) return undefined;
+  const isFact = (name: string): boolean => !name.endsWith(ALL);
+  const facts = ordering.cycle.filter(isFact);
+  const [first] = facts;
+  // The circle may have been entered at a node that is no fact.
+  return facts.length > 1 && first === facts.at(-1) ? facts : [...facts, ...facts.slice(0, 1)];
 };
+
+/** Ends the name of the node for all derived facts of a context; no fact's name holds a dot. */
+const ALL = '..';
+const allOf = (slug: string): string => `${slug}${ALL}`;
 
 /** Derived facts of other contexts that a formula may read. */
 const readAcross = (
@@ -47,7 +61,8 @@ const readAcross = (
 ): string[] =>
   [...reads.relations].flatMap((name) => {
     const target = relations.get(name)?.toContextId;
-    const keys = target === undefined ? [] : [...(readings.get(target)?.derived.keys() ?? [])];
-    const isRead = (key: string): boolean => reads.whole.has(name) || reads.related.has(key);
-    return keys.filter(isRead).map((key) => `${slugOf(target ?? '')}.${key}`);
+    if (target === undefined) return [];
+    if (reads.whole.has(name)) return [allOf(slugOf(target))];
+    const derived = readings.get(target)?.derived;
+    return [...reads.related].filter((key) => derived?.has(key) === true).map((key) => `${slugOf(target)}.${key}`);
   });

@@ -1,4 +1,4 @@
-import { type Formula, type FormulaNode, formulaReferences, parseFormula } from '@decision/expressions';
+import { type Formula, type FormulaNode, formulaReferences, selectorIn } from '@decision/expressions';
 
 /** What a derived fact's formula may read. */
 export interface FormulaReads {
@@ -35,20 +35,8 @@ export const readsOf = (formula: Formula): FormulaReads => {
 
 const firstPart = (name: string): string => name.split('.', 1)[0] ?? name;
 
-/** Functions whose answer holds no element of the list that they are given. */
-const REDUCING = new Set([
-  'sum',
-  'avg',
-  'average',
-  'min',
-  'max',
-  'count',
-  'any',
-  'all',
-  'length',
-  'is_empty',
-  'is_null',
-]);
+/** Functions whose answer holds no element of the list that they are given, nor depends on the members of an object. */
+const REDUCING = new Set(['sum', 'avg', 'average', 'min', 'max', 'count', 'any', 'all', 'length', 'is_null']);
 /** Functions that answer elements of their list, or one of them; with a selector that only names a field, its values. */
 const PICKING = new Set(['first', 'last', 'list']);
 const PASSING = new Set([...PICKING, 'filter', 'sort', 'reverse', 'slice', 'unique']);
@@ -118,7 +106,7 @@ class Reader {
   private visitCall(node: Call, partly: boolean, variables: ReadonlySet<string>): void {
     if (historyFunctions.includes(node.name)) this.history.push(textOf(node.arguments[0]));
     node.arguments.forEach((argument, position) => {
-      const selector = position > 0 ? textOf(argument) : undefined;
+      const selector = selectorIn(node, position);
       if (selector !== undefined) this.visitSelector(selector);
       else this.visit(argument, this.isPartly(node, position, partly), variables);
     });
@@ -128,26 +116,18 @@ class Reader {
     const { name } = call;
     if (REDUCING.has(name)) return true;
     if (position > 0) return name === 'filter' || (partly && name === 'map');
-    if (name === 'map' || (PICKING.has(name) && namesField(call.arguments[1]))) return true;
+    if (name === 'map' || (PICKING.has(name) && selectorIn(call, 1)?.root.kind === 'name')) return true;
     return partly && PASSING.has(name);
   }
 
-  private visitSelector(text: string): void {
-    const parsing = parseFormula(text);
-    if (!parsing.ok) return;
-    for (const field of formulaReferences(parsing.formula).fields) this.related.add(firstPart(field));
-    this.visit(parsing.formula.root, false, new Set());
+  private visitSelector(selector: Formula): void {
+    for (const field of formulaReferences(selector).fields) this.related.add(firstPart(field));
+    this.visit(selector.root, false, new Set());
   }
 }
 
 const textOf = (node: FormulaNode | undefined): string | undefined =>
   node?.kind === 'literal' && typeof node.value === 'string' ? node.value : undefined;
-
-/** Whether an argument is a selector that only names a field. */
-const namesField = (node: FormulaNode | undefined): boolean => {
-  const parsing = parseFormula(textOf(node) ?? '');
-  return parsing.ok && parsing.formula.root.kind === 'name';
-};
 
 const isNode = (part: unknown): part is FormulaNode => typeof part === 'object' && part !== null && 'kind' in part;
 

@@ -2,7 +2,7 @@ import { checkFormula, compileFormula, type Formula, type FormulaProblem, parseF
 import { quoted } from '../facts/fact-name';
 import { type Relationship } from './context-definition';
 import { type DerivedModel, type FactModel } from './context-model';
-import { type ContextProblem } from './context-problem';
+import { type ContextProblem, MAX_CONTEXT_PROBLEMS } from './context-problem';
 import { historyFunctions, readsOf } from './formula-reads';
 import { type DerivedText } from './read-schema';
 import { separateAggregates } from './separate-aggregates';
@@ -35,6 +35,7 @@ export const readDerived = (surroundings: FormulaSurroundings): DerivedReading =
   const derived = new Map<string, DerivedModel>();
   const problems: ContextProblem[] = [];
   for (const text of surroundings.derived.values()) {
+    if (problems.length >= MAX_CONTEXT_PROBLEMS) break;
     const parsing = parseFormula(text.expression);
     const found = parsing.ok ? checkFormula(parsing.formula, scope) : [parsing.problem];
     problems.push(...found.map((problem) => formulaProblem(text, problem)));

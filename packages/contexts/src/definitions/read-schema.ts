@@ -4,7 +4,7 @@ import { expectedOf, fitsType } from '../facts/fact-type';
 import { faultOfStoring } from '../facts/storable';
 import { type IdentityFact } from '../instances/instance-id';
 import { type FactModel } from './context-model';
-import { type ContextProblem, type ContextProblemCode } from './context-problem';
+import { type ContextProblem, type ContextProblemCode, MAX_CONTEXT_PROBLEMS } from './context-problem';
 
 /** A derived fact whose formula has not been looked at. */
 export interface DerivedText {
@@ -135,6 +135,6 @@ class SchemaReader {
   }
 
   private report(code: ContextProblemCode, path: string, message: string): void {
-    this.problems.push({ code, path, message });
+    if (this.problems.length < MAX_CONTEXT_PROBLEMS) this.problems.push({ code, path, message });
   }
 }

@@ -100,19 +100,36 @@ it('C45: aggregates of other relationships, and those that read whole instances,
   expect(orders.slug).toBe('orders');
 });
 
-describe('C46: a relationship with more instances than are read as a list', () => {
+it('C46: a list of more than 10,000 instances is read like any other', () => {
+  const items = Array.from({ length: 12_000 }, (_, total) => ({ total }));
+  const result = deriveFacts(
+    customersWith({ last: "last($orders, 'total')" }),
+    { id: 'c' },
+    {
+      now: NOW,
+      related: { orders: items },
+      aggregates: { orders: { instances: items.length, answers: {} } },
+    },
+  );
+  expect(result).toMatchObject({ derived: { last: 11_999 }, failures: [] });
+});
+
+describe('C46: a relationship of which more bytes would be read as a list than there may be', () => {
   const aggregates: Aggregates = {
-    orders: { instances: contextLimits.relatedMost + 1, answers: { "$=sum($orders, 'total')": { value: 12 } } },
+    orders: {
+      instances: 3,
+      listBytes: contextLimits.relatedBytes + 1,
+      answers: { "$=sum($orders, 'total')": { value: 12 } },
+    },
   };
   const sources = { now: NOW, related: {}, aggregates };
+  const TOO_LONG = 'orders takes 16,777,217 bytes or more as a list, and at most 16,777,216 are read';
 
   it('has its aggregates, and the formulas that read the list fail', () => {
     const { spent, mixed } = FORMULAS;
     const result = deriveFacts(customersWith({ spent, mixed }), { id: 'c' }, sources);
     expect(result.derived).toEqual({ spent: 12 });
-    expect(result.failures).toMatchObject([
-      { fact: 'mixed', error: 'orders has more than 10,000 instances, which is the most that is read as a list' },
-    ]);
+    expect(result.failures).toMatchObject([{ fact: 'mixed', error: expect.stringContaining(TOO_LONG) as unknown }]);
   });
 
   it('fails the assets that read it', async () => {
@@ -126,13 +143,16 @@ describe('C46: a relationship with more instances than are read as a list', () =
         execute: () => Promise.resolve({ status: 'success', outputs: {} }),
         hash: (text) => text,
         isOver: () => false,
+        isFull: () => false,
+        pause: () => Promise.resolve(),
+        onFault: () => undefined,
         collections: noCollections,
       },
     );
     expect(settled.runs).toMatchObject([
       {
         status: 'evaluation_error',
-        error: 'orders has more than 10,000 instances, which is the most that is read as a list.',
+        error: expect.stringContaining(TOO_LONG) as unknown,
       },
     ]);
   });

@@ -10,8 +10,10 @@ export type AggregateAnswer =
 
 /** What was read of the instances of one `has_many` relationship. */
 export interface RelationAggregates {
-  /** How many there are; of more than {@link contextLimits.relatedMost} perhaps only that they are more. */
+  /** How many there are; where the list is too long perhaps only how many were read. */
   readonly instances: number;
+  /** Bytes that were read where there are more than {@link contextLimits.relatedBytes}, so that there is no list; else undefined. */
+  readonly listBytes?: number | undefined;
   /** By the key of the aggregate. */
   readonly answers: Readonly<Record<string, AggregateAnswer>>;
 }
@@ -53,14 +55,14 @@ export class RelationFolds {
   }
 }
 
-/** Whether a relationship has more instances than formulas and assets read as a list (C46). */
-export const isTooLong = (aggregates: Aggregates | undefined, relation: string): boolean =>
-  aggregates !== undefined &&
-  Object.hasOwn(aggregates, relation) &&
-  (aggregates[relation]?.instances ?? 0) > contextLimits.relatedMost;
-
-export const tooLongMessage = (relation: string): string =>
-  `${relation} has more than ${contextLimits.relatedMost.toLocaleString('en')} instances, which is the most that is read as a list`;
+/** Why formulas and assets cannot read a relationship as a list (C46); undefined where they can. */
+export const faultOfList = (aggregates: Aggregates | undefined, relation: string): string | undefined => {
+  if (aggregates === undefined || !Object.hasOwn(aggregates, relation)) return undefined;
+  const bytes = aggregates[relation]?.listBytes;
+  if (bytes === undefined) return undefined;
+  const [taken, most] = [bytes, contextLimits.relatedBytes].map((count) => count.toLocaleString('en'));
+  return `${relation} takes ${taken} bytes or more as a list, and at most ${most} are read: ask for aggregates such as sum or count, or for fewer facts of each instance`;
+};
 
 /** The value of an aggregate. Throws its fault, at the place of its call. */
 export const valueOfAggregate = (answer: AggregateAnswer, { fold }: RelationAggregate): unknown => {

@@ -9,7 +9,7 @@ import {
 import { type ContextModel, type DerivedModel } from '../definitions/context-model';
 import { fitsType, kindOfValue } from '../facts/fact-type';
 import { type Facts } from '../facts/facts';
-import { type Aggregates, isTooLong, tooLongMessage, valueOfAggregate } from './aggregates';
+import { type Aggregates, faultOfList, valueOfAggregate } from './aggregates';
 import { type HistorySource, noHistory } from './history';
 import { historyHost } from './host-functions';
 import { faultOfStoring } from '../facts/storable';
@@ -115,6 +115,7 @@ const PREFIX = '$relations.';
 
 const relatedOf = (key: string, { related, aggregates }: DerivationSources): unknown => {
   const name = key.startsWith(PREFIX) ? key.slice(PREFIX.length) : key.slice(1);
-  if (isTooLong(aggregates, name)) throw new FormulaFault('list_too_long', tooLongMessage(name));
+  const fault = faultOfList(aggregates, name);
+  if (fault !== undefined) throw new FormulaFault('list_too_long', fault);
   return Object.hasOwn(related, name) ? related[name] : undefined;
 };

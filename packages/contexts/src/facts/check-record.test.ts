@@ -34,7 +34,8 @@ it('C21: members of a collection, and lists of them, fit', () => {
   expect(checkRecord(withPolicy('reject', parts), record, collections)).toEqual({
     ok: true,
     facts: record,
-    dropped: [],
+    ignored: [],
+    ignoredCount: 0,
   });
   expect(checkRecord(withPolicy('reject', parts), record, noCollections).ok).toBe(false);
 });
@@ -43,7 +44,7 @@ it.each(faulty)('C22: ignore drops and names what mismatches: %s %j', (because, 
   const check = checkRecord(withPolicy('ignore', parts), { total: 1, ...record, id: 'a' }, collections);
   const facts = Object.hasOwn(record, 'total') ? {} : { total: 1 };
   const [fact = ''] = Object.keys(record);
-  expect(check).toMatchObject({ ok: true, facts, dropped: [{ fact, because }] });
+  expect(check).toMatchObject({ ok: true, facts, ignored: [{ fact, because }], ignoredCount: 1 });
 });
 
 it('C23: reject refuses the record whole, with each mismatch', () => {
@@ -56,7 +57,8 @@ it('C24: store keeps undeclared facts and refuses every other mismatch', () => {
   expect(checkRecord(model, { colour: 'red', total: 1 }, collections)).toEqual({
     ok: true,
     facts: { colour: 'red', total: 1 },
-    dropped: [],
+    ignored: [],
+    ignoredCount: 0,
   });
   for (const [because, record] of faulty.slice(1)) {
     expect(checkRecord(model, record, collections)).toMatchObject({ ok: false, mismatches: [{ because }] });
@@ -82,7 +84,7 @@ describe('C25: what cannot be stored', () => {
     expect(checkRecord(withPolicy('ignore'), record, noCollections)).toMatchObject({
       ok: true,
       facts: {},
-      dropped: [{}],
+      ignored: [{}],
     });
   });
 
@@ -96,15 +98,55 @@ it('C26: null fits every fact, but not those that are not given at all', () => {
   expect(checkRecord(withPolicy('reject', parts), record, collections)).toEqual({
     ok: true,
     facts: record,
-    dropped: [],
+    ignored: [],
+    ignoredCount: 0,
   });
   expect(checkRecord(withPolicy('reject', parts), { score: null }, collections).ok).toBe(false);
 });
 
-it('tells a bounded number of mismatches', () => {
-  const record = Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`x${index}`, 1]));
-  const check = checkRecord(withPolicy('reject'), record, noCollections);
-  expect(check.ok ? 0 : check.mismatches.length).toBe(20);
+it.each(['reject', 'ignore'] as const)('C28: of any number of mismatches %s tells 100 and counts all', (policy) => {
+  const record = Object.fromEntries(Array.from({ length: 200_000 }, (_, index) => [`x${index}`, 1]));
+  const check = checkRecord(withPolicy(policy, parts), { ...record, total: 'x', note: 'fine' }, collections);
+  const told = check.ok ? check.ignored : check.mismatches;
+  expect({ told: told.length, count: check.ok ? check.ignoredCount : check.count }).toEqual({
+    told: 100,
+    count: 200_001,
+  });
+  if (check.ok) expect(check.facts).toEqual({ note: 'fine' });
+});
+
+describe('C28: an unknown fact', () => {
+  const sentence = (fact: string, policy: 'reject' | 'ignore' = 'reject') => {
+    const check = checkRecord(withPolicy(policy, parts), { [fact]: 1 }, collections);
+    return (check.ok ? check.ignored : check.mismatches)[0]?.error;
+  };
+
+  it.each([
+    ['totl', 'total'],
+    ['Total', 'total'],
+    ['contry', 'country'],
+    ['region', 'regions'],
+  ])('named %s is told with the one that it is near to, %s', (fact, meant) => {
+    const told = `The context has no fact "${fact}"; did you mean "${meant}"?`;
+    expect([sentence(fact), sentence(fact, 'ignore')]).toEqual([told, told]);
+  });
+
+  it.each(['colour', 'scor', 'doubl'])('named %s is near to none that may be given', (fact) => {
+    expect(sentence(fact)).toBe(`The context has no fact "${fact}".`);
+  });
+
+  it('gets no suggestion where so many names were compared already', () => {
+    const many = Array.from({ length: 3_000 }, (_, index) => ({
+      key: `fact_number_${index}`,
+      type: 'number' as const,
+    }));
+    const model = withPolicy('ignore', { base: many });
+    const record = Object.fromEntries(Array.from({ length: 90 }, (_, index) => [`fact_numbr_${index}`, 1]));
+    const check = checkRecord(model, record, noCollections);
+    const sentences = check.ok ? check.ignored.map(({ error }) => error) : [];
+    expect(sentences[0]).toContain('did you mean "fact_number_0"?');
+    expect(sentences.filter((each) => each.includes('did you mean')).length).toBeLessThan(20);
+  });
 });
 
 it.each([

@@ -2,6 +2,7 @@ import { type ContextModel, type FactModel } from '../definitions/context-model'
 import { faultOfFactName, quoted } from './fact-name';
 import { expectedOf, fitsType, kindOfValue } from './fact-type';
 import { type Facts } from './facts';
+import { NearFacts } from './near-facts';
 import { faultOfStoring } from './storable';
 
 /** Members of a collection of values; undefined where there is no such collection. */
@@ -20,27 +21,51 @@ export type RecordCheck =
       readonly ok: true;
       /** What is to be merged; the identity is not among it. */
       readonly facts: Facts;
-      readonly dropped: readonly Mismatch[];
+      /** What is not, {@link MOST_MISMATCHES} at most of so many. */
+      readonly ignored: readonly Mismatch[];
+      readonly ignoredCount: number;
     }
-  | { readonly ok: false; readonly mismatches: readonly Mismatch[] };
+  /** {@link MOST_MISMATCHES} at most of so many. */
+  | { readonly ok: false; readonly mismatches: readonly Mismatch[]; readonly count: number };
 
-/** More mismatches of one record are not told. */
-const MOST_MISMATCHES = 20;
+/** Mismatches of one record that are told; more are counted: a record of a million unknown facts must not be answered in twenty times its size. */
+export const MOST_MISMATCHES = 100;
 
-/** Decides what of a record is merged (C21 to C27). The identity fact is passed over: who reads the identity has checked it. */
-export const checkRecord = (model: ContextModel, record: Facts, collections: Collections): RecordCheck => {
+/** Decides what of a record is merged (C21 to C28). The identity fact is passed over: who reads the identity has checked it. */
+export const checkRecord = (
+  model: ContextModel,
+  record: Facts,
+  collections: Collections,
+  near = new NearFacts(model),
+): RecordCheck => {
   const policy = model.definition.onSchemaMismatch;
   const accepted: [string, unknown][] = [];
   const mismatches: Mismatch[] = [];
+  let count = 0;
   for (const [fact, value] of Object.entries(record)) {
     if (fact === model.identity.key) continue;
+    const isKnown = model.facts.has(fact) || model.derived.has(fact);
+    const isTold = mismatches.length < MOST_MISMATCHES;
+    if (!isTold && !isKnown && policy !== 'store') {
+      count += 1;
+      continue;
+    }
     const mismatch = mismatchOf(model, fact, value, collections);
-    if (mismatch === undefined || (policy === 'store' && mismatch.because === 'undeclared'))
+    if (mismatch === undefined || (policy === 'store' && mismatch.because === 'undeclared')) {
       accepted.push([fact, value]);
-    else if (mismatches.length < MOST_MISMATCHES) mismatches.push(mismatch);
+      continue;
+    }
+    count += 1;
+    if (isTold) mismatches.push(mismatch.because === 'undeclared' ? undeclared(fact, near) : mismatch);
   }
-  if (mismatches.length > 0 && policy !== 'ignore') return { ok: false, mismatches };
-  return { ok: true, facts: Object.fromEntries(accepted), dropped: mismatches };
+  if (count > 0 && policy !== 'ignore') return { ok: false, mismatches, count };
+  return { ok: true, facts: Object.fromEntries(accepted), ignored: mismatches, ignoredCount: count };
+};
+
+const undeclared = (fact: string, near?: NearFacts): Mismatch => {
+  const meant = near?.of(fact);
+  const hint = meant === undefined ? '.' : `; did you mean ${quoted(meant)}?`;
+  return { fact, because: 'undeclared', error: `The context has no fact ${quoted(fact)}${hint}` };
 };
 
 const mismatchOf = (
@@ -55,7 +80,7 @@ const mismatchOf = (
   if (model.derived.has(fact))
     return { fact, because: 'derived', error: `The fact ${quoted(fact)} is derived and cannot be given.` };
   const declared = model.facts.get(fact);
-  if (declared === undefined) return { fact, because: 'undeclared', error: `The context has no fact ${quoted(fact)}.` };
+  if (declared === undefined) return undeclared(fact);
   if (declared.outputOnly) {
     return {
       fact,

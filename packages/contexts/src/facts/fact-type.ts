@@ -1,19 +1,12 @@
 import { type DerivedType, type FactType } from '@decision/contracts';
-import { parseIsoDate } from '@decision/expressions';
-
-/** Epoch milliseconds of the years 0000 to 9999, as formulas bound them. */
-const FIRST_MOMENT = -62_167_219_200_000;
-const LAST_MOMENT = 253_402_300_799_999;
-
-const isMoment = (moment: number): boolean =>
-  Number.isInteger(moment) && moment >= FIRST_MOMENT && moment <= LAST_MOMENT;
+import { isInstant, parseIsoDate } from '@decision/expressions';
 
 const fits: Readonly<Record<FactType, (value: unknown) => boolean>> = {
   string: (value) => typeof value === 'string',
   number: (value) => typeof value === 'number' && Number.isFinite(value),
   boolean: (value) => typeof value === 'boolean',
   date: (value) =>
-    typeof value === 'string' ? parseIsoDate(value) !== undefined : typeof value === 'number' && isMoment(value),
+    typeof value === 'string' ? parseIsoDate(value) !== undefined : Number.isInteger(value) && isInstant(Number(value)),
   list: (value) => Array.isArray(value),
   object: (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
 };

@@ -4,6 +4,7 @@ import { type ContextModel } from '../definitions/context-model';
 import { type DerivationSources } from '../derived/derive-facts';
 import { type Collections } from '../facts/check-record';
 import { type Facts } from '../facts/facts';
+import { type TriedMemory } from './tried-memory';
 
 /** The last run of each asset that ever ran, by {@link assetKey}. */
 export type Executions = Readonly<Record<string, ExecutionRecord>>;
@@ -38,6 +39,14 @@ export interface SettlePorts {
   readonly hash: (text: string) => string;
   /** Whether the time of this work is over. */
   readonly isOver: () => boolean;
+  /** Whether what is kept of runs takes all the memory that it may: then no asset runs again that had a success in this settling. */
+  readonly isFull: () => boolean;
+  /** What this settling shares with all others of the process for what they tried; absent where nothing runs that could succeed. */
+  readonly tried?: TriedMemory;
+  /** Is awaited between rounds, which are as many as it takes: lets other work of the process go on where it is time to. */
+  readonly pause: () => Promise<void>;
+  /** Is told what `execute` threw: the run says no more than that there was no answer (C74). */
+  readonly onFault: (asset: BoundAsset, error: unknown) => void;
   readonly collections: Collections;
 }
 
@@ -53,10 +62,12 @@ export interface AssetRun {
   readonly result?: Facts;
   /** Of a success: names of the facts that were written. */
   readonly written?: readonly string[];
+  /** Of a success: names of facts that it lost, since the asset owned them and did not answer them again (C66). Absent: none. */
+  readonly cleared?: readonly string[];
 }
 
 /** Why a settling ended (C67). */
-export const settleEnds = ['fixpoint', 'repeated_state', 'round_bound', 'deadline'] as const;
+export const settleEnds = ['fixpoint', 'repeated_state', 'memory_bound', 'deadline'] as const;
 export type SettleEnd = (typeof settleEnds)[number];
 
 export interface Settled {

@@ -1,8 +1,10 @@
 import fc from 'fast-check';
-import { base, derived, modelOf, NOW, relationship, withPolicy, world } from '../../test/fixtures';
+import { base, derived, modelOf, NOW, relationship, world } from '../../test/fixtures';
 import { type Answers, rule, settleWith, success } from '../../test/settling';
 import { type Facts } from '../facts/facts';
+import { OWN_TRIED_BYTES, TRIED_BYTES } from './settle';
 import { type AssetAnswer } from './settle-task';
+import { TriedMemory } from './tried-memory';
 
 const model = modelOf({
   base: [
@@ -111,65 +113,6 @@ describe('rounds', () => {
   });
 });
 
-describe('C65: an answer of the wrong shape', () => {
-  const asset = rule('odd', ['total'], ['tier']);
-  const answering = (outputs: Facts, on = model) =>
-    settleWith(on, [asset], { total: 1 }, { odd: () => success(outputs) });
-
-  it.each<[string, Facts]>([
-    ['the identity', { id: 'other', tier: 'gold' }],
-    ['a derived fact', { double: 3, tier: 'gold' }],
-    ['another type', { score: 'many', tier: 'gold' }],
-    ['a NUL', { note: 'a\0b', tier: 'gold' }],
-  ])('with %s writes nothing', async (_, outputs) => {
-    const settled = await answering(outputs);
-    expect(settled.facts).toEqual({ total: 1 });
-    expect(settled.runs).toMatchObject([{ status: 'evaluation_error' }]);
-    expect(settled.executions['rule:odd']).toMatchObject({ status: 'evaluation_error', written_to_context: [] });
-  });
-
-  it('with an undeclared fact follows the policy of the context', async () => {
-    const facts = { base: base({ total: 'number!', tier: 'string' }) };
-    expect((await answering({ extra: 1, tier: 'x' }, withPolicy('ignore', facts))).facts).toEqual({
-      total: 1,
-      tier: 'x',
-    });
-    expect((await answering({ extra: 1, tier: 'x' }, withPolicy('store', facts))).facts).toEqual({
-      total: 1,
-      tier: 'x',
-      extra: 1,
-    });
-    expect((await answering({ extra: 1, tier: 'x' }, withPolicy('reject', facts))).facts).toEqual({ total: 1 });
-  });
-
-  it('named __proto__ is refused where undeclared facts are stored', async () => {
-    const settled = await answering(
-      JSON.parse('{"__proto__": {"tier": "gold"}}') as Facts,
-      withPolicy('store', { base: base({ total: 'number!' }) }),
-    );
-    expect(settled.runs).toMatchObject([{ status: 'evaluation_error' }]);
-  });
-});
-
-it('C58: an output with dots writes the fact before the first dot', async () => {
-  const asset = rule('rate', ['total'], ['offer.rate']);
-  const settled = await settleWith(model, [asset], { total: 1 }, { rate: () => success({ offer: { rate: 3 } }) });
-  expect(settled.facts['offer']).toEqual({ rate: 3 });
-});
-
-it('C66: a fact that the asset no longer answers loses its value, unless another asset wrote it too', async () => {
-  const one = rule('one', ['total'], ['tier', 'note']);
-  const two = rule('two', ['double'], ['tier']);
-  const answers: Answers = {
-    one: ({ total }) => success(total === 1 ? { tier: 'one', note: 'first' } : {}),
-    two: () => success({ tier: 'two' }),
-  };
-  const first = await settleWith(model, [one, two], { total: 1 }, answers);
-  expect(first.facts).toEqual({ total: 1, tier: 'two', note: 'first' });
-  const again = await settleWith(model, [one], { ...first.facts, total: 2 }, answers, { executions: first.executions });
-  expect(again.facts).toEqual({ total: 2, tier: 'two' });
-});
-
 describe('C67: a settling that finds no fixpoint', () => {
   const counters = modelOf({ base: base({ a: 'number!', b: 'number' }) });
 
@@ -180,10 +123,41 @@ describe('C67: a settling that finds no fixpoint', () => {
     expect(settled.calls).toHaveLength(2);
   });
 
-  it('stops at the bound of rounds', async () => {
+  it('stops where what it has tried takes the memory that there is for it', async () => {
+    const climb = rule('climb', ['a', 'text'], ['a']);
+    const texts = modelOf({ base: base({ a: 'number!', text: 'string' }) });
+    const text = 'x'.repeat(TRIED_BYTES / 1_000); // the hash of these tests is the text itself
+    const answers: Answers = { climb: ({ a }) => success({ a: Number(a) + 1 }) };
+    const settled = await settleWith(texts, [climb], { a: 0, text }, answers);
+    expect(settled).toMatchObject({ ended: 'memory_bound', unfinished: ['rule:climb'] });
+    expect(settled.calls.length).toBeGreaterThan(400);
+    expect(settled.calls.length).toBeLessThanOrEqual(500);
+    expect(settled.facts['a']).toBe(settled.calls.length);
+  });
+
+  it('stops with a small part of its own where all settlings of the process have taken what they share, and frees it', async () => {
     const climb = rule('climb', ['a'], ['a']);
-    const settled = await settleWith(counters, [climb], { a: 0 }, { climb: ({ a }) => success({ a: Number(a) + 1 }) });
-    expect(settled).toMatchObject({ ended: 'round_bound', unfinished: ['rule:climb'], facts: { a: 101 } });
+    const answers: Answers = { climb: ({ a }) => success({ a: Math.min(100_000, Number(a) + 1) }) };
+    const tried = new TriedMemory(4 * OWN_TRIED_BYTES);
+    tried.take(4 * OWN_TRIED_BYTES);
+    const crowded = await settleWith(counters, [climb], { a: 0 }, answers, { tried });
+    expect(crowded).toMatchObject({ ended: 'memory_bound', unfinished: ['rule:climb'] });
+    expect(crowded.calls.length).toBeGreaterThan(200);
+    expect(tried.takenBytes).toBe(4 * OWN_TRIED_BYTES);
+    tried.free(4 * OWN_TRIED_BYTES);
+    const alone = await settleWith(counters, [climb], { a: 0 }, answers, { tried });
+    expect(alone).toMatchObject({ ended: 'memory_bound' });
+    expect(alone.calls.length).toBeGreaterThan(3 * crowded.calls.length);
+    expect(tried.takenBytes).toBe(0);
+  });
+
+  it('takes as many rounds as it needs to end, and pauses after each', async () => {
+    const climb = rule('climb', ['a'], ['a']);
+    const answers: Answers = { climb: ({ a }) => success({ a: Math.min(1_000, Number(a) + 1) }) };
+    const settled = await settleWith(counters, [climb], { a: 0 }, answers);
+    expect(settled).toMatchObject({ ended: 'fixpoint', facts: { a: 1_000 }, unfinished: [] });
+    expect(settled).toMatchObject({ pauses: settled.calls.length });
+    expect(settled.calls).toHaveLength(1_001);
   });
 
   it('stops at the deadline, keeping what was done', async () => {
@@ -258,6 +232,7 @@ it('C70: executions hold the last run and the last success', async () => {
       run_count: 1,
       timestamp: new Date(NOW).toISOString(),
       written_to_context: ['score'],
+      owned_facts: ['score'],
       last_success: { effective_version: 'v1', input_hash: '{"total":1}' },
     },
   });
@@ -330,6 +305,7 @@ it('C74, C75: an executor that throws fails its asset alone', async () => {
     { slug: 'scoring', status: 'success' },
   ]);
   expect(settled.facts['score']).toBe(1);
+  expect(settled.faults).toEqual(['absent: no such rule']);
 });
 
 it('C43: derived facts see what this settling changes as the newest entry', async () => {

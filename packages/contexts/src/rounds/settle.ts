@@ -1,11 +1,11 @@
 import { assetKey, type BoundAsset, compareAssets, inputsOf, relationsRead } from '../assets/bound-asset';
 import { isReady } from '../assets/readiness';
-import { isTooLong, tooLongMessage } from '../derived/aggregates';
+import { faultOfList } from '../derived/aggregates';
 import { type HistorySource, historyOfChange, noHistory } from '../derived/history';
 import { canonicalJson } from '../facts/canonical-json';
 import { type Facts } from '../facts/facts';
 import { resolveInstance } from '../instances/resolved-instance';
-import { recordRun } from './execution-record';
+import { noteRun } from './execution-record';
 import {
   type AssetAnswer,
   type AssetRun,
@@ -17,14 +17,17 @@ import {
 } from './settle-task';
 import { writeOutputs } from './write-outputs';
 
-/** Rounds beyond the number of assets after which a settling stops (C67). */
-export const EXTRA_ROUNDS = 100;
+/** Bytes that the versions and inputs which a settling has tried may take; beyond them it stops (C67). About 65,000 rounds of one asset. */
+export const TRIED_BYTES = 16 * 1024 * 1024;
+/** Of these each settling has as many, also where the others of the process have taken all that they share. About 250 rounds of one asset. */
+export const OWN_TRIED_BYTES = 64 * 1024;
 
 /**
  * Runs the assets of an instance in rounds until nothing is due, or says why it stopped (C60 to C75). An asset is due where it is ready and its
  * version or inputs are not those of its last success.
  */
-export const settle = (task: SettleTask, ports: SettlePorts): Promise<Settled> => new Settling(task, ports).run();
+export const settle = (task: SettleTask, ports: SettlePorts): Promise<Settled> =>
+  new Settling(task, ports).runAndFree();
 
 /** An asset with what it would be given. */
 interface Candidate {
@@ -43,6 +46,8 @@ class Settling {
   /** Versions and inputs with which an asset was tried and failed, and with which it succeeded. */
   private readonly failed = new Set<string>();
   private readonly succeeded = new Set<string>();
+  /** Of both, about. */
+  private triedBytes = 0;
   /** Of the inputs that each asset had last, by key. */
   private readonly hashes = new Map<string, { readonly text: string; readonly hash: string }>();
   private forced: string | undefined;
@@ -62,16 +67,32 @@ class Settling {
       .sort(compareAssets);
   }
 
-  async run(): Promise<Settled> {
-    for (let round = 0; ; round += 1) {
+  async runAndFree(): Promise<Settled> {
+    try {
+      return await this.run();
+    } finally {
+      this.ports.tried?.free(this.triedBytes);
+    }
+  }
+
+  private async run(): Promise<Settled> {
+    for (;;) {
       const due = this.findDue();
       if (due.length === 0) return this.end('fixpoint', due);
       if (due.some((candidate) => this.succeeded.has(tryOf(candidate)))) return this.end('repeated_state', due);
-      if (round >= this.considered.length + EXTRA_ROUNDS) return this.end('round_bound', due);
       if (this.ports.isOver()) return this.end('deadline', due);
+      if (this.isFull(due)) return this.end('memory_bound', due);
       const answers = await Promise.all(due.map((candidate) => this.execute(candidate)));
       due.forEach((candidate, index) => this.take(candidate, answers[index] ?? NO_ANSWER));
+      await this.ports.pause();
     }
+  }
+
+  /** Without feedback no asset runs again: what runs for the first time is never refused for memory. */
+  private isFull(due: readonly Candidate[]): boolean {
+    if (!due.some(({ key }) => this.runs.get(key)?.status === 'success')) return false;
+    const { isFull, tried } = this.ports;
+    return this.triedBytes > TRIED_BYTES || (this.triedBytes > OWN_TRIED_BYTES && tried?.isFull === true) || isFull();
   }
 
   /** Assets that are ready and due; those that are ready and not due are noted as skipped. */
@@ -119,11 +140,12 @@ class Settling {
 
   private async execute({ asset, inputs }: Candidate): Promise<AssetAnswer> {
     const { aggregates } = this.task.sources;
-    const tooLong = relationsRead(asset).find((relation) => isTooLong(aggregates, relation));
-    if (tooLong !== undefined) return { status: 'evaluation_error', error: `${tooLongMessage(tooLong)}.` };
+    const faults = relationsRead(asset).flatMap((relation) => faultOfList(aggregates, relation) ?? []);
+    if (faults[0] !== undefined) return { status: 'evaluation_error', error: `${faults[0]}.` };
     try {
       return await this.ports.execute(asset, inputs);
-    } catch {
+    } catch (error) {
+      this.ports.onFault(asset, error);
       return NO_ANSWER;
     }
   }
@@ -150,27 +172,37 @@ class Settling {
     });
     if (!write.ok) return this.fail(candidate, 'evaluation_error', write.error);
     this.facts = write.facts;
-    this.succeeded.add(tryOf(candidate));
-    this.note(candidate, 'success', write.written);
-    this.runs.set(key, { type, slug, status: 'success', result: answer.outputs, written: write.written });
+    this.noteTry(this.succeeded, candidate);
+    const { written, cleared } = write;
+    this.note(candidate, 'success', written);
+    const run = { type, slug, status: 'success', result: answer.outputs, written } as const;
+    this.runs.set(key, cleared.length === 0 ? run : { ...run, cleared });
   }
 
   private fail(candidate: Candidate, status: 'evaluation_error' | 'infrastructure_error', error: string): void {
     const { type, slug } = candidate.asset;
-    this.failed.add(tryOf(candidate));
+    this.noteTry(this.failed, candidate);
     this.note(candidate, status, [], error);
     this.runs.set(candidate.key, { type, slug, status, error });
   }
 
+  private noteTry(tries: Set<string>, candidate: Candidate): void {
+    const text = tryOf(candidate);
+    if (tries.has(text)) return;
+    tries.add(text);
+    const bytes = text.length * BYTES_OF_UNIT + BYTES_OF_ENTRY;
+    this.triedBytes += bytes;
+    this.ports.tried?.take(bytes);
+  }
+
   private note(
-    { asset, key, inputHash }: Candidate,
+    { asset, inputHash }: Candidate,
     status: 'success' | 'evaluation_error' | 'infrastructure_error',
     written: readonly string[],
     error?: string,
   ): void {
     const { now } = this.task.sources;
-    const record = recordRun(this.executions[key], { asset, status, inputHash, now, written, error });
-    this.executions = { ...this.executions, [key]: record };
+    this.executions = noteRun(this.executions, { asset, status, inputHash, now, written, error });
   }
 
   /** Committed entries, behind the changes of this settling. */
@@ -189,6 +221,10 @@ class Settling {
     return { facts, executions, runs, ended, unfinished: due.map(({ key }) => key), degraded, anyReady };
   }
 }
+
+/** What a text takes at most for each UTF-16 unit, and beside it in a set. */
+const BYTES_OF_UNIT = 2;
+const BYTES_OF_ENTRY = 64;
 
 const NO_ANSWER: AssetAnswer = { status: 'infrastructure_error', error: 'The execution broke off without an answer.' };
 

@@ -7,7 +7,13 @@ import { faultOfStoring } from '../facts/storable';
 import { type Executions } from './settle-task';
 
 export type OutputsWrite =
-  | { readonly ok: true; readonly facts: Facts; readonly written: readonly string[] }
+  | {
+      readonly ok: true;
+      readonly facts: Facts;
+      readonly written: readonly string[];
+      /** Facts that lost their value (C66). */
+      readonly cleared: readonly string[];
+    }
   /** A sentence about the answer, which is written not at all (C65). */
   | { readonly ok: false; readonly error: string };
 
@@ -23,7 +29,7 @@ export interface OutputsToWrite {
 
 /** Writes what an asset answered into the facts (C64 to C66). Nothing that is given is changed. */
 export const writeOutputs = (task: OutputsToWrite): OutputsWrite => {
-  const { model, asset, outputs, facts, executions } = task;
+  const { model, outputs, facts } = task;
   const kept: [string, unknown][] = [];
   for (const [fact, value] of Object.entries(outputs)) {
     const error = faultOfOutput(task, fact, value);
@@ -31,9 +37,10 @@ export const writeOutputs = (task: OutputsToWrite): OutputsWrite => {
     if (model.facts.has(fact) || model.definition.onSchemaMismatch === 'store') kept.push([fact, value]);
   }
   const written = kept.map(([fact]) => fact);
-  const cleared = factsLeftOut(asset, written, executions);
-  const remaining = Object.entries(facts).filter(([fact]) => !cleared.has(fact));
-  return { ok: true, facts: Object.fromEntries([...remaining, ...kept]), written };
+  const cleared = factsLeftOut(task, written);
+  const gone = new Set(cleared);
+  const remaining = Object.entries(facts).filter(([fact]) => !gone.has(fact));
+  return { ok: true, facts: Object.fromEntries([...remaining, ...kept]), written, cleared };
 };
 
 const faultOfOutput = ({ model, collections }: OutputsToWrite, fact: string, value: unknown): string | undefined => {
@@ -49,11 +56,9 @@ const faultOfOutput = ({ model, collections }: OutputsToWrite, fact: string, val
   return declared === undefined ? undefined : mismatchOfValue(declared, value, collections)?.error;
 };
 
-/** Facts that the last success of this asset wrote, that this one does not, and that no other asset's last success wrote (C66). */
-const factsLeftOut = (asset: BoundAsset, written: readonly string[], executions: Executions): ReadonlySet<string> => {
-  const own = assetKey(asset);
-  const before = executions[own]?.written_to_context ?? [];
-  const others = Object.entries(executions).filter(([key]) => key !== own);
-  const elsewhere = new Set(others.flatMap(([, { written_to_context: facts }]) => facts));
-  return new Set(before.filter((fact) => !written.includes(fact) && !elsewhere.has(fact)));
+/** Facts that this asset owns, that have a value or null, and that it did not answer again (C66). */
+const factsLeftOut = ({ asset, facts, executions }: OutputsToWrite, written: readonly string[]): readonly string[] => {
+  const kept = new Set(written);
+  const owned = executions[assetKey(asset)]?.owned_facts ?? [];
+  return owned.filter((fact) => !kept.has(fact) && Object.hasOwn(facts, fact));
 };

@@ -15,6 +15,35 @@ const moment = Type.String({ format: 'date-time' });
 const jsonObject = Type.Record(Type.String(), Type.Unknown());
 const status = Type.Unsafe<InstanceStatus>({ type: 'string', enum: [...instanceStatuses] });
 
+/** Facts that a run cleared; see C66 of docs/specs/contexts.md. */
+export const clearedFacts = Type.Array(Type.String(), {
+  description: 'Facts that lost their value: the asset had written them itself and did not answer them again.',
+});
+
+/** A fact of a request that was not merged; see C22 of docs/specs/contexts.md. */
+export const IgnoredFact = Type.Object(
+  { fact: Type.String(), reason: Type.String() },
+  { $id: 'IgnoredFact', description: 'A fact that was not merged, and why.' },
+);
+export type IgnoredFact = Static<typeof IgnoredFact>;
+
+/** What stands in an answer only where there is something to say: facts that were not merged, and work that was not finished. */
+export const remarks = {
+  ignored: Type.Optional(
+    Type.Array(IgnoredFact, { description: 'Facts that were not merged (`on_schema_mismatch`), the first 100.' }),
+  ),
+  ignored_count: Type.Optional(
+    Type.Integer({ minimum: 1, description: 'Facts that were not merged, those that are not listed among them.' }),
+  ),
+  unfinished: Type.Optional(
+    Type.Array(Type.String(), { description: 'Assets that would still run; `stopped_by` says why they did not.' }),
+  ),
+  stopped_by: Type.Optional(
+    Type.String({ description: 'Why the instance was not settled: `repeated_state`, `memory_bound` or `deadline`.' }),
+  ),
+};
+export type Remarks = Pick<BatchResult, keyof typeof remarks>;
+
 /** What one registered evaluation still waits for. */
 export const ContextWaitingOn = Type.Object(
   {
@@ -39,6 +68,12 @@ export const ExecutionRecord = Type.Object(
     run_count: Type.Integer({ minimum: 1 }),
     timestamp: moment,
     written_to_context: names,
+    owned_facts: Type.Optional(
+      Type.Array(Type.String(), {
+        description:
+          'Facts that this asset wrote and that nobody has given or written since: its next run clears those that it does not answer again.',
+      }),
+    ),
     error: Type.Optional(Type.String()),
     last_success: Type.Optional(Type.Object({ effective_version: Type.String(), input_hash: Type.String() })),
   },
@@ -61,6 +96,7 @@ export const ExecutedAsset = Type.Object(
     error: Type.Optional(Type.String()),
     result: Type.Optional(Type.Unknown()),
     written_to_context: Type.Optional(names),
+    cleared: Type.Optional(clearedFacts),
   },
   { $id: 'ExecutedAsset', description: 'What became of one bound asset.' },
 );
@@ -97,6 +133,7 @@ export const BatchResult = Type.Object(
     executed: Type.Optional(Type.Array(ExecutedAsset)),
     triggered: Type.Optional(Type.Boolean()),
     reason: Type.Optional(Type.Unsafe<UntriggeredReason>({ type: 'string', enum: [...untriggeredReasons] })),
+    ...remarks,
   },
   { $id: 'BatchResult', description: 'One touched instance.' },
 );

@@ -128,7 +128,10 @@ export const DeletedContextAnswer = Type.Object(
     unbound_flows: Type.Array(Type.String()),
     pending_evaluations_cancelled: Type.Integer(),
   },
-  { $id: 'DeletedContext', description: 'A context that is gone, with its instances.' },
+  {
+    $id: 'DeletedContext',
+    description: 'A context that is gone, with its instances. Their data is removed in the background.',
+  },
 );
 export type DeletedContextAnswer = Static<typeof DeletedContextAnswer>;
 

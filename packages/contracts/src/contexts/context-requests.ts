@@ -44,7 +44,19 @@ const identityFact = Type.String({
 });
 
 export const CreateContextRequest = Type.Object(
-  { name, schema: ContextSchema, identity_fact: identityFact, ...settings },
+  {
+    name,
+    slug: Type.Optional(
+      Type.String({
+        pattern: '^[a-z0-9]+(-[a-z0-9]+)*$',
+        maxLength: 200,
+        description: 'How paths call it. Default: made of the name. Neither `batch` nor of the form of an id.',
+      }),
+    ),
+    schema: ContextSchema,
+    identity_fact: identityFact,
+    ...settings,
+  },
   { $id: 'CreateContextRequest', additionalProperties: false, description: 'A new context.' },
 );
 export type CreateContextRequest = Static<typeof CreateContextRequest>;

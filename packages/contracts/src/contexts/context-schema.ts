@@ -45,10 +45,14 @@ export type DerivedFact = Static<typeof DerivedFact>;
 
 export const ContextSchema = Type.Object(
   {
-    base: Type.Array(BaseFact, { minItems: 1, maxItems: contextLimits.baseFacts }),
-    derived: Type.Optional(Type.Array(DerivedFact, { maxItems: contextLimits.derivedFacts })),
+    base: Type.Array(BaseFact, { minItems: 1 }),
+    derived: Type.Optional(Type.Array(DerivedFact)),
   },
-  { $id: 'ContextSchema', additionalProperties: false, description: 'The facts of a context.' },
+  {
+    $id: 'ContextSchema',
+    additionalProperties: false,
+    description: 'The facts of a context, as many as a request body can hold.',
+  },
 );
 export type ContextSchema = Static<typeof ContextSchema>;
 

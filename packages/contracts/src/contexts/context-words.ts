@@ -42,15 +42,13 @@ export const contextLimits = {
   /** UTF-16 units of the name of a fact, a relationship or an instance. */
   factNameLength: 200,
   instanceIdLength: 512,
-  baseFacts: 1_000,
-  derivedFacts: 500,
   /** UTF-16 units of the formula of a derived fact. */
   formulaLength: 10_000,
   /** Entries of history kept for each tracked fact. */
   historyDefault: 100,
   historyMost: 10_000,
-  /** Instances of one relationship of an instance that formulas and rules may read as a list. */
-  relatedMost: 10_000,
+  /** Bytes, as JSON, of what formulas and rules may read as a list of one relationship of an instance. */
+  relatedBytes: 16 * 1024 * 1024,
   /** Seconds after the last write at which an instance expires. */
   ttlLeastSeconds: 60,
   ttlMostSeconds: 30 * 24 * 60 * 60,

@@ -1,6 +1,13 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { nullable, pageQueryFields, timestamp } from '../http/page-schema';
-import { BatchRejection, BatchResult, ContextWaitingOn, ExecutionRecord } from './context-answers';
+import {
+  BatchRejection,
+  BatchResult,
+  clearedFacts,
+  ContextWaitingOn,
+  ExecutionRecord,
+  remarks,
+} from './context-answers';
 import { type AssetType, assetTypes, type InstanceStatus, instanceStatuses } from './context-words';
 
 const names = Type.Array(Type.String());
@@ -27,6 +34,7 @@ export const CascadeResult = Type.Object(
     result: Type.Optional(facts),
     auto_executed: Type.Boolean(),
     written_to_context: Type.Optional(names),
+    cleared: Type.Optional(clearedFacts),
     error: Type.Optional(Type.String()),
   },
   { $id: 'CascadeResult', description: 'What became of one asset.' },
@@ -51,6 +59,24 @@ export const ContextCascadeSummary = Type.Object(
 );
 export type ContextCascadeSummary = Static<typeof ContextCascadeSummary>;
 
+/** Dependent instances whose re-evaluation did not succeed. */
+export const CascadeRejection = Type.Object(
+  {
+    context: Type.String({ description: 'Slug.' }),
+    relation: Type.String(),
+    instance_ids: Type.Array(Type.String(), {
+      description: 'Instances to submit again with their identity alone; none where they could not even be looked for.',
+    }),
+    error: Type.String(),
+  },
+  { $id: 'CascadeRejection', description: 'Dependent instances that may hold what was decided before.' },
+);
+export type CascadeRejection = Static<typeof CascadeRejection>;
+
+const cascadeRejections = Type.Optional(
+  Type.Array(CascadeRejection, { description: 'One for each context and relation of which something failed.' }),
+);
+
 const cascaded = Type.Array(Type.Union([CascadeResult, ContextCascadeSummary]));
 
 const submitted = {
@@ -65,10 +91,8 @@ const submitted = {
   expires_at: nullable(timestamp),
   cascaded,
   execution_degraded: Type.Optional(Type.String()),
-  unfinished: Type.Optional(
-    Type.Array(Type.String(), { description: 'Assets that would still run, and why it stopped in `stopped_by`.' }),
-  ),
-  stopped_by: Type.Optional(Type.String()),
+  cascade_rejections: cascadeRejections,
+  ...remarks,
 };
 
 export const SubmitAnswer = Type.Object(submitted, { $id: 'SubmitAnswer', description: 'The instance as it now is.' });
@@ -180,7 +204,7 @@ export type PendingAnswer = Static<typeof PendingAnswer>;
 export const CascadeRequest = Type.Object({}, { $id: 'CascadeRequest', description: 'Nothing is needed.' });
 
 export const CascadeAnswer = Type.Object(
-  { context: Type.String(), cascaded },
+  { context: Type.String(), cascaded, unfinished: remarks.unfinished, stopped_by: remarks.stopped_by },
   { $id: 'CascadeAnswer', description: 'What became of the registered evaluations.' },
 );
 export type CascadeAnswer = Static<typeof CascadeAnswer>;
@@ -192,12 +216,15 @@ export const SolveInstanceAnswer = Type.Object(
     rule: Type.String(),
     result: Type.Optional(facts),
     written_to_context: Type.Optional(names),
+    cleared: Type.Optional(clearedFacts),
     cascaded: Type.Optional(cascaded),
     error: Type.Optional(Type.String()),
     have: Type.Optional(names),
     need: Type.Optional(names),
     waiting_on: Type.Optional(Type.Array(ContextWaitingOn)),
     expires_at: Type.Optional(nullable(timestamp)),
+    cascade_rejections: cascadeRejections,
+    ...remarks,
   },
   { $id: 'SolveInstanceAnswer', description: 'What the rule decided, or what it waits for.' },
 );
@@ -219,9 +246,17 @@ export const BatchAnswer = Type.Object(
     accepted: Type.Integer(),
     rejected: Type.Integer(),
     executed: Type.Integer({ description: 'Runs of rules and flows.' }),
-    rejections: Type.Array(BatchRejection),
+    ignored: Type.Integer({ description: 'Facts of accepted records that were not merged; results say which.' }),
+    rejections: Type.Array(BatchRejection, {
+      description:
+        'All of them, as long as they fit into 8 MiB; beyond, the first ones. An answer of lines (accept: application/x-ndjson) tells all.',
+    }),
+    rejections_omitted: Type.Optional(
+      Type.Integer({ description: 'Rejections beyond those that are listed; absent where there are none.' }),
+    ),
     results: Type.Array(BatchResult),
     cascaded: Type.Array(ContextCascadeSummary),
+    cascade_rejections: cascadeRejections,
     execution_degraded: Type.Optional(Type.String()),
     timings: Type.Object({ total_ms: Type.Integer(), ingest_ms: Type.Integer() }),
   },

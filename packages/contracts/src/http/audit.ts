@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { type Operation } from './operation';
-import { nextCursor, nullable, pageQueryFields, timestamp } from './page-schema';
+import { nextCursor, nullable, pageQueryFields, timeParameter, timestamp } from './page-schema';
 
 const document = nullable(Type.Record(Type.String(), Type.Unknown()));
 
@@ -44,12 +44,8 @@ export const ListAuditQuery = Type.Object(
     action: word('What was done.', 'publish'),
     id: word('Id of what changed.', '5f9c1f4e-7f4b-4c55-8a49-2f7f0a8f1d11'),
     actor: word('Id of the API key that did it.', '2b8f8a0e-58a6-4f0c-9df0-6c3f9f0f7b21'),
-    since: Type.Optional(
-      Type.String({ format: 'date-time', description: 'From this moment on.', examples: ['2026-01-01T00:00:00Z'] }),
-    ),
-    until: Type.Optional(
-      Type.String({ format: 'date-time', description: 'Before this moment.', examples: ['2026-02-01T00:00:00Z'] }),
-    ),
+    since: Type.Optional(timeParameter('From this moment on.', '2026-01-01T00:00:00Z')),
+    until: Type.Optional(timeParameter('Before this moment.', '2026-02-01T00:00:00Z')),
     ...pageQueryFields,
   },
   { $id: 'ListAuditQuery', additionalProperties: false, description: 'Which changes, and which page of them.' },

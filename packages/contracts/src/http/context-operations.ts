@@ -17,7 +17,7 @@ const shared = {
   path: '/api/v1/admin/contexts',
   pathParameters: [],
 } as const;
-const id = { name: 'id', description: 'Id of the context.', example: 'd2b5e0d7-3f8e-4a4c-8f0b-2f6b7f0a9c11' };
+const id = { name: 'id', description: 'Id or slug of the context.', example: 'd2b5e0d7-3f8e-4a4c-8f0b-2f6b7f0a9c11' };
 const one = { ...shared, path: '/api/v1/admin/contexts/{id}', pathParameters: [id] } as const;
 const related = { ...shared, path: '/api/v1/admin/contexts/{id}/relationships', pathParameters: [id] } as const;
 
@@ -77,14 +77,17 @@ export const createContextOperation = {
   id: 'createContext',
   method: 'post',
   summary: 'Create a context',
+  description:
+    'Sent again by the same key, it answers the context that the first call made, as long as nobody has changed or used it; with a `slug`, as long as it is the same context.',
   entitlement: 'contexts.write',
   body: {
     schema: CreateContextRequest,
+    large: true,
     description: 'The context.',
     example: { name: 'Orders', schema, identity_fact: 'order_id' },
   },
   success: { status: 200, description: 'The context as it was saved.', schema: SavedContext, example: saved },
-  errors: ['context_invalid'],
+  errors: ['context_invalid', 'context_slug_taken'],
 } as const satisfies Operation;
 
 export const getContextOperation = {
@@ -109,7 +112,7 @@ export const updateContextOperation = {
   summary: 'Change a context',
   description: 'Instances stay. What would make what they hold wrong is refused.',
   entitlement: 'contexts.write',
-  body: { schema: UpdateContextRequest, description: 'What changes.', example: { ttl_seconds: 86_400 } },
+  body: { schema: UpdateContextRequest, large: true, description: 'What changes.', example: { ttl_seconds: 86_400 } },
   success: { status: 200, description: 'The context as it now is.', schema: SavedContext, example: saved },
   errors: ['context_not_found', 'context_invalid', 'context_change_refused'],
 } as const satisfies Operation;
@@ -119,13 +122,16 @@ export const deleteContextOperation = {
   id: 'deleteContext',
   method: 'delete',
   summary: 'Delete a context with its instances',
+  description:
+    'Once this is answered the context, its instances and its relationships are gone for every caller, and its name and slug can be used again. ' +
+    'The stored data is removed afterwards, in steps.',
   entitlement: 'contexts.write',
   success: {
     status: 200,
     description: 'What went with it.',
     schema: DeletedContextAnswer,
     example: {
-      message: 'Context "orders" was deleted.',
+      message: 'Context "orders" was deleted, with its instances; their data is removed in the background.',
       unbound_rules: ['order-discount'],
       unbound_flows: [],
       pending_evaluations_cancelled: 0,
@@ -158,6 +164,8 @@ export const createRelationshipOperation = {
   id: 'createRelationship',
   method: 'post',
   summary: 'Relate a context to another',
+  description:
+    'Answers once the links of all instances are made. Where `deadline_exceeded` says that there are too many for one request, the same request again goes on behind it; one that was already carried out is answered as it was.',
   entitlement: 'contexts.write',
   body: {
     schema: CreateRelationshipRequest,
@@ -165,7 +173,7 @@ export const createRelationshipOperation = {
     example: { to_context_id: id.example, relation_type: 'has_many', foreign_key_fact: 'customer_id', name: 'orders' },
   },
   success: { status: 200, description: 'The relationship.', schema: OutgoingRelationship, example: relationship },
-  errors: ['context_not_found', 'context_invalid', 'relationship_name_taken'],
+  errors: ['context_not_found', 'context_invalid', 'relationship_name_taken', 'deadline_exceeded'],
 } as const satisfies Operation;
 
 export const deleteRelationshipOperation = {

@@ -5,6 +5,7 @@ import { ErrorBody } from './error-body';
 import { ingressRoutes, routeOf } from './ingress-routes';
 import { codesOf, openApiDocument } from './openapi';
 import { operations } from './operations';
+import { timeParameter } from './page-schema';
 
 const schemasOf = (operation: (typeof operations)[number]): TSchema[] =>
   [operation.query, operation.body?.schema, operation.success.schema].filter(
@@ -71,6 +72,51 @@ describe('the ingress table', () => {
       expect(ingressRoutes.slice(0, index).some((earlier) => prefix.startsWith(`${earlier.prefix}/`))).toBe(false);
     }
   });
+});
+
+/** The objects in a request body that take fields of any name. */
+const openObjects = (schema: unknown, path: string): readonly string[] => {
+  if (typeof schema !== 'object' || schema === null) return [];
+  const { type, properties, additionalProperties, patternProperties, items, anyOf } = schema as Record<string, unknown>;
+  const own = type === 'object' && properties !== undefined && additionalProperties !== false ? [path] : [];
+  const within: readonly (readonly [string, unknown])[] = [
+    ...Object.entries(properties ?? {}).map(([name, inner]) => [`${path}/${name}`, inner] as const),
+    ...Object.values(patternProperties ?? {}).map((inner) => [`${path}/*`, inner] as const),
+    ...[additionalProperties].map((inner) => [`${path}/*`, inner] as const),
+    ...[items].map((inner) => [`${path}/0`, inner] as const),
+    ...((anyOf ?? []) as unknown[]).map((inner) => [path, inner] as const),
+  ];
+  return [...own, ...within.flatMap(([place, inner]) => openObjects(inner, place))];
+};
+
+/** What keeps fields that it does not know, by operation: all else refuses them, so that nothing that a client sends is dropped in silence. */
+const KEEPS_UNKNOWN_FIELDS: Readonly<Record<string, RegExp>> = {
+  // Rule documents travel between versions and programs; objects-api refuses names that look like known ones and tells the others.
+  importRule: /^\/rule(\/|$)/,
+  // The fields beside `$rule` are the inputs of the rule.
+  parallelSolve: /^\/\*$/,
+  // An empty body: the call takes nothing.
+  cascadeInstance: /^$/,
+};
+
+it('request bodies refuse unknown fields at every level, but for those that keep them on purpose', () => {
+  const open = operations.flatMap(({ id, body }) => openObjects(body?.schema, '').map((path) => ({ id, path })));
+  expect(open.filter(({ id, path }) => KEEPS_UNKNOWN_FIELDS[id]?.test(path) !== true)).toEqual([]);
+  expect(new Set(open.map(({ id }) => id))).toEqual(new Set(Object.keys(KEEPS_UNKNOWN_FIELDS)));
+});
+
+it('every time in a query is read alike, and its bounds are told', () => {
+  const { description: _description, examples: _examples, ...told } = timeParameter('', '');
+  let times = 0;
+  for (const { id, query } of operations) {
+    for (const [name, schema] of Object.entries((query?.properties ?? {}) as Record<string, TSchema>)) {
+      if (!JSON.stringify(schema).includes('date-time')) continue;
+      times += 1;
+      expect({ id, name, schema }).toMatchObject({ id, name, schema: told });
+      expect(schema.description).toContain('from year 1 to 9999');
+    }
+  }
+  expect(times).toBeGreaterThan(0);
 });
 
 describe('error bodies', () => {

@@ -54,7 +54,13 @@ const shown = {
   updated_at: '2026-01-15T09:30:00.000Z',
 };
 /** What a call that changes an instance can answer beyond its own codes. */
-const CHANGE_ERRORS = ['context_not_found', 'overloaded', 'deadline_exceeded', 'operation_interrupted'] as const;
+const CHANGE_ERRORS = [
+  'context_not_found',
+  'context_changed',
+  'overloaded',
+  'deadline_exceeded',
+  'operation_interrupted',
+] as const;
 
 export const listInstancesOperation = {
   ...shared,
@@ -82,7 +88,7 @@ export const submitOperation = {
   description:
     'Facts are merged by name; bound rules whose inputs are there run, and what they decide is written back.',
   entitlement: 'contexts.submit',
-  body: { schema: FactsBody, description: 'Facts.', example: { total: 120 } },
+  body: { schema: FactsBody, large: true, anyText: true, description: 'Facts.', example: { total: 120 } },
   success: { status: 200, description: 'The instance as it now is.', schema: SubmitAnswer, example: submitted },
   errors: [...CHANGE_ERRORS, 'facts_invalid'],
 } as const satisfies Operation;
@@ -168,7 +174,14 @@ export const solveInstanceOperation = {
   summary: 'Run a bound rule',
   description: 'Merges the body and runs the rule; 202 where it waits for facts, whose arrival settles it.',
   entitlement: 'contexts.submit',
-  body: { schema: FactsBody, description: 'Facts.', example: { total: 120 }, optional: true },
+  body: {
+    schema: FactsBody,
+    large: true,
+    anyText: true,
+    description: 'Facts.',
+    example: { total: 120 },
+    optional: true,
+  },
   success: {
     status: 200,
     description: 'What the rule decided.',
@@ -197,7 +210,9 @@ export const batchOperation = {
   entitlement: 'contexts.submit',
   query: BatchQuery,
   body: {
+    anyText: true,
     schema: BatchBody,
+    large: true,
     description: 'Records.',
     example: [{ order_id: 'o-1001', total: 120 }],
     lines: {
@@ -214,6 +229,7 @@ export const batchOperation = {
       accepted: 1,
       rejected: 0,
       executed: 0,
+      ignored: 0,
       rejections: [],
       results: [
         {
@@ -234,7 +250,15 @@ export const batchOperation = {
       example: [
         { instance_id: 'o-1001', positions: [0], is_new: true, status: 'complete', triggered: false },
         { position: 1, error: 'The record has no identity.' },
-        { context: 'orders', accepted: 1, rejected: 1, executed: 0, cascaded: [], timings: { total_ms: 12 } },
+        {
+          context: 'orders',
+          accepted: 1,
+          rejected: 1,
+          executed: 0,
+          ignored: 0,
+          cascaded: [],
+          timings: { total_ms: 12 },
+        },
       ],
     },
   },

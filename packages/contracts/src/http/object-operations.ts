@@ -42,7 +42,12 @@ const objectExample: WorkspaceObject = {
   updated_at: '2026-01-15T09:30:00.000Z',
 };
 
-const idOrName = { name: 'idOrName', description: 'Id or exact name of the object.', example: 'Order' };
+const idOrName = {
+  name: 'idOrName',
+  description: 'Id or exact name of the object. A slash in a name may stand as it is.',
+  example: 'Order',
+  spansSlashes: true,
+};
 
 export const listObjects = {
   ...shared,
@@ -68,10 +73,11 @@ export const upsertObject = {
   summary: 'Create or change an object, and the values of its enums',
   description:
     'Whether the content is a JSON Schema or a plain JSON object is told from it. Each enum field of a schema has a managed collection, and ' +
-    'a managed value for each member, named `<field path>.<member>`. What an enum no longer has is archived; published rules go on resolving ' +
+    'a managed value for each member, named `<field path>.<member>`; a field with `x-values-name` names them `<that name>.<member>`, so that two ' +
+    'objects can have a field of one name. What an enum no longer has is archived; published rules go on resolving ' +
     'it, and it is revived with its identity when the enum has it again. All or nothing.',
   entitlement: 'objects.manage',
-  body: { schema: UpsertObjectRequest, description: 'The object.', example: { name: 'Order', content } },
+  body: { schema: UpsertObjectRequest, large: true, description: 'The object.', example: { name: 'Order', content } },
   success: {
     status: 200,
     description: 'The object and its values as they now are; for a dry run as they would be.',

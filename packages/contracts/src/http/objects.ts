@@ -85,7 +85,10 @@ export const UpsertObjectRequest = Type.Object(
       }),
     ),
     content: Type.Optional(
-      Type.String({ description: 'JSON text. Needed for a new object; else it may stay as it is.' }),
+      Type.Union([Type.String(), Type.Record(Type.String(), Type.Unknown())], {
+        description:
+          'JSON text, or the JSON object itself, which is then stored as its text. Needed for a new object; else it may stay as it is.',
+      }),
     ),
     user_groups: Type.Optional(userGroups),
     dry_run: Type.Optional(Type.Boolean({ description: 'Answers what would happen; nothing is written.' })),
@@ -93,9 +96,12 @@ export const UpsertObjectRequest = Type.Object(
       Type.String({ format: 'date-time', description: 'Refuses the change where the object was changed since.' }),
     ),
     field_rename: Type.Optional(
-      Type.Object(
-        { from: fieldPath, to: fieldPath },
-        { additionalProperties: false, description: 'Values of the field, and of fields in it, keep their identity.' },
+      Type.Union(
+        [
+          Type.Object({ from_key: fieldPath, to_key: fieldPath }, { additionalProperties: false }),
+          Type.Object({ from: fieldPath, to: fieldPath }, { additionalProperties: false }),
+        ],
+        { description: 'Values of the field, and of fields in it, keep their identity. Both forms mean the same.' },
       ),
     ),
   },
@@ -121,6 +127,8 @@ export const SyncedObjectValues = Type.Object(
 
 export const PlannedObjectValues = Type.Object(
   {
+    synced: Type.Integer({ description: 'The same as `would_sync`, under the name that the answer of the save has.' }),
+    archived: Type.Integer({ description: 'How many `would_archive` lists.' }),
     would_sync: Type.Integer(),
     would_archive: Type.Array(Type.Object({ id: Type.String(), name: Type.String() })),
     ...counts,

@@ -1,12 +1,19 @@
 import { type TSchema } from '@sinclair/typebox';
 import { type ErrorCode, errorCodes } from '../error-codes';
+import { fixedLimits, limits } from '../limits';
 import { ErrorBody } from './error-body';
-import { LINES_MEDIA_TYPE, type LinesForm, type Operation } from './operation';
+import { LINES_MEDIA_TYPE, type LinesForm, type Operation, type ServiceName } from './operation';
 
 type Json = Record<string, unknown>;
 
 /** Codes that any call with a key, and any call with a body, can answer. */
-const COMMON: readonly ErrorCode[] = ['invalid_request', 'internal_error', 'method_not_allowed', 'shutting_down'];
+const COMMON: readonly ErrorCode[] = [
+  'headers_too_large',
+  'invalid_request',
+  'internal_error',
+  'method_not_allowed',
+  'shutting_down',
+];
 const WITH_KEY: readonly ErrorCode[] = [
   'missing_api_key',
   'invalid_api_key',
@@ -20,6 +27,9 @@ const WITH_BODY: readonly ErrorCode[] = [
   'unsupported_media_type',
   'number_out_of_range',
 ];
+
+/** Services that refuse a call with a key while they have too much to do. */
+const ADMITTING: ReadonlySet<ServiceName> = new Set(['hps-gateway', 'contexts-api']);
 
 /** The OpenAPI 3.1 document of a set of operations; schemas with an id become components, once each. */
 export const openApiDocument = (operations: readonly Operation[], info: { title: string; version: string }): Json => {
@@ -48,6 +58,7 @@ export const codesOf = (operation: Operation): ErrorCode[] => [
     ...COMMON,
     ...(operation.entitlement === undefined ? [] : WITH_KEY),
     ...(operation.body === undefined ? [] : WITH_BODY),
+    ...(operation.entitlement !== undefined && ADMITTING.has(operation.service) ? (['overloaded'] as const) : []),
   ]),
 ];
 
@@ -65,7 +76,8 @@ const describeOperation = (operation: Operation, components: Map<string, Json>):
     : {
         requestBody: {
           required: operation.body.optional !== true,
-          description: operation.body.description,
+          description: `${operation.body.description} ${sizeOf(operation.body)}`,
+          ...(operation.body.large === true ? {} : { 'x-max-bytes': fixedLimits.smallBodyBytes }),
           content: {
             'application/json': {
               schema: reference(operation.body.schema, components),
@@ -89,6 +101,11 @@ const describeOperation = (operation: Operation, components: Map<string, Json>):
     ...errorResponses(operation, components),
   },
 });
+
+const sizeOf = ({ large }: NonNullable<Operation['body']>): string =>
+  large === true
+    ? `At most as many bytes as ${limits.httpBodyBytes.env} allows; more are answered 413.`
+    : `At most ${fixedLimits.smallBodyBytes} bytes; more are answered 413.`;
 
 /** A text of lines; the language of schemas has no word for what each of them is. */
 const linesContent = (lines: LinesForm | undefined): Json =>

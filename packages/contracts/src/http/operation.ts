@@ -13,6 +13,8 @@ export interface PathParameter {
   readonly name: string;
   readonly description: string;
   readonly example: string;
+  /** Of the last parameter of a path: slashes belong to it, since clients do not encode them. Default false. */
+  readonly spansSlashes?: boolean;
 }
 
 /** The media type of one JSON value a line. */
@@ -48,6 +50,13 @@ export interface Operation {
     /** Whether a request without a body counts as one with an empty object. Default false. */
     readonly optional?: boolean;
     readonly lines?: LinesForm;
+    /** Whether it may have as many bytes as HTTP_BODY_LIMIT_BYTES allows. Default false: `fixedLimits.smallBodyBytes` at most. */
+    readonly large?: boolean;
+    /**
+     * Whether texts may hold U+0000: of bodies that are evaluated and not stored, and of facts, of which their context says what becomes of what cannot be
+     * stored. Default false: such a body is refused before the handler sees it.
+     */
+    readonly anyText?: boolean;
   };
   /** What the key's role must allow; absent where no key is asked for. */
   readonly entitlement?: Entitlement;

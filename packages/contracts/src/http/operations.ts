@@ -10,6 +10,7 @@ import { releaseOperations } from './release-operations';
 import { roleOperations } from './roles';
 import { ruleOperations } from './rule-operations';
 import { ruleTestOperations } from './rule-test-operations';
+import { scaleOperations } from './scale';
 import { solveOperations } from './solve-operations';
 import { systemOperations } from './system';
 import { getUsage } from './usage';
@@ -19,6 +20,7 @@ import { valueOperations } from './value-operations';
 /** Every call of the API, in the order of the document. */
 export const operations: readonly Operation[] = [
   ...solveOperations,
+  ...scaleOperations,
   ...ruleOperations,
   listOperators,
   ...ruleTestOperations,

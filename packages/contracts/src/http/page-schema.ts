@@ -8,6 +8,17 @@ export const pageQueryFields = {
   cursor: Type.Optional(Type.String({ maxLength: 500, description: 'The `next_cursor` of the page before.' })),
 };
 
+/** A time in a query; its bounds are those of every time that a request can hold, see `compileValidator`. */
+export const timeParameter = (description: string, example: string) =>
+  Type.String({
+    format: 'date-time',
+    formatMinimum: '0001-01-01T00:00:00Z',
+    formatMaximum: '9999-12-31T23:59:59.999Z',
+    maxLength: 35,
+    description: `${description} ISO 8601 with an offset below 16 hours, from year 1 to 9999.`,
+    examples: [example],
+  });
+
 export const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 export const timestamp = Type.String({ format: 'date-time' });
 export const nextCursor = nullable(Type.String());

@@ -45,7 +45,7 @@ export const EnvironmentList = Type.Object(
 export const SaveEnvironmentRequest = Type.Object(
   {
     slug: environmentSlug,
-    name: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Default: the slug.' })),
+    name: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Default of a new one: the slug.' })),
     level: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: 1 })),
     approvers: Type.Optional(
       Type.Array(Type.String({ pattern: '^(role|key):.+$', maxLength: 300 }), { maxItems: 100, uniqueItems: true }),
@@ -56,7 +56,8 @@ export const SaveEnvironmentRequest = Type.Object(
   {
     $id: 'SaveEnvironmentRequest',
     additionalProperties: false,
-    description: 'An environment as it shall be. A known slug is changed; what is left out takes its default.',
+    description:
+      'A new environment, or the parts of a known one that change: what is left out stays as it is, and takes its default in a new one.',
   },
 );
 export type SaveEnvironmentRequest = Static<typeof SaveEnvironmentRequest>;

@@ -59,7 +59,7 @@ export const importRule = {
     '`_publish: true` freezes the draft as the next version, where `settings.testing` is `continuous` only if no critical test fails; `_unpublish: true` takes the rule out of service, unless a ' +
     'release of it waits or is live.',
   entitlement: 'rules.write',
-  body: { schema: ImportRuleRequest, description: 'The rule.', example: importRuleExample },
+  body: { schema: ImportRuleRequest, large: true, description: 'The rule.', example: importRuleExample },
   success: {
     status: 200,
     description: 'The rule as it is now stored.',

@@ -39,6 +39,7 @@ export const createRuleTest = {
   entitlement: 'rules.write',
   body: {
     schema: CreateRuleTestRequest,
+    large: true,
     description: 'The test.',
     example: { name: 'A letter', request: { weight: 0.1 }, response: { price: 4.9 }, critical: true },
   },

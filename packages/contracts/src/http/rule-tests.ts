@@ -60,14 +60,24 @@ export const CreateRuleTestRequest = Type.Object(
     response: jsonObject,
     policy: Type.Optional(policy),
     critical: Type.Boolean(),
+    // What lists show of a test, so that one can be sent back as it was listed; nothing is done with it.
+    error: Type.Optional(Type.Unknown()),
+    success: Type.Optional(Type.Unknown()),
+    test_state: Type.Optional(Type.Unknown()),
+    last_executed: Type.Optional(Type.Unknown()),
   },
-  { $id: 'CreateRuleTestRequest', description: 'The new test. The default policy is `contains`.' },
+  {
+    $id: 'CreateRuleTestRequest',
+    additionalProperties: false,
+    description:
+      'The new test. The default policy is `contains`. `error`, `success`, `test_state` and `last_executed` change nothing.',
+  },
 );
 export type CreateRuleTestRequest = Static<typeof CreateRuleTestRequest>;
 
 export const RunRuleTestsRequest = Type.Object(
   { critical_only: Type.Optional(Type.Boolean({ default: false })) },
-  { $id: 'RunRuleTestsRequest', description: 'Which tests.' },
+  { $id: 'RunRuleTestsRequest', additionalProperties: false, description: 'Which tests.' },
 );
 
 const outcome = { id: Type.String(), name: Type.String(), policy, critical: Type.Boolean() };

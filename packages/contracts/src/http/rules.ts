@@ -126,7 +126,7 @@ export const ImportRuleRequest = Type.Object(
       }),
     ),
   },
-  { $id: 'ImportRuleRequest', description: 'The rule to create or change.' },
+  { $id: 'ImportRuleRequest', additionalProperties: false, description: 'The rule to create or change.' },
 );
 export type ImportRuleRequest = Static<typeof ImportRuleRequest>;
 

@@ -41,7 +41,11 @@ export const SolveAnswer = Type.Union([SolveOutput, SolveResults], {
 
 export const SolveQuery = Type.Object(
   { explain: Type.Optional(Type.Unsafe<'true' | 'false' | 'all'>({ type: 'string', enum: ['true', 'false', 'all'] })) },
-  { $id: 'SolveQuery', description: 'Whether the answer explains itself under `$explain`.' },
+  {
+    $id: 'SolveQuery',
+    description:
+      'Whether the answer explains itself under `$explain`, which shows cells of the rule: the key also needs `rules.read`. An argument that refers to a value of the workspace has the content beside the reference, as `value`, where the key sees that value.',
+  },
 );
 
 const slug = { name: 'slug', description: "The rule's slug.", example: 'parcel-price' };
@@ -57,7 +61,13 @@ const shared = {
   method: 'post',
   entitlement: 'solve',
   query: SolveQuery,
-  body: { schema: SolveBody, description: "The rule's input, or a list of inputs.", example: { weight: 1.5 } },
+  body: {
+    anyText: true,
+    schema: SolveBody,
+    large: true,
+    description: "The rule's input, or a list of inputs.",
+    example: { weight: 1.5 },
+  },
   success: {
     status: 200,
     description: "The rule's outputs, or a list of them.",
@@ -79,6 +89,7 @@ const shared = {
     'overloaded',
     'broker_unavailable',
     'not_ready',
+    'too_few_reply_partitions',
     'deadline_exceeded',
   ],
 } as const;
@@ -109,7 +120,9 @@ const bulk = {
   description:
     'Results come in the order of the inputs; one that fails is `{"error"}` in its slot. `application/x-ndjson` is accepted as body (one input a line) and as answer (`Accept`), which then streams. A request-level error about an input names its index.',
   body: {
+    anyText: true,
     schema: SolveInputs,
+    large: true,
     description: 'The inputs.',
     example: [{ weight: 1.5 }, { weight: 40 }],
     lines: { description: 'An input on each line.', example: [{ weight: 1.5 }, { weight: 40 }] },
@@ -165,7 +178,9 @@ export const parallelSolve = {
   summary: 'Solve several rules at once, each with an input of its own',
   description: 'One entry that fails does not touch the others.',
   body: {
+    anyText: true,
     schema: ParallelSolveRequest,
+    large: true,
     description: 'The entries.',
     example: { price: { $rule: 'parcel-price', weight: 1.5 }, old: { $rule: 'parcel-price/1', weight: 1.5 } },
   },

@@ -55,6 +55,7 @@ export const writeValues = {
   entitlement: 'rules.write',
   body: {
     schema: WriteValuesRequest,
+    large: true,
     description: 'Values by name.',
     example: {
       values: {
@@ -82,7 +83,12 @@ export const updateValue = {
   summary: 'Rename, change or archive a value',
   description: 'Rules refer to values by id: a new name breaks none.',
   entitlement: 'rules.write',
-  body: { schema: UpdateValueRequest, description: 'What changes.', example: { name: 'limits.small_credit' } },
+  body: {
+    schema: UpdateValueRequest,
+    large: true,
+    description: 'What changes.',
+    example: { name: 'limits.small_credit' },
+  },
   success: { status: 200, description: 'The value as it now is.', schema: ListedValue, example: valueExample },
   errors: ['value_not_found', 'value_invalid', 'value_name_taken', 'value_in_use', 'value_managed'],
 } as const satisfies Operation;
@@ -116,6 +122,7 @@ export const syncValues = {
   entitlement: 'rules.write',
   body: {
     schema: SyncValuesRequest,
+    large: true,
     description: 'A collection, or a chunk of it.',
     example: { collection: 'countries', values: { DE: 'Germany', FR: 'France' }, sync_id: 'nightly', complete: true },
   },

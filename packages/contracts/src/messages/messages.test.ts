@@ -34,6 +34,9 @@ describe('the solution message', () => {
     request,
     { ...request, explain: 'brief' as const, traceparent: '00-ab-cd-01' },
     { ...request, explain: 'all' as const },
+    { ...request, explain: 'all' as const, audience: 'unrestricted' as const },
+    { ...request, explain: 'brief' as const, audience: [] },
+    { ...request, explain: 'brief' as const, audience: ['nörth, "east"', '*'] },
     { ...request, kind: 'solve-list' as const },
     { ...request, kind: 'solve-lines' as const },
     { ...request, origin: { keyId: 'k', slug: 'préis', selector: 'latest', firstIndex: 7 } },
@@ -61,6 +64,9 @@ describe('the solution message', () => {
     ['reply-partition', '-1'],
     ['deadline', 'soon'],
     ['explain', 'loudly'],
+    ['audience', 'north'],
+    ['audience', '[1]'],
+    ['audience', '"*"'],
   ])('is refused when %s is "%s"', (name, value) => {
     expect(() => decodeSolutionRequest(received({ ...encodeSolutionRequest(request), [name]: value }))).toThrow(
       EnvelopeError,

@@ -65,6 +65,8 @@ const SettleInstance = Type.Object({
       Type.String(),
       Type.Object({
         instances: Type.Integer(),
+        /** Bytes of the list where it is not among `related`, since it takes too many. */
+        listBytes: Type.Optional(Type.Integer()),
         answers: Type.Record(
           Type.String(),
           Type.Union([
@@ -112,9 +114,10 @@ const SettleRun = Type.Object({
   error: Type.Optional(Type.String()),
   result: Type.Optional(facts),
   written: Type.Optional(Type.Array(Type.String())),
+  cleared: Type.Optional(Type.Array(Type.String())),
 });
 
-const settleEnds = ['fixpoint', 'repeated_state', 'round_bound', 'deadline'] as const;
+const settleEnds = ['fixpoint', 'repeated_state', 'memory_bound', 'deadline'] as const;
 
 const SettledInstance = Type.Object({
   facts,

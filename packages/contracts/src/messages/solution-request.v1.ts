@@ -1,3 +1,4 @@
+import { parseJson } from '../json';
 import {
   EnvelopeError,
   headerText,
@@ -10,6 +11,9 @@ import {
 /** How much of an explanation the answer carries. */
 export const explainModes = ['none', 'brief', 'all'] as const;
 export type ExplainMode = (typeof explainModes)[number];
+
+/** Who reads the explanation: the user groups to which a key is restricted, or `unrestricted`. */
+export type ExplanationAudience = 'unrestricted' | readonly string[];
 
 /**
  * What a worker is asked to do with the payload: `solve` one input, or a chunk of many (see `solution-chunk.v1`), whose results are
@@ -39,6 +43,8 @@ export interface SolutionRequestEnvelope {
   /** Epoch ms of the request's arrival: the one clock of its evaluation. */
   readonly receivedAt: number;
   readonly explain: ExplainMode;
+  /** The explanation shows only values of the workspace that these may see; without it, none. */
+  readonly audience?: ExplanationAudience | undefined;
   readonly requestId: string;
   readonly traceparent: string | undefined;
   /** What the decision log says of the request; without it, nothing is logged. */
@@ -68,10 +74,13 @@ export const encodeSolutionRequest = (envelope: SolutionRequestEnvelope): Messag
   'version-id': envelope.versionId,
   'received-at': String(envelope.receivedAt),
   'request-id': envelope.requestId,
-  ...(envelope.explain === 'none' ? {} : { explain: envelope.explain }),
+  ...(envelope.explain === 'none' ? {} : { explain: envelope.explain, ...encodeAudience(envelope.audience) }),
   ...(envelope.traceparent === undefined ? {} : { traceparent: envelope.traceparent }),
   ...(envelope.origin === undefined ? {} : encodeOrigin(envelope.origin)),
 });
+
+const encodeAudience = (audience: ExplanationAudience | undefined): MessageHeaders =>
+  audience === undefined ? {} : { audience: audience === 'unrestricted' ? '*' : JSON.stringify(audience) };
 
 const encodeOrigin = ({ keyId, slug, selector, firstIndex }: DecisionOrigin): MessageHeaders => ({
   'key-id': keyId,
@@ -91,6 +100,7 @@ export const decodeSolutionRequest = (headers: ReceivedHeaders): SolutionRequest
   versionId: requiredHeader(headers, 'version-id'),
   receivedAt: requiredCount(headers, 'received-at'),
   explain: readExplain(headers),
+  audience: readAudience(headers),
   requestId: requiredHeader(headers, 'request-id'),
   traceparent: headerText(headers, 'traceparent'),
   origin: headers['key-id'] === undefined ? undefined : readOrigin(headers),
@@ -118,4 +128,14 @@ const readExplain = (headers: ReceivedHeaders): ExplainMode => {
     'internal_error',
     `The message asks for the explanation "${text}", which this worker does not know.`,
   );
+};
+
+const readAudience = (headers: ReceivedHeaders): ExplanationAudience | undefined => {
+  const text = headerText(headers, 'audience');
+  if (text === undefined) return undefined;
+  if (text === '*') return 'unrestricted';
+  const parsing = parseJson(text);
+  const groups: unknown = parsing.ok ? parsing.value : undefined;
+  if (Array.isArray(groups) && groups.every((group) => typeof group === 'string')) return groups;
+  throw new EnvelopeError('internal_error', 'The header "audience" is neither "*" nor a JSON list of user groups.');
 };

@@ -154,6 +154,11 @@ export const RuleDocument = Type.Object(
     createdAt: Type.String({ format: 'date-time' }),
     updatedAt: Type.String({ format: 'date-time' }),
     updatedBy: Type.Union([Type.String(), Type.Null()]),
+    ignored: Type.Optional(
+      Type.Array(Type.Object({ field: Type.String(), reason: Type.String() }), {
+        description: 'After an import that had fields of which nothing is known: these, which were not stored.',
+      }),
+    ),
   },
   { $id: 'RuleDocument', description: 'A rule: its draft, and whether and when it was published.' },
 );
@@ -161,13 +166,21 @@ export type RuleDocument = Static<typeof RuleDocument>;
 
 /**
  * A rule as it is imported. With a known `id` only the given fields change; with an unknown `id` the rule is created under it;
- * without one, id and slug are made. Fields that this service does not know are accepted and ignored.
+ * without one, id and slug are made. Fields that only exports have are accepted and change nothing; fields of which nothing is known are
+ * ignored and told, and those that look like a known one are refused.
  */
 export const RuleImport = Type.Object(
   {
     id: Type.Optional(Type.String({ format: 'uuid' })),
     slug: Type.Optional(Type.String({ pattern: '^[a-z0-9]+(?:[-_][a-z0-9]+)*$', maxLength: 200 })),
     ...Type.Partial(Type.Object({ ...descriptiveFields, ...executableFields })).properties,
+    user_groups: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 200 }), {
+        maxItems: 100,
+        description:
+          'Who sees the rule. A key that is restricted to groups gives and takes its own alone. Default of a new rule: the groups of the key.',
+      }),
+    ),
     _publish: Type.Optional(Type.Boolean({ description: 'Publish the draft as a new version.' })),
     _unpublish: Type.Optional(Type.Boolean({ description: 'Take every published version out of service.' })),
   },

@@ -1,9 +1,9 @@
 import { type Operator } from '../operators/operator-entry';
-import { type Condition } from '../operators/condition';
-import { CellKind, type ClauseTable, codeOf, testOf } from '../match/clause-table';
+import { type Comparison, testOf } from '../operators/condition';
+import { CellKind, type ClauseTable, codeOf } from '../match/clause-table';
 import { type PlannedCell, type PlannedRow } from '../read/planned-table';
 import { type Schedule } from '../read/schedule';
-import { type MovingCell } from './bindings';
+import { type FormCell, type FormFields } from './form-fields';
 
 /** Where the cells of a clause table come from; what explanations say about them. */
 export interface CellOrigins {
@@ -18,13 +18,15 @@ export interface BuiltClauses {
   readonly origins: CellOrigins;
   /** First clause of the row at each place, and at last the number of clauses. */
   readonly firstClauses: Uint32Array;
-  /** Cells whose arguments refer to values. */
-  readonly moving: readonly MovingCell[];
 }
 
-/** Lays out the conditions of rows, in the order in which they are tried. `isPoint` says, by field, whether its values are points. */
-export const buildClauses = (rows: readonly PlannedRow[], isPoint: readonly boolean[]): BuiltClauses => {
-  const builder = new ClauseBuilder(isPoint);
+/** Lays out rows in the order in which they are tried; `cells` are the conditions of all of them, in that order. */
+export const buildClauses = (
+  rows: readonly PlannedRow[],
+  cells: readonly FormCell[],
+  forms: FormFields,
+): BuiltClauses => {
+  const builder = new ClauseBuilder(cells, forms);
   rows.forEach((row, place) => builder.addRow(row, place));
   return builder.build();
 };
@@ -40,9 +42,13 @@ class ClauseBuilder {
   private readonly operands: unknown[] = [];
   private readonly operators: (Operator | undefined)[] = [];
   private readonly args: (readonly unknown[])[] = [];
-  private readonly moving: MovingCell[] = [];
+  /** Of the next cell that is added. */
+  private position = 0;
 
-  constructor(private readonly isPoint: readonly boolean[]) {}
+  constructor(
+    private readonly cells: readonly FormCell[],
+    private readonly forms: FormFields,
+  ) {}
 
   addRow(row: PlannedRow, place: number): void {
     this.firstClauses.push(this.starts.length);
@@ -52,12 +58,12 @@ class ClauseBuilder {
       this.starts.push(this.codes.length);
       this.places.push(place);
       if (row.schedule !== undefined) this.addSchedule(row.schedule);
-      for (const cell of cells) this.addCell(cell, row.index);
+      for (const cell of cells) this.addCell(cell);
     }
   }
 
   build(): BuiltClauses {
-    const { codes, bounds, operands, operators, args, moving } = this;
+    const { codes, bounds, operands, operators, args } = this;
     return {
       table: {
         count: this.starts.length,
@@ -69,7 +75,6 @@ class ClauseBuilder {
       },
       origins: { operators, args },
       firstClauses: Uint32Array.from([...this.firstClauses, this.starts.length]),
-      moving,
     };
   }
 
@@ -79,39 +84,34 @@ class ClauseBuilder {
     this.args.push(NO_ARGUMENTS);
   }
 
-  private addCell({ field, operator, args, condition, isMoving }: PlannedCell, row: number): void {
-    if (isMoving) this.addMoving({ field, operator, args, condition, row });
-    else this.addCondition(field, condition);
+  private addCell({ operator, args }: PlannedCell): void {
+    const cell = this.cells[this.position];
+    this.position += 1;
+    if (cell === undefined) return;
+    const { field, comparison } = this.forms.place(cell);
+    this.addComparison(field, comparison);
     this.operators.push(operator);
     this.args.push(args);
   }
 
-  /** A cell that changes with values is a test that is exchanged; the index cannot know what it will be. */
-  private addMoving({ field, operator, args, condition, row }: Omit<MovingCell, 'current'>): void {
-    const cell: MovingCell = { field, operator, args, condition, row, current: testOf(condition) };
-    this.moving.push(cell);
-    this.push(field, this.isPoint[field] ? CellKind.pointTest : CellKind.test, (value: unknown, now: number) => cell.current(value, now)); // prettier-ignore
-  }
-
-  private addCondition(field: number, condition: Condition): void {
-    switch (condition.kind) {
+  private addComparison(field: number, comparison: Comparison): void {
+    switch (comparison.kind) {
       case 'within':
-        return this.push(field, CellKind.within, undefined, condition.low, condition.high);
+        return this.push(field, CellKind.within, undefined, comparison.low, comparison.high);
       case 'outside':
-        return this.push(field, CellKind.outside, undefined, condition.low, condition.high);
+        return this.push(field, CellKind.outside, undefined, comparison.low, comparison.high);
       case 'is':
-        return this.push(field, CellKind.is, condition.text);
+        return this.push(field, CellKind.is, comparison.text);
       case 'is not':
-        return this.push(field, CellKind.isNot, condition.text);
+        return this.push(field, CellKind.isNot, comparison.text);
       case 'among':
-        return this.push(field, CellKind.among, condition.values);
+        return this.push(field, CellKind.among, comparison.values);
       case 'not among':
-        return this.push(field, CellKind.notAmong, condition.values);
+        return this.push(field, CellKind.notAmong, comparison.values);
       case 'absent':
         return this.push(field, CellKind.absent);
-      case 'any':
-      case 'test':
-        return this.push(field, this.isPoint[field] ? CellKind.pointTest : CellKind.test, testOf(condition));
+      default:
+        return this.push(field, this.forms.isPoint[field] ? CellKind.pointTest : CellKind.test, testOf(comparison));
     }
   }
 

@@ -1,20 +1,16 @@
 import { type RuleTable, ServiceError } from '@decision/contracts';
 import { fieldPath, fieldReader } from '../fields/field-path';
-import { buildIndex } from '../index/build-index';
-import { IndexMatcher } from '../index/index-matcher';
-import { Frame, isPointType } from '../match/frame';
-import { type Matcher, ScanMatcher } from '../match/matcher';
 import { type PlannedRow, type PlannedTable } from '../read/planned-table';
 import { readTable } from '../read/read-table';
+import { formulasOf } from '../references/table-formulas';
 import { type ValueSource } from '../references/value-source';
 import { type RuleOutcome } from '../rule-outcome';
 import { type RuleProblem } from '../rule-problem';
 import { Bindings, type MovingOutput } from './bindings';
-import { buildClauses } from './build-clauses';
+import { buildSearch } from './build-search';
 import { type CompiledGroup, type CompiledInput, type CompiledOutput, type CompiledRule } from './compiled-rule';
-import { patternCostsOf } from './pattern-costs';
+import { retainedBytes } from './retained-bytes';
 import { NOTHING, outputCellOf, ReferenceCell } from './output-cell';
-import { readingCostsOf } from './reading-costs';
 
 export interface CompileOptions {
   /** Values of the workspace. Without it, every reference to one is a problem. */
@@ -40,14 +36,20 @@ export const compileRule = (table: RuleTable, options: CompileOptions = {}): Com
     const message = `The rule cannot be executed: ${first.message}`;
     throw new ServiceError('rule_invalid', message, { problems: problems.problems });
   }
-  return assemble(planned, options);
+  const formulas = [...formulasOf(table)];
+  const rule = assemble(planned, options);
+  return {
+    ...rule,
+    bytes: retainedBytes(
+      rule,
+      formulas.reduce((sum, { length }) => sum + length, 0),
+    ),
+  };
 };
 
-const assemble = (planned: PlannedTable, { values, search = 'index' }: CompileOptions): CompiledRule => {
+const assemble = (planned: PlannedTable, { values, search = 'index' }: CompileOptions): Omit<CompiledRule, 'bytes'> => {
   const types = planned.inputs.map(({ type }) => type);
   const rows = orderRows(planned.rows);
-  const cells = rows.flatMap((row) => row.cells);
-  const clauses = buildClauses(rows, types.map(isPointType));
   const inputs = planned.inputs.map(({ key, type, fallback }): CompiledInput => ({
     reader: fieldReader(key),
     type,
@@ -59,11 +61,13 @@ const assemble = (planned: PlannedTable, { values, search = 'index' }: CompileOp
     cells: rows.map((row) => outputCellOf(row.outputs[position])),
   }));
   const readers = inputs.map(({ reader }) => reader);
-  const frame = new Frame(readers, types);
-  const matcher: Matcher =
-    search === 'scan'
-      ? new ScanMatcher(clauses.table, frame)
-      : new IndexMatcher(buildIndex(clauses.table, types), frame);
+  const searchPlan = { rows, readers, types, search };
+  const bindings = new Bindings({
+    source: values,
+    search: rows.some(({ cells }) => cells.some(({ isMoving }) => isMoving)) ? searchPlan : undefined,
+    outputs: movingOutputs(inputs, outputs, rows),
+    functionIds: planned.functionIds,
+  });
   return {
     rowCount: rows.length,
     inputs,
@@ -74,19 +78,10 @@ const assemble = (planned: PlannedTable, { values, search = 'index' }: CompileOp
     rowIndexes: Uint32Array.from(rows, ({ index }) => index),
     orRows: Uint8Array.from(rows, ({ isOr }) => Number(isOr)),
     groupsByPlace: groupsByPlace(rows, planned),
-    clauses,
     strictInput: planned.strictInput,
-    patternCosts: patternCostsOf(cells),
-    readingCosts: readingCostsOf(cells),
-    bindings: new Bindings({
-      source: values,
-      cells: clauses.moving,
-      outputs: movingOutputs(inputs, outputs, rows),
-      functionIds: planned.functionIds,
-      inputKeys: readers.map(({ key }) => key),
-    }),
-    frame,
-    matcher,
+    bindings,
+    // Conditions that refer to values are bound to them now, so that the first answer need not build the search again.
+    search: bindings.refresh()?.search ?? buildSearch(searchPlan, ({ condition }) => condition),
     answers: new Array<RuleOutcome | undefined>(rows.length + 1).fill(undefined),
   };
 };

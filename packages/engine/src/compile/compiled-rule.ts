@@ -1,14 +1,10 @@
 import { type FieldType, type HitPolicy } from '@decision/contracts';
 import { type CompiledFormula } from '@decision/expressions';
 import { type FieldPath, type FieldReader } from '../fields/field-path';
-import { type Frame } from '../match/frame';
-import { type Matcher } from '../match/matcher';
 import { type RuleOutcome } from '../rule-outcome';
 import { type Bindings } from './bindings';
-import { type BuiltClauses } from './build-clauses';
+import { type RuleSearch } from './build-search';
 import { type OutputCell } from './output-cell';
-import { type PatternCosts } from './pattern-costs';
-import { type ReadingCosts } from './reading-costs';
 
 export interface CompiledInput {
   readonly reader: FieldReader;
@@ -42,6 +38,8 @@ export interface CompiledGroup {
 export interface CompiledRule {
   /** Rows that take part. */
   readonly rowCount: number;
+  /** About how much memory it keeps alive, answers that it will keep included. */
+  readonly bytes: number;
   /** @internal */
   readonly inputs: readonly CompiledInput[];
   /** Positions of inputs that have a default. @internal */
@@ -59,19 +57,11 @@ export interface CompiledRule {
   /** By place: the group of the row. Empty where the rule has no groups. @internal */
   readonly groupsByPlace: readonly (CompiledGroup | undefined)[];
   /** @internal */
-  readonly clauses: BuiltClauses;
-  /** @internal */
   readonly strictInput: boolean;
-  /** Of the conditions that no value changes. @internal */
-  readonly patternCosts: PatternCosts;
-  /** @internal */
-  readonly readingCosts: ReadingCosts;
   /** @internal */
   readonly bindings: Bindings;
-  /** Holds one input while rows are sought. @internal */
-  readonly frame: Frame;
-  /** @internal */
-  readonly matcher: Matcher;
+  /** Of the values as they now are; exchanged as a whole when one changes. @internal */
+  search: RuleSearch;
   /** Answers that need nothing of the input, by place, made when they are first given; that of no row stands at the end. @internal */
   readonly answers: (RuleOutcome | undefined)[];
 }

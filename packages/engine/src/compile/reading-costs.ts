@@ -1,27 +1,24 @@
-import { type Condition } from '../operators/condition';
-import { type Operator } from '../operators/operator-entry';
+/** What reading the value of one input costs all conditions that read it one by one. */
+export interface ReadingCost {
+  /** Nanoseconds for one character, element or member, at worst. */
+  readonly perUnit: number;
+  /** Conditions and forms that read it. */
+  readonly readers: number;
+}
 
-/** Nanoseconds that the tests of one evaluation may take to read the value of one input: about five seconds at worst. */
-export const MAX_READING_TIME = 5_000_000_000;
-/** What is cheaper for one character or element needs no check: inputs of 20 MB would not reach the bound. */
-const CHEAP = 250;
+/**
+ * Nanoseconds that the conditions of one evaluation may take to read its input: two seconds, the sum over all fields, at worst. It is what
+ * regular expressions that are used up to their own bound take.
+ */
+export const MAX_READING_TIME = 2_000_000_000;
+/** Characters, elements and members of the largest input that a request can bring. */
+const LARGEST_INPUT = 33_554_432;
 
-/** By position of the input: nanoseconds that all its tests take for one character, element or member. Only where they matter. */
-export type ReadingCosts = ReadonlyMap<number, number>;
+/** By position of the input. What is found by hashing or sorting costs nothing. */
+export type ReadingCosts = ReadonlyMap<number, ReadingCost>;
 
-/** What is found by sorting or hashing costs nothing, except where values of the workspace move it. */
-export const readingCostsOf = (
-  cells: readonly {
-    readonly field: number;
-    readonly condition: Condition;
-    readonly operator: Operator;
-    readonly isMoving: boolean;
-  }[],
-): ReadingCosts => {
-  const costs = new Map<number, number>();
-  for (const { field, condition, operator, isMoving } of cells) {
-    if (condition.kind !== 'test' && !isMoving) continue;
-    costs.set(field, (costs.get(field) ?? 0) + operator.readingCost);
-  }
-  return new Map([...costs].filter(([, cost]) => cost > CHEAP));
+/** The costs that need a check; none where the largest input stays below the bound, whichever field it fills. */
+export const relevantCosts = (costs: ReadingCosts): ReadingCosts => {
+  const most = Math.max(0, ...[...costs.values()].map(({ perUnit }) => perUnit));
+  return most * LARGEST_INPUT <= MAX_READING_TIME ? new Map<number, ReadingCost>() : costs;
 };

@@ -1,7 +1,7 @@
 import { measureValue } from '@decision/expressions';
 import { type CompiledRule } from '../compile/compiled-rule';
 import { MAX_PATTERN_STEPS, MAX_RULE_PATTERN_STEPS } from '../compile/pattern-costs';
-import { MAX_READING_TIME } from '../compile/reading-costs';
+import { MAX_READING_TIME, type ReadingCosts } from '../compile/reading-costs';
 import { readOwn } from '../fields/field-path';
 import { isOfType } from '../match/frame';
 import { type Request } from '../outputs/formula-scope';
@@ -31,17 +31,14 @@ export const strictFailure = (rule: CompiledRule, { input }: Request): RuleFailu
  * depend on how rows are found.
  */
 export const patternFailure = (rule: CompiledRule, { input }: Request): RuleFailure | undefined => {
-  if (rule.patternCosts.size === 0 && rule.bindings.patternCosts.size === 0) return undefined;
   let steps = 0;
-  for (const costs of [rule.patternCosts, rule.bindings.patternCosts]) {
-    for (const [position, { most, total }] of costs) {
-      const reader = rule.inputs[position]?.reader;
-      const value = reader === undefined ? undefined : readOwn(input, reader);
-      if (reader === undefined || typeof value !== 'string') continue;
-      steps += value.length * total;
-      const limit = Math.floor(Math.min(MAX_PATTERN_STEPS / most, MAX_RULE_PATTERN_STEPS / total));
-      if (value.length > limit || steps > MAX_RULE_PATTERN_STEPS) return textTooLong(reader.key, value.length, limit);
-    }
+  for (const [position, { most, total }] of rule.search.patternCosts) {
+    const reader = rule.inputs[position]?.reader;
+    const value = reader === undefined ? undefined : readOwn(input, reader);
+    if (reader === undefined || typeof value !== 'string') continue;
+    steps += value.length * total;
+    const limit = Math.floor(Math.min(MAX_PATTERN_STEPS / most, MAX_RULE_PATTERN_STEPS / total));
+    if (value.length > limit || steps > MAX_RULE_PATTERN_STEPS) return textTooLong(reader.key, value.length, limit);
   }
   return undefined;
 };
@@ -56,24 +53,89 @@ const textTooLong = (field: string, length: number, limit: number): RuleFailure 
   details: { reason: 'text_too_long', field, length, limit },
 });
 
-/** A value that all tests of its field together would read for seconds is refused, before any row is tried. */
-export const readingFailure = (rule: CompiledRule, { input }: Request): RuleFailure | undefined => {
-  for (const [position, cost] of rule.readingCosts) {
-    const field = rule.inputs[position];
-    const value = field === undefined ? undefined : readOwn(input, field.reader);
-    if (field === undefined || !isOfType(value, field.type)) continue;
-    const limit = Math.floor(MAX_READING_TIME / cost);
-    if (sizeOf(value, limit) > limit) return valueTooLarge(field.reader.key, limit);
-  }
-  return undefined;
+/** What the conditions on one field cost an input. */
+interface FieldWork {
+  readonly field: string;
+  /** Characters, elements and members of its value. */
+  readonly size: number;
+  readonly readers: number;
+  /** Nanoseconds. */
+  readonly work: number;
+  /** The size at which this field alone uses up the bound. */
+  readonly limit: number;
+}
+
+/** Fields that a refusal lists: those that cost most. */
+const LISTED_FIELDS = 5;
+
+/**
+ * Inputs that the conditions would read for too long, the sum over all fields, are refused before any row is tried, so that the answer does
+ * not depend on how rows are found.
+ */
+export const readingFailure = (rule: CompiledRule, request: Request): RuleFailure | undefined => {
+  if (rule.search.readingCosts.size === 0) return undefined;
+  const works = readingWork(rule, rule.search.readingCosts, MAX_READING_TIME, request);
+  const work = works.reduce((sum, field) => sum + field.work, 0);
+  if (work <= MAX_READING_TIME) return undefined;
+  return tooMuchToRead(
+    [...works].sort((a, b) => b.work - a.work),
+    work,
+  );
 };
 
+/** Nanoseconds that conditions take at worst to read an input; where that is more than the bound, only that it is. */
+export const readingTime = (rule: CompiledRule, bound: number, request: Request): number =>
+  readingWork(rule, rule.search.allCosts, bound, request).reduce((sum, { work }) => sum + work, 0);
+
+const readingWork = (
+  rule: CompiledRule,
+  costs: ReadingCosts,
+  bound: number,
+  { input }: Request,
+): readonly FieldWork[] => {
+  const works: FieldWork[] = [];
+  for (const [position, { perUnit, readers }] of costs) {
+    const field = rule.inputs[position];
+    const value = field === undefined ? undefined : readOwn(input, field.reader);
+    if (field === undefined || perUnit === 0 || !isOfType(value, field.type)) continue;
+    const limit = Math.floor(bound / perUnit);
+    const size = sizeOf(value, limit);
+    works.push({ field: field.reader.key, size, readers, work: size * perUnit, limit });
+  }
+  return works;
+};
+
+/** Stops, and answers more than the bound, as soon as the bound is passed. */
 const sizeOf = (value: unknown, bound: number): number =>
   typeof value === 'string' ? value.length : typeof value === 'object' ? measureValue(value, bound) : 1;
 
-const valueTooLarge = (field: string, limit: number): RuleFailure => ({
-  code: 'evaluation_failed',
-  message: `The value of the field "${field}" is too large for the number of conditions that read it: they allow ${limit} characters and elements together.`,
-  column: field,
-  details: { reason: 'value_too_large', field, limit },
-});
+const milliseconds = (nanoseconds: number): number => Math.ceil(nanoseconds / 1_000_000);
+
+const tooMuchToRead = (works: readonly FieldWork[], work: number): RuleFailure => {
+  const [most] = works;
+  const listed = works.slice(0, LISTED_FIELDS);
+  const parts = listed.map(
+    ({ field, size, readers, work: own }) =>
+      `"${field}" of ${size} characters and elements, read by ${readers} conditions (${milliseconds(own)} ms)`,
+  );
+  const others = works.length - listed.length;
+  const names = `${parts.join('; ')}${others > 0 ? `; and ${others} more ${others === 1 ? 'field' : 'fields'}` : ''}`;
+  return {
+    code: 'evaluation_failed',
+    message: `The input is too large for the conditions that read it one by one: they would take up to ${milliseconds(work)} ms, and ${milliseconds(MAX_READING_TIME)} ms are allowed. Send shorter values, or ask about them in fewer rows. Fields: ${names}.`,
+    column: most?.field,
+    details: {
+      reason: 'value_too_large',
+      field: most?.field,
+      limit: most?.limit,
+      work_ms: milliseconds(work),
+      limit_ms: milliseconds(MAX_READING_TIME),
+      fields: listed.map(({ field, size, readers, work: own }) => ({
+        field,
+        size,
+        conditions: readers,
+        work_ms: milliseconds(own),
+      })),
+    },
+  };
+};

@@ -1,10 +1,12 @@
+import { FormulaAllowance } from '@decision/expressions';
+import { type Rebinding } from '../compile/bindings';
 import { type CompiledRule } from '../compile/compiled-rule';
-import { completeInput } from '../outputs/complete-input';
-import { type Request } from '../outputs/formula-scope';
+import { type Completion, completeInput } from '../outputs/complete-input';
+import { EVALUATION_ALLOWANCE, type Request } from '../outputs/formula-scope';
 import { type EvaluateOptions, type RuleFailure, type RuleOutcome } from '../rule-outcome';
 import { isObject, valueTypeOf } from '../values/value-type';
 import { answerOf } from './answer';
-import { patternFailure, readingFailure, strictFailure } from './check-input';
+import { patternFailure, readingFailure, readingTime, strictFailure } from './check-input';
 import { Explanation } from './explanation';
 import { findWinners } from './find-winners';
 
@@ -17,17 +19,72 @@ export const evaluateRule = (
   input: Readonly<Record<string, unknown>>,
   options: EvaluateOptions,
 ): RuleOutcome => {
-  const { bindings } = rule;
-  if (bindings.refresh()) rule.answers.fill(undefined);
-  if (bindings.failure !== undefined) return { ok: false, error: bindings.failure };
-  if (!isObject(input)) return { ok: false, error: notAnObject(input) };
-  const request: Request = { input, now: options.now };
-  if (rule.inputsWithFallback.length === 0) return evaluateRequest(rule, request, options);
-  const completion = completeInput(rule, request);
-  return completion.ok ? evaluateRequest(rule, completion.request, options) : completion;
+  const started = start(rule, input, options, new FormulaAllowance(EVALUATION_ALLOWANCE));
+  return started.ok ? evaluateRequest(rule, started.request, options) : started;
 };
 
-const evaluateRequest = (rule: CompiledRule, request: Request, { explain = 'none' }: EvaluateOptions): RuleOutcome => {
+/**
+ * The same answer where it can be given in about ten milliseconds; undefined where it might take longer, which is known before it starts or, of
+ * formulas, when they have used up a small part of what they may take. Then ask `evaluateRule` where nobody else waits.
+ */
+export const evaluateBriefly = (
+  rule: CompiledRule,
+  input: Readonly<Record<string, unknown>>,
+  options: EvaluateOptions,
+): RuleOutcome | undefined => {
+  if (!mayBeBrief(rule, options)) return undefined;
+  const allowance = new FormulaAllowance(BRIEF_ALLOWANCE);
+  const started = start(rule, input, options, allowance);
+  if (started.ok && !isBriefFor(rule, started.request)) return undefined;
+  const outcome = started.ok ? evaluateRequest(rule, started.request, options) : started;
+  return allowance.steps === 0 || allowance.textLength === 0 ? undefined : outcome;
+};
+
+/** Nanoseconds of a brief evaluation's conditions, and what a test in one row takes beside reading the value. */
+const BRIEF_TIME = 5_000_000;
+const TEST_TIME = 30;
+/** A hundredth of what formulas may take. Less than one formula may take alone, so that it is used up to nothing where it does not suffice. */
+const BRIEF_ALLOWANCE = Object.freeze({ steps: 20_000, textLength: 200_000 });
+/** Bytes of a rule whose index is built again in a few milliseconds, when a value has changed. */
+const BRIEF_REBUILD = 2_000_000;
+/** Rows that an explanation of all lists, and outputs of the rows of groups. */
+const BRIEF_ROWS = 1_000;
+const BRIEF_GROUP_CELLS = 20_000;
+
+/** What can be said whatever the input. */
+const mayBeBrief = (rule: CompiledRule, { explain }: EvaluateOptions): boolean =>
+  rule.search.testCount * TEST_TIME <= BRIEF_TIME &&
+  !(rule.bindings.isMoving && rule.bytes > BRIEF_REBUILD) &&
+  !(explain === 'all' && rule.rowCount > BRIEF_ROWS) &&
+  !(rule.groupsByPlace.length > 0 && rule.rowCount * rule.outputs.length > BRIEF_GROUP_CELLS);
+
+const isBriefFor = (rule: CompiledRule, request: Request): boolean =>
+  readingTime(rule, BRIEF_TIME, request) + rule.search.testCount * TEST_TIME <= BRIEF_TIME;
+
+/** Takes over changed values and gives the input its defaults. */
+const start = (
+  rule: CompiledRule,
+  input: Readonly<Record<string, unknown>>,
+  { now }: EvaluateOptions,
+  allowance: FormulaAllowance,
+): Completion => {
+  const { bindings } = rule;
+  takeOver(rule, bindings.refresh());
+  if (bindings.failure !== undefined) return { ok: false, error: bindings.failure };
+  if (!isObject(input)) return { ok: false, error: notAnObject(input) };
+  const request: Request = { input, now, allowance };
+  return rule.inputsWithFallback.length === 0 ? { ok: true, request } : completeInput(rule, request);
+};
+
+/** Nothing that was made of the values before may be answered any more. */
+const takeOver = (rule: CompiledRule, rebinding: Rebinding | undefined): void => {
+  if (rebinding === undefined) return;
+  rule.answers.fill(undefined);
+  if (rebinding.search !== undefined) rule.search = rebinding.search;
+};
+
+const evaluateRequest = (rule: CompiledRule, request: Request, options: EvaluateOptions): RuleOutcome => {
+  const { explain = 'none', audience } = options;
   const refusal =
     (rule.strictInput ? strictFailure(rule, request) : undefined) ??
     patternFailure(rule, request) ??
@@ -41,7 +98,7 @@ const evaluateRequest = (rule: CompiledRule, request: Request, { explain = 'none
     ok: true,
     output,
     matched,
-    explanation: new Explanation(rule, request, { winners, matched, mode: explain }),
+    explanation: new Explanation(rule, request, { winners, matched, mode: explain, audience }),
   };
 };
 

@@ -1,10 +1,15 @@
 import { measureValue } from '@decision/expressions';
-import { type CompiledRule } from '../compile/compiled-rule';
+import { type RuleSearch } from '../compile/build-search';
+import { type UsedValues } from '../compile/bindings';
+import { type CompiledInput, type CompiledRule } from '../compile/compiled-rule';
+import { ReferenceCell } from '../compile/output-cell';
 import { readOwn } from '../fields/field-path';
 import { cellHolds, CellKind, fieldOf, kindOf } from '../match/clause-table';
 import { isOfType } from '../match/frame';
 import { type Request } from '../outputs/formula-scope';
-import { type ExplainMode, type LosingRow, type RuleExplanation } from '../rule-outcome';
+import { asReference, mapReferences } from '../references/value-reference';
+import { type Audience, type ExplainMode, type LosingRow, type RuleExplanation } from '../rule-outcome';
+import { type StoredValue } from '../references/value-source';
 import { valueTypeOf } from '../values/value-type';
 import { type Winners } from './answer';
 
@@ -23,6 +28,17 @@ export interface Decision {
   readonly winners: Winners;
   readonly matched: readonly number[];
   readonly mode: ExplainMode;
+  readonly audience: Audience | undefined;
+}
+
+/** What an explanation is made from. */
+interface Grounds {
+  readonly rule: CompiledRule;
+  readonly request: Request;
+  /** The search and the values as they were when the answer was made: values may change before the losing rows are asked for. */
+  readonly search: RuleSearch;
+  readonly values: UsedValues;
+  readonly audience: Audience | undefined;
 }
 
 interface Losers {
@@ -35,13 +51,16 @@ export class Explanation implements RuleExplanation {
   readonly matched: readonly number[];
   readonly group?: string;
   private losers: Losers | undefined;
+  private readonly grounds: Grounds;
 
   constructor(
-    private readonly rule: CompiledRule,
-    private readonly request: Request,
+    rule: CompiledRule,
+    request: Request,
     private readonly decision: Decision,
   ) {
     this.matched = decision.matched;
+    const { audience } = decision;
+    this.grounds = { rule, request, search: rule.search, values: rule.bindings.values, audience };
     if (decision.winners.kind === 'group') this.group = decision.winners.group.id;
   }
 
@@ -59,59 +78,57 @@ export class Explanation implements RuleExplanation {
   }
 
   private findLosers(): Losers {
-    this.losers ??= losersOf(this.rule, this.request, this.decision);
+    this.losers ??= losersOf(this.grounds, this.decision);
     return this.losers;
   }
 }
 
-const losersOf = (rule: CompiledRule, request: Request, { winners, mode }: Decision): Losers => {
+const losersOf = (grounds: Grounds, { winners, mode }: Decision): Losers => {
+  const { rule, search, request } = grounds;
   const won = new Set(winners.kind === 'group' ? winners.places : winners.kind === 'row' ? [winners.place] : []);
   const end = winners.kind === 'none' ? rule.rowCount : winners.kind === 'row' ? winners.place : winners.group.end;
   const limit = mode === 'all' ? Infinity : BRIEF_ROWS;
   const lost: LosingRow[] = [];
-  rule.frame.open(request.input, request.now);
+  search.frame.open(request.input, request.now);
   let left = MAX_SIZE;
   for (let place = 0; place < end && lost.length < limit && left > 0; place += 1) {
     if (won.has(place)) continue;
-    const row = whyLost(rule, place, request);
+    const row = whyLost(grounds, place);
     left -= ROW_SIZE + measureValue(row, MAX_SIZE);
     lost.push(row);
   }
-  rule.frame.close();
+  search.frame.close();
   const wonBeforeEnd = winners.kind === 'group' ? won.size : 0;
   return { lost, not_listed: end - wonBeforeEnd - lost.length };
 };
 
 /** The first cell of a row that fails; of a row joined with OR, of which all fail, the first. */
-const whyLost = (rule: CompiledRule, place: number, request: Request): LosingRow => {
-  const { table, firstClauses } = rule.clauses;
+const whyLost = (grounds: Grounds, place: number): LosingRow => {
+  const { rule, search } = grounds;
+  const { table, firstClauses } = search.clauses;
   const row = rule.rowIndexes[place] ?? 0;
   const first = firstClauses[place] ?? 0;
   for (let cell = table.starts[first] ?? 0; cell < (table.starts[first + 1] ?? 0); cell += 1) {
-    if (cellHolds(table, cell, rule.frame)) continue;
+    if (cellHolds(table, cell, search.frame)) continue;
     if (kindOf(table, cell) === CellKind.schedule) return { row, because: 'schedule' };
-    return describeCell(rule, row, cell, { request, isOr: rule.orRows[place] === 1 });
+    return describeCell(grounds, row, cell, rule.orRows[place] === 1);
   }
   return { row, because: 'cell' };
 };
 
-const describeCell = (
-  rule: CompiledRule,
-  row: number,
-  cell: number,
-  { request, isOr }: { readonly request: Request; readonly isOr: boolean },
-): LosingRow => {
-  const { origins, table } = rule.clauses;
-  const input = rule.inputs[fieldOf(table, cell)];
+const describeCell = (grounds: Grounds, row: number, cell: number, isOr: boolean): LosingRow => {
+  const { rule, search, request } = grounds;
+  const { origins, table } = search.clauses;
+  const input = rule.inputs[search.fields[fieldOf(table, cell)]?.input ?? 0];
   const base = {
     row,
     column: input?.reader.key ?? '',
     op: origins.operators[cell]?.entry.op ?? '',
-    args: shortenedArguments(origins.args[cell] ?? []),
+    args: shownArguments(origins.args[cell] ?? [], grounds),
   };
   const value = input === undefined ? undefined : readOwn(request.input, input.reader);
   if (value === undefined || value === null) return { ...base, because: isOr ? 'no_cell_of_or_row' : 'missing' };
-  const seen = { ...base, value: shortened(value) };
+  const seen = { ...base, value: input === undefined ? shortened(value) : shownInput(value, input, grounds) };
   if (input !== undefined && !isOfType(value, input.type)) {
     return { ...seen, came: valueTypeOf(value), because: isOr ? 'no_cell_of_or_row' : 'wrong_type' };
   }
@@ -124,9 +141,46 @@ const shortened = (value: unknown): unknown => {
   return typeof value === 'object' ? 'an object' : value;
 };
 
-/** Arguments as they are written where they are small. */
-const shortenedArguments = (args: readonly unknown[]): readonly unknown[] =>
-  measureValue(args, MAX_ARGUMENTS) <= MAX_ARGUMENTS ? args : args.slice(0, MOST_ARGUMENTS).map(shortened);
+/** A default that refers to values is shown as the reference to whoever may not see them all. */
+const shownInput = (value: unknown, { reader, fallback }: CompiledInput, grounds: Grounds): unknown => {
+  const { given } = grounds.request;
+  const isDefault = given !== undefined && readOwn(given, reader) === undefined;
+  if (!isDefault || !(fallback instanceof ReferenceCell)) return shortened(value);
+  let isVisible = true;
+  mapReferences(fallback.template, (reference) => {
+    isVisible &&= visibleValue(reference, grounds) !== undefined;
+    return reference;
+  });
+  if (isVisible) return shortened(value);
+  return measureValue(fallback.template, MAX_ARGUMENTS) <= MAX_ARGUMENTS
+    ? fallback.template
+    : shortened(fallback.template);
+};
+
+/** Arguments as they are written where they are small, references with the values that the audience may see. */
+const shownArguments = (args: readonly unknown[], grounds: Grounds): readonly unknown[] => {
+  let left = MAX_ARGUMENTS - measureValue(args, MAX_ARGUMENTS);
+  if (left < 0) return args.slice(0, MOST_ARGUMENTS).map(shortened);
+  const shown = mapReferences(args, (reference) => {
+    const seen = visibleValue(reference, grounds);
+    if (seen === undefined) return reference;
+    const size = measureValue(seen.value, MAX_ARGUMENTS);
+    const isSmall = size <= left;
+    if (isSmall) left -= size;
+    return { ...reference, value: isSmall ? seen.value : shortened(seen.value) };
+  });
+  return shown as readonly unknown[]; // a list with other elements is a list
+};
+
+/** The value of a reference, where the audience may see it and all of its members. */
+const visibleValue = (reference: object, { values, audience }: Grounds): StoredValue | undefined => {
+  const stored = values.get(asReference(reference)?.id ?? '');
+  if (audience === undefined || stored === undefined) return undefined;
+  if (audience === 'unrestricted') return stored;
+  const { audiences = [] } = stored;
+  const isShared = (groups: readonly string[]): boolean => groups.some((group) => audience.includes(group));
+  return audiences.length > 0 && audiences.every(isShared) ? stored : undefined;
+};
 
 /** More than any operator takes. */
 const MOST_ARGUMENTS = 4;

@@ -4,6 +4,12 @@ export const isAsciiLetter = (unit: number): boolean => (unit >= 65 && unit <= 9
 export const isHexDigit = (unit: number): boolean =>
   isDigit(unit) || (unit >= 65 && unit <= 70) || (unit >= 97 && unit <= 102);
 
+/** Letters A to Z in place of a to z; all else stays, so that no other letter becomes one of these: `ß`, `ſ`, `ı` and the Kelvin sign do not. */
+export const asciiUpperCase = (text: string): string => text.replace(/[a-z]+/g, (letters) => letters.toUpperCase());
+
+/** Letters a to z in place of A to Z; all else stays. */
+export const asciiLowerCase = (text: string): string => text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+
 /** Whether every unit of a text passes; an empty text does. */
 export const everyUnit = (text: string, passes: (unit: number) => boolean): boolean => {
   for (let index = 0; index < text.length; index += 1) if (!passes(text.charCodeAt(index))) return false;

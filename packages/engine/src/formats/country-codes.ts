@@ -1,3 +1,5 @@
+import { asciiUpperCase } from './characters';
+
 /** ISO 3166-1: each country's code of two letters and of three. */
 const CODES = `
   AD:AND AE:ARE AF:AFG AG:ATG AI:AIA AL:ALB AM:ARM AO:AGO AQ:ATA AR:ARG AS:ASM AT:AUT AU:AUS AW:ABW AX:ALA AZ:AZE
@@ -19,4 +21,4 @@ const CODES = `
 const known: ReadonlySet<string> = new Set(CODES.trim().split(/[\s:]+/));
 
 /** Whether a text is a country's code of two or three letters by ISO 3166-1, in any case. */
-export const isCountryCode = (text: string): boolean => text.length <= 3 && known.has(text.toUpperCase());
+export const isCountryCode = (text: string): boolean => text.length <= 3 && known.has(asciiUpperCase(text));

@@ -1,4 +1,4 @@
-import { everyUnit, isAsciiLetter, isDigit } from './characters';
+import { asciiLowerCase, everyUnit, isAsciiLetter, isDigit } from './characters';
 import { isDomainName } from './domain-name';
 import { personalMailDomains } from './personal-mail-domains';
 
@@ -16,7 +16,7 @@ const domainOf = (text: string): string | undefined => {
     .slice(0, at)
     .split('.')
     .every((atom) => atom.length > 0 && everyUnit(atom, isAtomUnit));
-  const domain = text.slice(at + 1).toLowerCase();
+  const domain = asciiLowerCase(text.slice(at + 1));
   return isLocal && isDomainName(domain) ? domain : undefined;
 };
 

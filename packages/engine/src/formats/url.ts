@@ -1,8 +1,9 @@
-import { everyUnit, isDigit } from './characters';
+import { asciiLowerCase, everyUnit, isDigit } from './characters';
 import { isDomainName } from './domain-name';
 import { isIpv4Address, isIpv6Address } from './ip-address';
 
 const SCHEMES = ['http://', 'https://', 'ftp://'];
+const LONGEST_SCHEME = 'https://'.length;
 /** Longer texts are no addresses that anything accepts. */
 const MAX_LENGTH = 8_192;
 const MAX_PORT = 65_535;
@@ -14,8 +15,8 @@ const isForbidden = (unit: number): boolean =>
 /** Whether a text is an absolute http, https or ftp address: of a domain name, an IP address or `localhost`. */
 export const isUrl = (text: string): boolean => {
   if (text.length > MAX_LENGTH || !everyUnit(text, (unit) => !isForbidden(unit))) return false;
-  const lower = text.toLowerCase();
-  const scheme = SCHEMES.find((known) => lower.startsWith(known));
+  const start = asciiLowerCase(text.slice(0, LONGEST_SCHEME));
+  const scheme = SCHEMES.find((known) => start.startsWith(known));
   if (scheme === undefined) return false;
   const rest = text.slice(scheme.length);
   const end = rest.search(/[/?#]/);
@@ -30,7 +31,7 @@ const isHostAndPort = (text: string): boolean => {
   }
   const colon = text.indexOf(':');
   const host = colon < 0 ? text : text.slice(0, colon);
-  return isHost(host.toLowerCase()) && isPort(colon < 0 ? '' : text.slice(colon));
+  return isHost(asciiLowerCase(host)) && isPort(colon < 0 ? '' : text.slice(colon));
 };
 
 const isHost = (host: string): boolean => host === 'localhost' || isIpv4Address(host) || isDomainName(host);

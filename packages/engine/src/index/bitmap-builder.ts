@@ -1,15 +1,7 @@
-import {
-  CellKind,
-  cellOfField,
-  type ClauseTable,
-  fieldOf,
-  highOf,
-  kindOf,
-  lowOf,
-  type SetOperand,
-} from '../match/clause-table';
+import { CellKind, cellOfField, type ClauseTable, fieldOf, kindOf, type SetOperand } from '../match/clause-table';
 import { nextAbove } from '../values/double';
-import { type BitmapColumn, type BitmapNode, NodeKind, segmentOf } from './index-node';
+import { eachSpan, spanCountOf } from './cell-spans';
+import { type BitmapColumn, type BitmapNode, endOfSegment, NodeKind, segmentOf, startOfSegment } from './index-node';
 
 /** Values of one column that have a bitmap of their own; beyond it several share one. Bounds the size to 32 bytes a clause and column. */
 const MAX_BITMAPS = 255;
@@ -174,51 +166,20 @@ class BitmapBuilder {
 
   /** A bitmap for each segment of the line between the bounds that cells name, or between some of them. */
   private addSegments(cells: readonly PositionedCell[], blank: Int32Array): Pick<BitmapColumn, 'cuts' | 'present'> {
-    const cuts = chooseCuts(cells.flatMap(({ cell }) => this.boundsOf(cell)));
+    const cuts = chooseCuts(cells.flatMap(({ cell }) => cutsOf(this.table, cell)));
     const bitmaps = Array.from({ length: cuts.length + 1 }, () => blank.slice());
     for (const { position, cell } of cells) {
-      for (const [from, to] of this.segmentsOf(cell, position, cuts)) {
+      eachSpan(this.table, cell, (low, high) => {
+        const [from, to] = [segmentOf(cuts, low), segmentOf(cuts, high)];
+        if (startOfSegment(cuts, from) !== low || endOfSegment(cuts, to) !== high) this.exact[position] = 0;
         for (let segment = from; segment <= to; segment += 1) {
           const bitmap = bitmaps[segment];
           if (bitmap) setBit(bitmap, position);
         }
-      }
+      });
     }
     const [present = 0] = bitmaps.map((bitmap) => this.add(bitmap));
     return { cuts, present };
-  }
-
-  /** Where a cell begins or ceases to match, going up the line. */
-  private boundsOf(cell: number): readonly number[] {
-    const { operands } = this.table;
-    const kind = kindOf(this.table, cell);
-    if (kind === CellKind.among) {
-      const points = operands[cell] as SetOperand; // as its kind says
-      return sampleOfSet(points).flatMap((point) => [Number(point), nextAbove(Number(point))]); // a set of numbers
-    }
-    if (kind !== CellKind.within && kind !== CellKind.outside) return [];
-    return [lowOf(this.table, cell), nextAbove(highOf(this.table, cell))].filter(Number.isFinite);
-  }
-
-  /** Ranges of segments, both ends included, in which a cell may match. Notes where it need not match in all of them. */
-  private segmentsOf(cell: number, position: number, cuts: Float64Array): readonly (readonly [number, number])[] {
-    const { operands } = this.table;
-    const kind = kindOf(this.table, cell);
-    const [low, high] = [lowOf(this.table, cell), highOf(this.table, cell)];
-    const isExact = this.boundsOf(cell).every((bound) => cuts[segmentOf(cuts, bound) - 1] === bound);
-    if (!isExact || isSampled(kind, operands[cell])) this.exact[position] = 0;
-    switch (kind) {
-      case CellKind.absent:
-        return [];
-      case CellKind.within:
-        return [[segmentOf(cuts, low), segmentOf(cuts, high)]];
-      case CellKind.outside:
-        return outsideSegments(cuts, low, high);
-      case CellKind.among:
-        return segmentsOfSet(cuts, operands[cell] as SetOperand); // as its kind says
-      default:
-        return [[0, cuts.length]];
-    }
   }
 }
 
@@ -237,9 +198,9 @@ const keysOf = (kind: number | undefined, operand: unknown): Iterable<unknown> =
   return kind === CellKind.among || kind === CellKind.notAmong ? (operand as SetOperand) : []; // as its kind says
 };
 
-/** Bounds in ascending order, each once; evenly thinned out where there are too many. */
-const chooseCuts = (bounds: readonly number[]): Float64Array => {
-  const sorted = [...new Set(bounds)].sort((a, b) => a - b);
+/** Cuts in ascending order, each once; evenly thinned out where there are too many. */
+const chooseCuts = (cuts: readonly number[]): Float64Array => {
+  const sorted = [...new Set(cuts)].sort((a, b) => a - b);
   if (sorted.length <= MAX_BITMAPS) return Float64Array.from(sorted);
   return Float64Array.from(
     { length: MAX_BITMAPS },
@@ -247,38 +208,17 @@ const chooseCuts = (bounds: readonly number[]): Float64Array => {
   );
 };
 
-/** Members of a set that become bounds: of large sets a few, evenly spread over the order in which they are written. */
-const sampleOfSet = (set: SetOperand): readonly unknown[] => {
-  if (set.size <= MAX_BITMAPS) return [...set];
-  const step = Math.ceil(set.size / MAX_BITMAPS);
-  const sample: unknown[] = [];
+/** The cuts that set the spans of a cell apart: of large sets those of a few members, evenly spread. */
+const cutsOf = (table: ClauseTable, cell: number): readonly number[] => {
+  const cuts: number[] = [];
+  const step = Math.ceil(spanCountOf(table, cell) / MAX_BITMAPS);
   let index = 0;
-  for (const member of set) {
-    if (index % step === 0) sample.push(member);
+  eachSpan(table, cell, (low, high) => {
+    if (index % step === 0) {
+      if (low > -Infinity) cuts.push(low);
+      if (high < Infinity) cuts.push(nextAbove(high));
+    }
     index += 1;
-  }
-  return sample;
-};
-
-const isSampled = (kind: number | undefined, operand: unknown): boolean =>
-  kind === CellKind.among && (operand as SetOperand).size > MAX_BITMAPS; // as its kind says
-
-/** The segments in which the members of a set of numbers lie, each once. */
-const segmentsOfSet = (cuts: Float64Array, set: SetOperand): readonly (readonly [number, number])[] => {
-  const segments = new Set<number>();
-  for (const point of set) segments.add(segmentOf(cuts, Number(point)));
-  return [...segments].map((segment) => [segment, segment]);
-};
-
-/** All segments but those that lie wholly between two points. */
-const outsideSegments = (cuts: Float64Array, low: number, high: number): readonly (readonly [number, number])[] => {
-  const at = segmentOf(cuts, low);
-  const from = at > 0 && cuts[at - 1] === low ? at : at + 1;
-  const to = segmentOf(cuts, nextAbove(high)) - 1;
-  return from > to
-    ? [[0, cuts.length]]
-    : [
-        [0, from - 1],
-        [to + 1, cuts.length],
-      ];
+  });
+  return cuts;
 };

@@ -1,10 +1,9 @@
-import { type FieldType } from '@decision/contracts';
 import { CellKind, cellOfField, type ClauseTable, highOf, kindOf, lowOf } from '../match/clause-table';
-import { isPointType } from '../match/frame';
 import { buildBitmaps } from './bitmap-builder';
-import { describeColumns, keysOfCell, sampleOf } from './column-statistics';
+import { type ColumnStatistics, describeColumns, keysOfCell, sampleOf } from './column-statistics';
 import { type IndexNode, NodeKind, type RowIndex, type ScanNode, segmentOf } from './index-node';
-import { MAX_SEGMENTS_OF_RANGE, MIN_CLAUSES, type NodePlan, planNode } from './plan-node';
+import { buildLine } from './line';
+import { MAX_SEGMENTS_OF_RANGE, MIN_CLAUSES, type NodePlan, type Planner, planNode } from './plan-node';
 
 /** Splits below one another. */
 const MAX_DEPTH = 40;
@@ -13,15 +12,16 @@ const MAX_SHARE = 0.9;
 /** Columns that always have bitmaps, and how many times as many as a clause has cells on average may have them. */
 const FEW_COLUMNS = 24;
 const MAX_BLANKS = 8;
-/** Clauses may stand in several leaves, but not in so many more on average. */
+/** Clauses may stand in several leaves, but not in so many more on average, or than their sets have members where that is more. */
 const MAX_COPIES = 4;
 
 /**
  * Builds the index of a table. Each clause stands in one leaf, or in a few where it asks for several values or touches several segments; the
- * cost grows with the number of cells, and with the logarithm of the number of clauses.
+ * cost grows with the number of cells, and with the logarithm of the number of clauses. Answers do not depend on what the planner chooses.
+ * `isPoint` says, by field, whether its values are points.
  */
-export const buildIndex = (table: ClauseTable, types: readonly FieldType[]): RowIndex => {
-  const builder = new IndexBuilder(table, types.map(isPointType));
+export const buildIndex = (table: ClauseTable, isPoint: readonly boolean[], planner: Planner = planNode): RowIndex => {
+  const builder = new IndexBuilder(table, isPoint, planner);
   const root =
     table.count === 0
       ? undefined
@@ -32,6 +32,9 @@ export const buildIndex = (table: ClauseTable, types: readonly FieldType[]): Row
   return { table, root, pool: Uint32Array.from(builder.pool) };
 };
 
+type Fields = ReadonlySet<number>;
+const NO_FIELDS: Fields = new Set();
+
 /** Clauses of a split: by value or segment, and the rest. */
 interface Parts<Key> {
   readonly children: ReadonlyMap<Key, readonly number[]>;
@@ -41,26 +44,42 @@ interface Parts<Key> {
 class IndexBuilder {
   readonly pool: number[] = [];
   private copies = 0;
+  private readonly mostCopies: number;
 
   constructor(
     private readonly table: ClauseTable,
-    /** By field: whether its values are points. */
     private readonly isPoint: readonly boolean[],
-  ) {}
+    private readonly planner: Planner,
+  ) {
+    this.mostCopies = Math.max(table.count * MAX_COPIES, countMembers(table));
+  }
 
-  /** Makes the node of some clauses, ascending and at least one. */
-  build(clauses: readonly number[], depth: number): IndexNode {
+  /** Makes the node of some clauses, ascending and at least one. All of them match what came for the fields that are decided. */
+  build(clauses: readonly number[], depth: number, decided: Fields = NO_FIELDS): IndexNode {
     if (clauses.length < MIN_CLAUSES) return this.scan(clauses);
-    const plan = planNode(clauses.length, describeColumns(this.table, sampleOf(clauses)));
+    const plan = this.planner(clauses.length, this.columnsOf(clauses, decided));
+    if (plan.kind !== 'line') return this.follow(plan, clauses, depth, decided);
+    const { field, otherwise } = plan;
+    const others = this.follow(otherwise, clauses, depth, decided);
+    const line = this.isPoint[field] === true ? buildLine(this.table, clauses, field) : undefined;
+    return line === undefined ? others : { kind: NodeKind.line, first: others.first, field, others, ...line };
+  }
+
+  private follow(
+    plan: Exclude<NodePlan, { readonly kind: 'line' }>,
+    clauses: readonly number[],
+    depth: number,
+    decided: Fields,
+  ): IndexNode {
     switch (plan.kind) {
       case 'scan':
         return this.scan(clauses);
       case 'bitmap':
         return this.bitmap(clauses, plan.fields);
       case 'keys':
-        return this.splitByKeys(clauses, plan.field, depth);
+        return this.splitByKeys(clauses, plan.field, depth, decided);
       case 'segments':
-        return this.splitBySegments(clauses, plan, depth);
+        return this.splitBySegments(clauses, plan, depth, decided);
     }
   }
 
@@ -89,18 +108,20 @@ class IndexBuilder {
     return start;
   }
 
-  private splitByKeys(clauses: readonly number[], field: number, depth: number): IndexNode {
+  private splitByKeys(clauses: readonly number[], field: number, depth: number, decided: Fields): IndexNode {
     const { children, rest } = this.divide(clauses, field, (cell) => keysOfCell(this.table, cell));
-    if (!this.isUseful(clauses.length, children, rest, depth)) return this.flat(clauses);
+    // A value that nearly all clauses ask for is no obstacle: the field sets its clauses no further apart.
+    if (!this.isUseful(clauses.length, rest.length, { children, rest }, depth)) return this.flat(clauses, decided);
     const nodes = new Map<unknown, IndexNode>();
-    for (const [key, members] of children) nodes.set(key, this.build(members, depth + 1));
+    const below = new Set(decided).add(field);
+    for (const [key, members] of children) nodes.set(key, this.build(members, depth + 1, below));
     return {
       kind: NodeKind.keySplit,
       first: clauses[0] ?? 0,
       field,
       isPoint: this.isPoint[field] ?? false,
       children: nodes,
-      rest: this.buildRest(rest, depth),
+      rest: this.buildRest(rest, depth, decided),
     };
   }
 
@@ -108,12 +129,14 @@ class IndexBuilder {
     clauses: readonly number[],
     { field, cuts }: NodePlan & { readonly kind: 'segments' },
     depth: number,
+    decided: Fields,
   ): IndexNode {
     const { children, rest } = this.divide(clauses, field, (cell) => this.segmentsOfCell(cell, cuts));
-    if (!this.isUseful(clauses.length, children, rest, depth)) return this.flat(clauses);
+    const largest = Math.max(rest.length, ...[...children.values()].map(({ length }) => length));
+    if (!this.isUseful(clauses.length, largest, { children, rest }, depth)) return this.flat(clauses, decided);
     const nodes = Array.from({ length: cuts.length + 1 }, (_, segment) => {
       const members = children.get(segment);
-      return members === undefined ? undefined : this.build(members, depth + 1);
+      return members === undefined ? undefined : this.build(members, depth + 1, decided);
     });
     return {
       kind: NodeKind.segmentSplit,
@@ -121,34 +144,30 @@ class IndexBuilder {
       field,
       cuts,
       children: nodes,
-      rest: this.buildRest(rest, depth),
+      rest: this.buildRest(rest, depth, decided),
     };
   }
 
-  private buildRest(rest: readonly number[], depth: number): IndexNode | undefined {
-    return rest.length === 0 ? undefined : this.build(rest, depth + 1);
+  private buildRest(rest: readonly number[], depth: number, decided: Fields): IndexNode | undefined {
+    return rest.length === 0 ? undefined : this.build(rest, depth + 1, decided);
   }
 
-  private flat(clauses: readonly number[]): IndexNode {
+  private flat(clauses: readonly number[], decided: Fields): IndexNode {
+    return this.bitmap(clauses, this.columnsOf(clauses, decided).map(({ field }) => field)); // prettier-ignore
+  }
+
+  /** What the cells of fields look like that are not decided. */
+  private columnsOf(clauses: readonly number[], decided: Fields): readonly ColumnStatistics[] {
     const columns = describeColumns(this.table, sampleOf(clauses));
-    return this.bitmap(clauses, columns.map(({ field }) => field)); // prettier-ignore
+    return decided.size === 0 ? columns : columns.filter(({ field }) => !decided.has(field));
   }
 
-  /** Whether a split sets clauses apart without multiplying them; notes the copies that it makes. */
-  private isUseful(
-    count: number,
-    children: ReadonlyMap<unknown, readonly number[]>,
-    rest: readonly number[],
-    depth: number,
-  ): boolean {
-    let largest = rest.length;
+  /** Whether a split sets clauses apart without multiplying them, where it leaves so many at most together; notes the copies that it makes. */
+  private isUseful(count: number, largest: number, { children, rest }: Parts<unknown>, depth: number): boolean {
     let total = rest.length;
-    for (const { length } of children.values()) {
-      largest = Math.max(largest, length);
-      total += length;
-    }
+    for (const { length } of children.values()) total += length;
     const copies = this.copies + total - count;
-    if (depth >= MAX_DEPTH || largest > count * MAX_SHARE || copies > this.table.count * MAX_COPIES) return false;
+    if (depth >= MAX_DEPTH || largest > count * MAX_SHARE || copies > this.mostCopies) return false;
     this.copies = copies;
     return true;
   }
@@ -179,6 +198,14 @@ class IndexBuilder {
     return count <= MAX_SEGMENTS_OF_RANGE ? Array.from({ length: count }, (_, index) => from + index) : undefined;
   }
 }
+
+/** Members of all sets that splits take apart. */
+const countMembers = (table: ClauseTable): number => {
+  let members = 0;
+  for (let cell = 0; cell < table.codes.length; cell += 1)
+    if (kindOf(table, cell) === CellKind.among) members += keysOfCell(table, cell)?.length ?? 0;
+  return members;
+};
 
 const append = <Key>(children: Map<Key, number[]>, key: Key, clause: number): void => {
   const members = children.get(key);

@@ -6,12 +6,14 @@ import {
   type BitmapNode,
   type IndexNode,
   type KeySplit,
+  type LineNode,
   NodeKind,
   type RowIndex,
   type ScanNode,
   segmentOf,
   type SegmentSplit,
 } from './index-node';
+import { segmentNear } from './line';
 
 /** Finds matching clauses by the index of a table. */
 export class IndexMatcher implements Matcher {
@@ -22,7 +24,7 @@ export class IndexMatcher implements Matcher {
   private from = 0;
 
   constructor(
-    index: RowIndex,
+    readonly index: RowIndex,
     private readonly frame: Frame,
   ) {
     this.table = index.table;
@@ -45,7 +47,16 @@ export class IndexMatcher implements Matcher {
         return this.searchBoth(keyChild(node, this.frame), node.rest, bound);
       case NodeKind.segmentSplit:
         return this.searchBoth(segmentChild(node, this.frame), node.rest, bound);
+      case NodeKind.line:
+        return this.searchLine(node, bound);
     }
+  }
+
+  private searchLine(node: LineNode, bound: number): number {
+    const { field, cuts, firsts, others } = node;
+    if (this.frame.tag(field) !== PRESENT) return this.search(others, bound);
+    const clause = firsts[segmentNear(cuts, this.frame.point(field))] ?? bound;
+    return clause < this.from ? this.search(others, bound) : Math.min(clause, bound);
   }
 
   /** Looks first where the earlier clauses stand, so that what is found there may spare the other. */

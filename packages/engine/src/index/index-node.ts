@@ -1,9 +1,10 @@
 import { type ClauseTable } from '../match/clause-table';
+import { nextBelow } from '../values/double';
 
 /** Part of the index over some clauses of a table, in ascending order. `first` is the smallest of them. */
-export type IndexNode = ScanNode | BitmapNode | KeySplit | SegmentSplit;
+export type IndexNode = ScanNode | BitmapNode | KeySplit | SegmentSplit | LineNode;
 
-export const NodeKind = { scan: 0, bitmap: 1, keySplit: 2, segmentSplit: 3 } as const;
+export const NodeKind = { scan: 0, bitmap: 1, keySplit: 2, segmentSplit: 3, line: 4 } as const;
 
 /** Few clauses, asked one after the other. */
 export interface ScanNode {
@@ -71,6 +72,23 @@ export interface SegmentSplit {
   readonly rest: IndexNode | undefined;
 }
 
+/** Clauses that ask for points of one field and for nothing else: the first of them is known for each part of the line. */
+export interface LineNode extends Line {
+  readonly kind: typeof NodeKind.line;
+  readonly first: number;
+  readonly field: number;
+  /** The same clauses once more, for searches that begin behind the first that matches, and for values that are no points. */
+  readonly others: IndexNode;
+}
+
+/** The first clause on each part of a line. */
+export interface Line {
+  /** Ascending: every point at which some clause begins or ceases to match. */
+  readonly cuts: Float64Array;
+  /** By segment between cuts: the first clause that matches there; `NO_CLAUSE` where none does. */
+  readonly firsts: Uint32Array;
+}
+
 /** Finds the clauses of a table that match an input without asking each of them. */
 export interface RowIndex {
   readonly table: ClauseTable;
@@ -89,4 +107,13 @@ export const segmentOf = (cuts: Float64Array, point: number): number => {
     else high = middle;
   }
   return low;
+};
+
+/** The least point of a segment; that of the first is -Infinity. */
+export const startOfSegment = (cuts: Float64Array, segment: number): number => cuts[segment - 1] ?? -Infinity;
+
+/** The greatest point of a segment; that of the last is Infinity. */
+export const endOfSegment = (cuts: Float64Array, segment: number): number => {
+  const next = cuts[segment];
+  return next === undefined ? Infinity : nextBelow(next);
 };

@@ -7,7 +7,9 @@ export type NodePlan =
   /** Fields in the order in which their bitmaps are ANDed. */
   | { readonly kind: 'bitmap'; readonly fields: readonly number[] }
   | { readonly kind: 'keys'; readonly field: number }
-  | { readonly kind: 'segments'; readonly field: number; readonly cuts: Float64Array };
+  | { readonly kind: 'segments'; readonly field: number; readonly cuts: Float64Array }
+  /** The first clause on each part of the field's line, where clauses ask for nothing else; and another plan for what that does not answer. */
+  | { readonly kind: 'line'; readonly field: number; readonly otherwise: PlanOfAll };
 
 /** Estimated costs in nanoseconds; only their proportions matter. */
 const COST = { clause: 8, lookup: 50, word: 2.5, split: 25 } as const;
@@ -20,16 +22,23 @@ export const MIN_CLAUSES = 5;
 const MAX_SEGMENTS = 1_024;
 /** Clauses for each segment. */
 const SEGMENT_CLAUSES = 8;
+/** Fewer clauses have no line of their own. */
+const LINE_CLAUSES = 128;
 /** A range that touches more segments is left out of a split. */
 export const MAX_SEGMENTS_OF_RANGE = 4;
 
+type PlanOfAll = Exclude<NodePlan, { readonly kind: 'line' }>;
+
+/** Chooses how so many clauses are searched, by what a sample of them looks like. */
+export type Planner = (count: number, columns: readonly ColumnStatistics[]) => NodePlan;
+
 interface Option {
-  readonly plan: NodePlan;
+  readonly plan: PlanOfAll;
   readonly cost: number;
 }
 
 /** Chooses between asking each clause, bitmaps, and splitting by the values or ranges of one field, by estimated cost. */
-export const planNode = (count: number, columns: readonly ColumnStatistics[]): NodePlan => {
+export const planNode: Planner = (count, columns) => {
   if (columns.length === 0) return { kind: 'scan' };
   const bySelectivity = [...columns].sort((a, b) => a.selectivity - b.selectivity);
   const matching = columns.reduce((product, { selectivity }) => product * selectivity, 1);
@@ -39,7 +48,14 @@ export const planNode = (count: number, columns: readonly ColumnStatistics[]): N
     ...flat,
     cost: flat.cost * WORTHWHILE,
   });
-  return best.plan;
+  return onLine(count, columns, best.plan);
+};
+
+/** Splits by value find a clause as fast as a line does. */
+const onLine = (count: number, columns: readonly ColumnStatistics[], plan: PlanOfAll): NodePlan => {
+  const [only] = columns;
+  if (only === undefined || columns.length > 1 || only.ranges.length === 0) return plan;
+  return count < LINE_CLAUSES || plan.kind === 'keys' ? plan : { kind: 'line', field: only.field, otherwise: plan };
 };
 
 /** The cheaper of a scan and bitmaps. Both go through the clauses in order and stop at the first that matches. */

@@ -1,4 +1,4 @@
-import { type Condition, type ValueTest } from '../operators/condition';
+import { type ValueTest } from '../operators/condition';
 import { ABSENT, type Frame, PRESENT } from './frame';
 
 /** How one cell of a clause is asked. Small numbers, since cells stand in typed arrays. */
@@ -10,9 +10,9 @@ export const CellKind = {
   among: 4,
   notAmong: 5,
   absent: 6,
-  /** A test of a text, list or object. */
+  /** A test of a form that is no point: a text, list, object or version. */
   test: 7,
-  /** A test of a number, date or boolean. */
+  /** A test of a point: a number, date, boolean or length. */
   pointTest: 8,
   /** A test of the clock alone, whatever the field. */
   schedule: 9,
@@ -28,7 +28,7 @@ export interface ClauseTable {
   readonly starts: Uint32Array;
   /** Place of each clause's row in the order of trial. */
   readonly places: Uint32Array;
-  /** By cell: the field asked, and how ({@link fieldOf}, {@link kindOf}). What a search reads together stands together: large tables wait for memory. */
+  /** By cell: the field of the frame that is asked, an input or a form of one, and how ({@link fieldOf}, {@link kindOf}). What a search reads together stands together: large tables wait for memory. */
   readonly codes: Uint32Array;
   /** Two for each cell: the least and the greatest point, both included; 0 for kinds without. */
   readonly bounds: Float64Array;
@@ -40,7 +40,7 @@ const KIND_BITS = 4;
 const KIND_MASK = (1 << KIND_BITS) - 1;
 
 export const codeOf = (field: number, kind: number): number => (field << KIND_BITS) | kind;
-/** Position of the field that a cell asks. */
+/** Position in the frame of the field that a cell asks. */
 export const fieldOf = ({ codes }: ClauseTable, cell: number): number => (codes[cell] ?? 0) >>> KIND_BITS;
 /** One of {@link CellKind}. */
 export const kindOf = ({ codes }: ClauseTable, cell: number): number => (codes[cell] ?? 0) & KIND_MASK;
@@ -108,29 +108,5 @@ const operandHolds = (table: ClauseTable, cell: number, field: number, frame: Fr
       return (operand as SetOperand).has(value === undefined ? frame.point(field) : value);
     default:
       return !(operand as SetOperand).has(value === undefined ? frame.point(field) : value);
-  }
-};
-
-/** A condition as one test, for values of the field's type. */
-export const testOf = (condition: Condition): ValueTest<unknown> => {
-  switch (condition.kind) {
-    case 'within':
-      return (value) => Number(value) >= condition.low && Number(value) <= condition.high;
-    case 'outside':
-      return (value) => Number(value) < condition.low || Number(value) > condition.high;
-    case 'is':
-      return (value) => value === condition.text;
-    case 'is not':
-      return (value) => value !== condition.text;
-    case 'among':
-      return (value) => condition.values.has(value as string | number); // of the field's type
-    case 'not among':
-      return (value) => !condition.values.has(value as string | number); // of the field's type
-    case 'test':
-      return condition.test;
-    case 'any':
-      return () => true;
-    case 'absent':
-      return () => false;
   }
 };

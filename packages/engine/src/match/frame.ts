@@ -31,11 +31,21 @@ const LIST = 4;
 /** Whether values of a type are points on a line (numbers, dates, booleans) and not looked at as they are. */
 export const isPointType = (type: FieldType): boolean => KINDS[type] >= NUMBER && KINDS[type] <= BOOLEAN;
 
+/** A field of the frame that is made of another one: a form of an input, or what a test says of it. */
+export interface DerivedField {
+  /** Position of the field of which it is made, which comes before it. */
+  readonly base: number;
+  readonly isPoint: boolean;
+  /** NaN, or undefined where it is no point: the value has no such form, and no condition on it matches. */
+  readonly derive: (value: unknown, now: number) => unknown;
+}
+
 type Input = Readonly<Record<string, unknown>>;
 const NO_INPUT: Input = Object.freeze({});
 
 /**
- * One input, laid out for matching: fields by position, each read when it is first asked for and brought into the form of its type. A rule
+ * One input, laid out for matching: fields by position, each read when it is first asked for and brought into the form of its type. Behind the
+ * inputs stand the fields that are derived from them, which are made when they are first asked for and not made again. A rule
  * has one frame, which takes one input after the other; nothing that runs while it holds one calls back into the rule.
  */
 export class Frame {
@@ -54,11 +64,12 @@ export class Frame {
   constructor(
     private readonly readers: readonly FieldReader[],
     types: readonly FieldType[],
+    private readonly derived: readonly DerivedField[] = [],
   ) {
-    this.size = readers.length;
-    this.tags = new Uint8Array(readers.length);
-    this.points = new Float64Array(readers.length).fill(Number.NaN);
-    this.values = readers.map(() => undefined);
+    this.size = readers.length + derived.length;
+    this.tags = new Uint8Array(this.size);
+    this.points = new Float64Array(this.size).fill(Number.NaN);
+    this.values = new Array<unknown>(this.size).fill(undefined);
     this.kinds = Uint8Array.from(types, (type) => KINDS[type]);
   }
 
@@ -83,13 +94,13 @@ export class Frame {
     return tag === UNREAD || tag === undefined ? this.read(field) : tag;
   }
 
-  /** A number, the epoch ms of a date, 0 or 1 of a boolean; NaN where there is none. */
+  /** A number, the epoch ms of a date, 0 or 1 of a boolean, or a derived point; NaN where there is none. */
   point(field: number): number {
     if (this.tags[field] === UNREAD) this.read(field);
     return this.points[field] ?? 0;
   }
 
-  /** A text, list or object; undefined where there is none. */
+  /** A text, list, object, or a derived form that is no point; undefined where there is none. */
   value(field: number): unknown {
     if (this.tags[field] === UNREAD) this.read(field);
     return this.values[field];
@@ -97,11 +108,29 @@ export class Frame {
 
   private read(field: number): number {
     const reader = this.readers[field];
-    if (reader === undefined) return ABSENT;
+    if (reader === undefined) return this.derive(field);
     const { input } = this;
     let value = this.isPlain && reader.isSafe ? input[reader.key] : readOwn(input, reader);
     if (value === undefined && reader.isNested) value = readOwn(input, reader);
     const tag = this.put(field, value);
+    this.tags[field] = tag;
+    return tag;
+  }
+
+  private derive(field: number): number {
+    const made = this.derived[field - this.readers.length];
+    if (made === undefined) return ABSENT;
+    const { base, isPoint, derive } = made;
+    let tag = this.tag(base);
+    let point = Number.NaN;
+    if (tag === PRESENT) {
+      const value = this.values[base];
+      const form = derive(value === undefined ? this.points[base] : value, this.now);
+      if (isPoint) point = Number(form);
+      else this.values[field] = form;
+      if (isPoint ? point !== point : form === undefined) tag = WRONG;
+    }
+    this.points[field] = point;
     this.tags[field] = tag;
     return tag;
   }

@@ -1,3 +1,5 @@
+import { compareVersions, type Version } from './version';
+
 /**
  * Whether a value matches. It is only asked about values of the field's type: texts for strings, epoch ms for dates. `now` is the
  * one clock of the request, epoch ms.
@@ -5,10 +7,25 @@
 export type ValueTest<V> = (value: V, now: number) => boolean;
 
 /**
- * What one cell asks of a value, in a form that an index can sort. Numbers, dates (epoch ms) and booleans (0 and 1) are points on a
+ * What a condition looks at. Each form of an input is computed at most once for an evaluation, however many rows ask for it.
+ * - `value`: the value as it is.
+ * - `folded`: a text without its case.
+ * - `length`: the characters of a text, the elements of a list; a point on a line.
+ * - `version`: the version that a text is. A text that is none matches no condition on this form, those that say no included.
+ */
+export type Form = 'value' | 'folded' | 'length' | 'version';
+
+/** A bound of versions. */
+export interface VersionBound {
+  readonly version: Version;
+  readonly isIncluded: boolean;
+}
+
+/**
+ * How a form is compared, as data that an index can sort. Numbers, dates (epoch ms), lengths and booleans (0 and 1) are points on a
  * line; bounds are included. Only `any` and `absent` match null and missing values; nothing but `any` matches a value of another type.
  */
-export type Condition<V = unknown> =
+export type Comparison<V = unknown> =
   | { readonly kind: 'any' }
   | { readonly kind: 'absent' }
   | { readonly kind: 'within'; readonly low: number; readonly high: number }
@@ -17,6 +34,11 @@ export type Condition<V = unknown> =
   | { readonly kind: 'is not'; readonly text: string }
   | { readonly kind: 'among'; readonly values: ReadonlySet<string | number> }
   | { readonly kind: 'not among'; readonly values: ReadonlySet<string | number> }
+  /** Of the forms `value` and `folded`. */
+  | { readonly kind: 'starts with'; readonly text: string }
+  | { readonly kind: 'ends with'; readonly text: string }
+  /** Of the form `version`. */
+  | { readonly kind: 'versions'; readonly from?: VersionBound; readonly to?: VersionBound }
   | {
       readonly kind: 'test';
       readonly test: ValueTest<V>;
@@ -24,9 +46,22 @@ export type Condition<V = unknown> =
       readonly costPerCharacter?: number;
     };
 
+/** What one cell asks of a value: a form of it, `value` where none is named, and how that is compared. */
+export type Condition<V = unknown> = Comparison<V> & { readonly form?: Form };
+
 export const within = (low: number, high: number): Condition => ({ kind: 'within', low, high });
 export const outside = (low: number, high: number): Condition => ({ kind: 'outside', low, high });
 export const test = <V>(valueTest: ValueTest<V>): Condition<V> => ({ kind: 'test', test: valueTest });
+
+/** The same comparison of another form of the value. */
+export const ofForm = (form: Form, condition: Condition): Condition => ({ ...condition, form });
+
+/** A test of another form of the value; `F` is what the form gives. */
+export const testOfForm = <F>(form: Form, formTest: ValueTest<F>): Condition => ({
+  form,
+  kind: 'test',
+  test: formTest as ValueTest<unknown>, // it is asked about that form alone
+});
 
 /** The opposite among values of the field's type. */
 export const negate = <V>(condition: Condition<V>): Condition<V> => {
@@ -47,8 +82,53 @@ export const negate = <V>(condition: Condition<V>): Condition<V> => {
       const { test: positive } = condition;
       return { ...condition, test: (value, now) => !positive(value, now) };
     }
+    case 'starts with':
+    case 'ends with':
+    case 'versions': {
+      const positive = testOf(condition);
+      return { form: condition.form ?? 'value', kind: 'test', test: (value, now) => !positive(value, now) };
+    }
     case 'any':
     case 'absent':
       return condition;
   }
+};
+
+/** A condition as one test of the form that it names: what every faster way to ask it must agree with. */
+export const testOf = (condition: Condition<never>): ValueTest<unknown> => {
+  switch (condition.kind) {
+    case 'within':
+      return (value) => Number(value) >= condition.low && Number(value) <= condition.high;
+    case 'outside':
+      return (value) => Number(value) < condition.low || Number(value) > condition.high;
+    case 'is':
+      return (value) => value === condition.text;
+    case 'is not':
+      return (value) => value !== condition.text;
+    case 'among':
+      return (value) => condition.values.has(value as string | number); // of the field's type
+    case 'not among':
+      return (value) => !condition.values.has(value as string | number); // of the field's type
+    case 'starts with':
+      return (value) => (value as string).startsWith(condition.text); // both forms are texts
+    case 'ends with':
+      return (value) => (value as string).endsWith(condition.text); // both forms are texts
+    case 'versions':
+      return (value) => liesBetween(value as Version, condition); // what the form gives
+    case 'test':
+      return condition.test as ValueTest<unknown>; // it is asked about values of its form alone
+    case 'any':
+      return () => true;
+    case 'absent':
+      return () => false;
+  }
+};
+
+const liesBetween = (
+  version: Version,
+  { from, to }: { readonly from?: VersionBound; readonly to?: VersionBound },
+): boolean => {
+  const above = from === undefined ? 1 : compareVersions(version, from.version);
+  const below = to === undefined ? -1 : compareVersions(version, to.version);
+  return (above > 0 || (above === 0 && from?.isIncluded === true)) && (below < 0 || (below === 0 && to?.isIncluded === true)); // prettier-ignore
 };

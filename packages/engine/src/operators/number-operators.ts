@@ -7,22 +7,66 @@ const operator = operatorsOf<number>('number');
 
 const ordered = (start: number, end: number): boolean => start <= end;
 
+/** From so many times the argument on, the rounding of a division is no longer far below a half. */
+const MOST_ROUNDED = 2 ** 30;
+
 /** A multiple is judged exactly for whole numbers and within rounding for decimal ones: 0.3 is a multiple of 0.1. */
 const isMultiple = (value: number, of: number): boolean => {
-  if (of === 0) return value === 0;
-  const quotient = value / of;
+  if (of === 0 || !Number.isFinite(value)) return value === of;
   if (Number.isInteger(value) && Number.isInteger(of)) return value % of === 0;
+  const quotient = value / of;
+  if (Math.abs(quotient) >= MOST_ROUNDED) return isDecimalMultiple(value, of);
   return Math.abs(quotient - Math.round(quotient)) <= Math.abs(quotient) * Number.EPSILON * 2;
+};
+
+/** By the shortest decimals that stand for the numbers. */
+const isDecimalMultiple = (value: number, of: number): boolean => {
+  const [a, b] = [decimalOf(value), decimalOf(of)];
+  const exponent = Math.min(a.exponent, b.exponent);
+  const scaled = [a, b].map((decimal) => decimal.digits * 10n ** BigInt(decimal.exponent - exponent));
+  return (scaled[0] ?? 0n) % (scaled[1] ?? 1n) === 0n;
+};
+
+/** A finite number as digits times a power of ten. */
+const decimalOf = (value: number): { readonly digits: bigint; readonly exponent: number } => {
+  const [significand = '', exponent = '0'] = String(value).split('e');
+  const [whole = '', fraction = ''] = significand.split('.');
+  return { digits: BigInt(whole + fraction), exponent: Number(exponent) - fraction.length };
 };
 
 /** Powers of negative bases and of fractions count: -8 of -2, 0.25 of 0.5, and 0.25 of 2. */
 const isPower = (value: number, base: number): boolean => {
   if (value === 1 && base !== 0) return true;
   const size = Math.abs(base);
-  if (value === 0 || size === 0 || size === 1) return value === base;
-  const exponent = Math.round(Math.log(Math.abs(value)) / Math.log(size));
-  return Math.abs(base ** exponent - value) <= Math.abs(value) * Number.EPSILON * 4;
+  if (value === 0 || size === 0 || size === 1 || !Number.isFinite(value)) return value === base;
+  if (Number.isInteger(base)) return isPowerOfWhole(value, base);
+  if (Number.isInteger(1 / base)) return isPowerOfWhole(value, 1 / base);
+  // No other fraction has a power that is whole.
+  if (Number.isSafeInteger(value)) return false;
+  return isNear(value, base ** exponentOf(value, base));
 };
+
+/** The only whole exponent whose power may be the value. */
+const exponentOf = (value: number, base: number): number =>
+  Math.round(Math.log(Math.abs(value)) / Math.log(Math.abs(base)));
+
+const isNear = (value: number, power: number): boolean =>
+  Math.abs(power - value) <= Math.abs(value) * Number.EPSILON * 4;
+
+/** Of a whole base: the power is computed exactly, and the value must be the double that is nearest to it. */
+const isPowerOfWhole = (value: number, base: number): boolean => {
+  const exponent = exponentOf(value, base);
+  if (!isNear(value, base ** exponent)) return false;
+  const power = BigInt(base) ** BigInt(Math.abs(exponent));
+  const nearest = Number(power);
+  if (exponent >= 0) return value === nearest;
+  const inverse = Number.isFinite(nearest) ? 1 / nearest : base ** exponent;
+  // Where the power was rounded, its inverse may be one double off.
+  const isRounded = !Number.isFinite(nearest) || BigInt(nearest) !== power;
+  return value === inverse || (isRounded && isBeside(value, inverse));
+};
+
+const isBeside = (a: number, b: number): boolean => a === nextAbove(b) || a === nextBelow(b);
 
 /** Operators of number fields, beside those that every type has. */
 export const numberOperators: readonly Operator[] = [

@@ -66,6 +66,7 @@ export const operatorsOf =
     const { op, args, meaning, example, isInOrder, readingCost = USUAL_READING_COST } = definition;
     // The index asks tests only about values of the field's type, which is what V stands for.
     const condition = definition.condition as (...values: ValuesOf<Args>) => Condition;
+    let withoutArguments: Preparation | undefined;
     return {
       entry: {
         type,
@@ -76,13 +77,15 @@ export const operatorsOf =
       },
       readingCost,
       prepare: (given, context) => {
-        if (given.length !== args.length) return { ok: false, faults: [wrongCount(op, args, given.length)] };
+        if (given.length !== args.length) return { ok: false, faults: [wrongCount(op, args, given)] };
         const { values, faults } = readAll(op, args, given, context);
         if (faults.length > 0) return { ok: false, faults };
         // Each value was read by the argument of its place, which is what its type says.
         const read = values as ValuesOf<Args>;
         if (isInOrder && !isInOrder(...read)) return { ok: false, faults: [wrongOrder(op, given)] };
-        return { ok: true, condition: condition(...read) };
+        if (args.length > 0) return { ok: true, condition: condition(...read) };
+        // All cells of an operator without arguments ask the same: they share a condition, which is then asked once for a value.
+        return (withoutArguments ??= { ok: true, condition: condition(...read) });
       },
     };
   };
@@ -103,13 +106,29 @@ const readAll = (
   return { values, faults };
 };
 
-const wrongCount = (op: string, args: readonly Argument[], count: number): ArgumentFault => {
+const wrongCount = (op: string, args: readonly Argument[], given: readonly unknown[]): ArgumentFault => {
   const names = args.map(({ name }) => name).join(', ');
   const wanted = args.length === 0 ? 'no argument' : `${args.length} (${names})`;
+  const [only] = args;
+  const isFlatList = args.length === 1 && only?.type === 'list' && given.length > 1 && !given.some(Array.isArray);
   return {
     code: 'wrong_argument_count',
-    fault: `gives "${op}" ${count} ${count === 1 ? 'argument' : 'arguments'}; it takes ${wanted}`,
+    fault:
+      `gives "${op}" ${given.length} ${given.length === 1 ? 'argument' : 'arguments'}; it takes ${wanted}` +
+      (isFlatList ? `, and a list is one argument: write args: [${shownList(given)}]` : ''),
   };
+};
+
+const MOST_SHOWN = 3;
+const LONGEST_SHOWN = 40;
+
+/** The list that was most likely meant, as JSON, shortened where it is long. */
+const shownList = (members: readonly unknown[]): string => {
+  const shown = members.slice(0, MOST_SHOWN).map((member) => {
+    const text = JSON.stringify(member) ?? 'null';
+    return text.length > LONGEST_SHOWN ? '...' : text;
+  });
+  return `[${[...shown, ...(members.length > MOST_SHOWN ? ['...'] : [])].join(',')}]`;
 };
 
 const wrongOrder = (op: string, given: readonly unknown[]): ArgumentFault => ({

@@ -23,7 +23,8 @@ export const parseVersionRange = (text: string): VersionRange | undefined => {
 
 /**
  * Whether a version lies in a range. A pre-release only does where a bound of the alternative names a pre-release of the same three
- * numbers: `^1.2.0` is not meant to admit `1.3.0-beta`.
+ * numbers: neither `^1.2.0` nor `>1.2` admits `1.3.0-beta`. That is the convention of package managers; a bound that a shorter version stands for
+ * is no pre-release: `>1.2` begins at `1.3.0`.
  */
 export const satisfies = (version: Version, range: VersionRange): boolean =>
   range.some(
@@ -105,7 +106,7 @@ const parseTerm = (term: string): readonly Comparator[] | undefined => {
     case '~':
       return [at('>=', from), ...below({ ...partial, given: Math.min(partial.given, 2) })];
     case '>':
-      return isComplete ? [at('>', from)] : below(partial).map(({ version }) => at('>=', version));
+      return isComplete ? [at('>', from)] : below(partial).map(({ version }) => at('>=', release(version)));
     case '<=':
       return isComplete ? [at('<=', from)] : below(partial);
     case '<':
@@ -141,6 +142,8 @@ const parsePartial = (text: string): PartialVersion | undefined => {
 };
 
 const ZERO: Version = { numbers: ['0', '0', '0'], prerelease: [] };
+
+const release = ({ numbers }: Version): Version => ({ numbers, prerelease: [] });
 
 const at = (sign: Comparator['sign'], version: Version): Comparator => ({ sign, version });
 

@@ -1,4 +1,4 @@
-import { FormulaAllowance, type FormulaEnvironment } from '@decision/expressions';
+import { type FormulaAllowance, type FormulaEnvironment } from '@decision/expressions';
 import { type CompiledRule } from '../compile/compiled-rule';
 import { NOTHING } from '../compile/output-cell';
 import { ACCUMULATOR_ROWS, ACCUMULATOR_VALUES } from '../read/read-groups';
@@ -6,10 +6,12 @@ import { ACCUMULATOR_ROWS, ACCUMULATOR_VALUES } from '../read/read-groups';
 /** One input and its clock, as formulas see them. */
 export interface Request {
   readonly input: Readonly<Record<string, unknown>>;
+  /** The input before defaults stepped in; absent where none did. */
+  readonly given?: Readonly<Record<string, unknown>>;
   /** Epoch ms. */
   readonly now: number;
-  /** What its formulas may still take together; made with the first of them. */
-  allowance?: FormulaAllowance;
+  /** What its formulas may still take together. */
+  readonly allowance: FormulaAllowance;
 }
 
 /**
@@ -37,7 +39,7 @@ export const formulaScope = (
   accumulation?: Accumulation,
 ): FormulaEnvironment => ({
   now: request.now,
-  allowance: (request.allowance ??= new FormulaAllowance(EVALUATION_ALLOWANCE)),
+  allowance: request.allowance,
   functions: rule.bindings.functions,
   lookup: (key) => {
     if (accumulation !== undefined && key === ACCUMULATOR_VALUES) return accumulation.values;

@@ -1,4 +1,5 @@
 import { type ConditionCell, type RuleField } from '@decision/contracts';
+import { nearName } from '@decision/expressions';
 import { type ArgumentContext } from '../operators/argument';
 import { findOperator, operatorNames } from '../operators/operator-catalogue';
 import { type Operator } from '../operators/operator-entry';
@@ -28,9 +29,7 @@ export const readCell = (
   const { problems } = context;
   const operator = findOperator(type, op);
   if (operator === undefined) {
-    const valid = operatorNames(type).join('; ');
-    const fault = `has the operator "${shownName(op)}", which fields of type ${type} do not have; valid are: ${valid}`;
-    problems.addFault('unknown_operator', fault, place);
+    problems.addFault('unknown_operator', unknownOperator(type, op), place);
     return undefined;
   }
   if (op === 'any') return undefined;
@@ -39,6 +38,13 @@ export const readCell = (
     return undefined;
   }
   return prepareCell(operator, field, frozenCopy(args) as readonly unknown[], place, context); // a copy of a list is a list
+};
+
+const unknownOperator = (type: RuleField['type'], op: string): string => {
+  const valid = operatorNames(type);
+  const near = nearName(op, valid);
+  const hint = near === undefined ? '' : `; did you mean "${near}"`;
+  return `has the operator "${shownName(op)}", which fields of type ${type} do not have${hint}; valid are: ${valid.join('; ')}`;
 };
 
 const prepareCell = (

@@ -6,6 +6,11 @@ export interface StoredValue {
   /** `function` for a {@link FunctionText}; the type of the value otherwise. */
   readonly type: string;
   readonly value: unknown;
+  /**
+   * Groups that may see the value, and those of each value that it holds as a member: who is restricted to groups sees it where he shares
+   * one with each of these lists. Without it, only who is not restricted does.
+   */
+  readonly audiences?: readonly (readonly string[])[] | undefined;
 }
 
 /** The value of a function: its formula sees its parameters and nothing else. */

@@ -1,18 +1,14 @@
-import { parseIsoDate } from '@decision/expressions';
+import { isInstant, parseIsoDate } from '@decision/expressions';
 
 export const SECOND = 1_000;
 export const MINUTE = 60 * SECOND;
 export const HOUR = 60 * MINUTE;
 export const DAY = 24 * HOUR;
 
-/** The years 0000 to 9999, UTC, in epoch ms: what dates can be. Both ends included. */
-export const EARLIEST = -62_167_219_200_000;
-export const LATEST = 253_402_300_799_999;
-
 /** An instant in epoch ms; NaN for what is no date: another type, text that is no ISO 8601 date, a year beyond 9999. */
 export const instantOf = (value: unknown): number => {
   if (typeof value === 'string') return parseInstant(value);
-  if (typeof value === 'number' && value >= EARLIEST && value <= LATEST) return value;
+  if (typeof value === 'number' && isInstant(value)) return value;
   return Number.NaN;
 };
 

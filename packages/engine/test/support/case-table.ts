@@ -1,5 +1,5 @@
 import { type FieldType, type RuleField, type RuleGroup, type RuleRow, type RuleTable } from '@decision/contracts';
-import { type StoredValue, type ValueLookUp, type ValueSource } from '../../src/index';
+import { type Audience, type StoredValue, type ValueLookUp, type ValueSource } from '../../src/index';
 
 /** The type of a field, or the field without its key. */
 type CaseField = FieldType | Omit<RuleField, 'key'>;
@@ -28,6 +28,7 @@ interface CaseAnswer {
   readonly output?: unknown;
   readonly matched?: readonly number[];
   readonly explain?: 'brief' | 'all';
+  readonly audience?: Audience;
   readonly explanation?: unknown;
   readonly fails?: CaseFailure;
 }

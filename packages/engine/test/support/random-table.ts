@@ -1,6 +1,8 @@
 import { type ConditionCell, type FieldType, type RuleRow, type RuleTable } from '@decision/contracts';
 import { operatorCatalogue, type OperatorEntry } from '../../src/index';
+import { argumentsByField, EXTREME_DATES, EXTREME_NUMBERS, EXTREME_TEXTS, neighboursOf } from './extremes';
 import { pick, type Random, times } from './random';
+import { isIndexed } from './searches';
 
 /** How random tables are to look. */
 export interface TableShape {
@@ -14,34 +16,17 @@ export interface TableShape {
   readonly indexable: boolean;
   /** Share of rows that are joined with OR, and of those that belong to a group. */
   readonly unusual: number;
+  /** Share of rows that hold at some times only; 0.05 by default. */
+  readonly scheduled?: number;
   /** Whether ranges are narrow, so that few rows match. */
   readonly narrow: boolean;
+  /** Share of arguments that stand at an end of their type, and of input values that lie beside an argument of their field. */
+  readonly extremes: number;
 }
 
 type InputType = Exclude<FieldType, 'function'>;
 const TYPES: readonly InputType[] = ['number', 'string', 'boolean', 'date', 'list', 'object'];
 const INDEXABLE_TYPES: readonly InputType[] = ['number', 'string', 'boolean', 'date'];
-
-const INDEXABLE: ReadonlySet<string> = new Set([
-  'equals',
-  'does not equal',
-  'greater than',
-  'less than',
-  'greater than or equal to',
-  'less than or equal to',
-  'between',
-  'not between',
-  'is included in',
-  'is not included in',
-  'is true',
-  'is false',
-  'is null',
-  'after',
-  'on or before',
-  'is positive',
-  'is not zero',
-  'is empty',
-]);
 
 /** Those of a table in which few rows match. */
 const NARROW: ReadonlySet<string> = new Set([
@@ -92,7 +77,7 @@ const randomRow = (random: Random, shape: TableShape, fields: readonly Field[], 
     or: random() < shape.unusual,
     priority: random() < 0.2 ? Math.floor(random() * 5) : 0,
     enabled: random() >= 0.03,
-    ...(random() < 0.05
+    ...(random() < (shape.scheduled ?? 0.05)
       ? { schedule: [{ days: [pick(random, [0, 1, 2, 3, 4, 5, 6])] }, { start: '10:00', end: '13:00' }] }
       : {}),
     ...(random() < shape.unusual ? { groupId: pick(random, ['g', 'h']) } : {}),
@@ -104,7 +89,7 @@ const randomCell = (random: Random, shape: TableShape, type: InputType): Conditi
   const entries = operatorCatalogue.filter(
     (entry) =>
       entry.type === type &&
-      (!shape.indexable || (shape.narrow ? NARROW.has(`${type}: ${entry.op}`) : INDEXABLE.has(entry.op))),
+      (!shape.indexable || (shape.narrow ? NARROW.has(`${type}: ${entry.op}`) : isIndexed(type, entry.op))),
   );
   const entry = pick(random, entries);
   return { op: entry.op, args: randomArguments(random, shape, entry) };
@@ -160,7 +145,8 @@ const randomArgument = (
   }
 };
 
-const randomNumber = (random: Random, { values }: TableShape): number => {
+const randomNumber = (random: Random, { values, extremes }: TableShape): number => {
+  if (random() < extremes) return pick(random, EXTREME_NUMBERS);
   const whole = Math.floor(random() * values) - Math.floor(values / 4);
   return random() < 0.1 ? whole + 0.5 : whole;
 };
@@ -182,10 +168,14 @@ const TEXTS = [
   'DE',
 ];
 
-const randomText = (random: Random, { values }: TableShape): string =>
+const randomText = (random: Random, { values, extremes }: TableShape): string =>
+  random() < extremes ? pick(random, EXTREME_TEXTS) : usualText(random, values);
+
+const usualText = (random: Random, values: number): string =>
   values > TEXTS.length && random() < 0.8 ? `t${Math.floor(random() * values)}` : pick(random, TEXTS);
 
-const randomDate = (random: Random, { values }: TableShape): string | number => {
+const randomDate = (random: Random, { values, extremes }: TableShape): string | number => {
+  if (random() < extremes) return pick(random, EXTREME_DATES);
   const instant = NOW + (Math.floor(random() * values) - Math.floor(values / 2)) * DAY * 0.5;
   const kind = random();
   if (kind < 0.2) return instant;
@@ -202,12 +192,27 @@ const randomElement = (random: Random, shape: TableShape): unknown =>
   ])();
 
 /** An input of a table: mostly values of the right types, some missing, null or of another type. */
-export const randomInput = (random: Random, table: RuleTable, shape: TableShape): Record<string, unknown> =>
-  Object.fromEntries(
+export const randomInput = (random: Random, table: RuleTable, shape: TableShape): Record<string, unknown> => {
+  const named = shape.extremes === 0 ? new Map<string, readonly unknown[]>() : argumentsOf(table);
+  return Object.fromEntries(
     table.requestSchema
       .filter(() => random() < 0.95)
-      .map(({ key, type }) => [key, random() < 0.08 ? randomElement(random, shape) : randomValue(random, shape, type)]),
+      .map(({ key, type }) => [key, randomMember(random, shape, type, named.get(key) ?? [])]),
   );
+};
+
+const knownArguments = new WeakMap<RuleTable, ReturnType<typeof argumentsByField>>();
+
+const argumentsOf = (table: RuleTable): ReturnType<typeof argumentsByField> => {
+  const known = knownArguments.get(table) ?? argumentsByField(table);
+  knownArguments.set(table, known);
+  return known;
+};
+
+const randomMember = (random: Random, shape: TableShape, type: FieldType, named: readonly unknown[]): unknown => {
+  if (named.length > 0 && random() < shape.extremes) return pick(random, neighboursOf(pick(random, named), type));
+  return random() < 0.08 ? randomElement(random, shape) : randomValue(random, shape, type);
+};
 
 const randomValue = (random: Random, shape: TableShape, type: FieldType): unknown => {
   switch (type) {

@@ -1,7 +1,7 @@
 import { ServiceError, type SolutionRequestEnvelope } from '@decision/contracts';
 import { type OperationRun } from '../settle-operations';
 import { type SolvedInput } from './solved-input';
-import { createRunTeller } from './tell-runs';
+import { createRunTeller, MOST_HELD_CHARACTERS } from './tell-runs';
 
 const envelope = {
   correlationId: 'c',
@@ -55,4 +55,13 @@ it('begins another record before one grows too large for a message', () => {
   teller.tell();
   expect(told.map(({ items }) => items.length)).toEqual([1, 1, 1, 1, 1]);
   expect(new Set(told.map(({ envelope: of }) => of.correlationId)).size).toBe(5);
+});
+
+it('is full where what it holds takes the memory that there is for it', () => {
+  const { teller } = tellerUnderTest();
+  const text = 'x'.repeat(MOST_HELD_CHARACTERS / 4);
+  for (let n = 0; n < 3; n += 1) teller.onRun(run('tier', { n, text }));
+  expect(teller.isFull()).toBe(false);
+  teller.onRun(run('tier', { n: 3, text }));
+  expect(teller.isFull()).toBe(true);
 });

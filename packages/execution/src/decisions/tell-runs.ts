@@ -6,6 +6,10 @@ import { type SolvedInput, solvedInput } from './solved-input';
 /** A record holds so many characters of requests and responses, or one decision: far less than the largest message. */
 const MOST_CHARACTERS = 4 * 1024 * 1024;
 
+/** Runs that are held until they are told take so many characters, about; beyond it no rule runs again in its operation. */
+export const MOST_HELD_CHARACTERS = 64 * 1024 * 1024;
+const CHARACTERS_OF_ITEM = 256;
+
 /** Decisions of one rule in one version that go in one record. */
 interface Told {
   readonly slug: string;
@@ -17,6 +21,8 @@ interface Told {
 /** Gathers the rules that run within the operations of one message. */
 export interface RunTeller {
   readonly onRun: (run: OperationRun) => void;
+  /** Whether what was gathered takes the memory that there is for it. */
+  readonly isFull: () => boolean;
   /** Tells what was gathered. */
   tell(): void;
 }
@@ -28,6 +34,7 @@ export interface RunTeller {
 export const createRunTeller = (decisions: DecisionLogWriter, envelope: SolutionRequestEnvelope): RunTeller => {
   const records: Told[] = [];
   const open = new Map<string, Told>();
+  let held = 0;
   return {
     onRun: ({ asset: { slug, effectiveVersion: versionId }, inputs, outcome, durationUs }) => {
       const solved = solvedInput(JSON.stringify(inputs), outcome, durationUs);
@@ -40,7 +47,9 @@ export const createRunTeller = (decisions: DecisionLogWriter, envelope: Solution
       }
       record.items.push(solved);
       record.characters += characters;
+      held += characters + CHARACTERS_OF_ITEM;
     },
+    isFull: () => held > MOST_HELD_CHARACTERS,
     tell: () => {
       for (const [index, { slug, versionId, items }] of records.splice(0).entries()) {
         const correlationId = `${envelope.correlationId}.${index + 1}`;

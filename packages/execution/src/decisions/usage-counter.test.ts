@@ -16,14 +16,24 @@ const inputs = (count: number): SolvedInput[] => Array.from({ length: count }, (
 /** A counter over a store in memory, which may be told to fail before or after it has stored. */
 const counterUnderTest = () => {
   const stored = new Map<string, UsageBatch>();
-  const state: { fault: 'before' | 'after' | undefined; now: number; failures: number } = {
+  const state: {
+    fault: 'before' | 'after' | 'for ever' | undefined;
+    now: number;
+    failures: number;
+    dropped: number[];
+    attempts: number;
+  } = {
     fault: undefined,
     now: Date.parse('2026-01-31T23:59:00Z'),
     failures: 0,
+    dropped: [],
+    attempts: 0,
   };
   let id = 0;
   const counter: UsageCounter = createUsageCounter({
     store: (workspaceId, batch) => {
+      state.attempts += 1;
+      if (state.fault === 'for ever') return Promise.reject(new RangeError('no such workspace'));
       if (state.fault === 'before') return Promise.reject(new TypeError('away'));
       stored.set(`${workspaceId} ${batch.id}`, batch);
       return state.fault === 'after' ? Promise.reject(new TypeError('answer lost')) : Promise.resolve();
@@ -31,6 +41,8 @@ const counterUnderTest = () => {
     newId: () => String((id += 1)),
     now: () => state.now,
     onFailure: () => (state.failures += 1),
+    isPermanent: (error) => error instanceof RangeError,
+    onDropped: (executions) => state.dropped.push(executions),
   });
   const total = (workspaceId: string, month: string): number =>
     [...stored].filter(([key, batch]) => key.startsWith(`${workspaceId} `) && batch.month === month).reduce((sum, [, { executions }]) => sum + executions, 0); // prettier-ignore
@@ -91,4 +103,21 @@ it('tells several writers, of whom some may not be there', () => {
   const seen: number[] = [];
   tellAll([undefined, { write: (_, items) => seen.push(items.length) }, { write: () => seen.push(0) }]).write(envelope('a'), inputs(2)); // prettier-ignore
   expect(seen).toEqual([2, 0]);
+});
+
+it('gives up what can never be stored, says how much it was, and does not try it again', async () => {
+  const { counter, state, stored } = counterUnderTest();
+  state.fault = 'for ever';
+  counter.write(envelope('nowhere'), inputs(7));
+  await counter.flush();
+  await counter.flush();
+  expect({ dropped: state.dropped, attempts: state.attempts, failures: state.failures }).toEqual({
+    dropped: [7],
+    attempts: 1,
+    failures: 0,
+  });
+  state.fault = undefined;
+  counter.write(envelope('somewhere'), inputs(2));
+  await counter.stop();
+  expect([...stored.values()].map(({ executions }) => executions)).toEqual([2]);
 });

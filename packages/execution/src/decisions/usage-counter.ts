@@ -4,7 +4,7 @@ import { type SolvedInput } from './solved-input';
 
 /** Counts what was evaluated, by workspace and month, and stores the counts now and then. */
 export interface UsageCounter extends DecisionLogWriter {
-  /** Stores what was counted; what cannot be stored is kept for the next time. Never rejects. */
+  /** Stores what was counted; what cannot be stored now is kept for the next time, what never can is dropped. Never rejects. */
   flush(): Promise<void>;
   /** Stores what is left and stops. Idempotent. */
   stop(): Promise<void>;
@@ -17,6 +17,10 @@ export interface UsageCounterOptions {
   /** Epoch ms. */
   readonly now: () => number;
   readonly onFailure: (error: unknown) => void;
+  /** Whether a failure can never be mended by trying again, for instance because there is no such workspace. */
+  readonly isPermanent: (error: unknown) => boolean;
+  /** Told of executions that can never be stored and are given up. */
+  readonly onDropped: (executions: number, error: unknown) => void;
   /** How often counts are stored, ms. Default 5,000: so much is lost at most when the process is killed. */
   readonly flushEveryMs?: number;
 }
@@ -35,7 +39,7 @@ const FLUSH_EVERY_MS = 5_000;
 const NOT_EVALUATED: ReadonlySet<string> = new Set(['invalid_json', 'input_not_object', 'number_out_of_range']);
 
 export const createUsageCounter = (options: UsageCounterOptions): UsageCounter => {
-  const { store, newId, now, onFailure, flushEveryMs = FLUSH_EVERY_MS } = options;
+  const { store, newId, now, onFailure, isPermanent, onDropped, flushEveryMs = FLUSH_EVERY_MS } = options;
   // One entry for each workspace that was solved for since the last flush.
   const counts = new Map<string, Count>();
   let flushing: Promise<void> | undefined;
@@ -45,13 +49,18 @@ export const createUsageCounter = (options: UsageCounterOptions): UsageCounter =
       count.sent = { id: newId(), month: count.month, executions: count.executions };
       count.executions = 0;
     }
+    const { sent } = count;
     try {
-      await store(count.workspaceId, count.sent);
-      count.sent = undefined;
-      if (count.executions === 0) counts.delete(name);
+      await store(count.workspaceId, sent);
     } catch (error) {
-      onFailure(error);
+      if (!isPermanent(error)) {
+        onFailure(error);
+        return;
+      }
+      onDropped(sent.executions, error);
     }
+    count.sent = undefined;
+    if (count.executions === 0) counts.delete(name);
   };
   const storeAll = async (): Promise<void> => {
     for (const [name, count] of [...counts]) await storeOne(name, count);

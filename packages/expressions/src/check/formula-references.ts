@@ -16,6 +16,17 @@ export interface FormulaReferences {
   readonly hostFunctions: readonly string[];
 }
 
+/**
+ * The formula in quotes that a call has as its argument at an index: a text where the function takes a lambda. Undefined for every other
+ * argument: text elsewhere is text, whatever it says.
+ */
+export const selectorIn = (call: CallNode, index: number): Formula | undefined => {
+  const argument = call.arguments[index];
+  if (argument === undefined || functionNamed(call.name)?.formOf(index, argument) !== 'lambda') return undefined;
+  const given = readLambdaArgument(argument);
+  return given?.kind === 'selector' && given.parsing.ok ? given.parsing.formula : undefined;
+};
+
 /** Collects the names that a formula depends on, those inside selectors in quotes included. */
 export const formulaReferences = (formula: Formula): FormulaReferences => {
   const names = new NameCollector();
@@ -50,12 +61,10 @@ class NameCollector {
   }
 
   private addCall(node: CallNode, inSelector: boolean): void {
-    const definition = functionNamed(node.name);
-    if (definition === undefined) this.hostFunctions.add(node.name);
-    node.arguments.forEach((argument, index) => {
-      if (inSelector || definition?.formOf(index, argument) !== 'lambda') return;
-      const given = readLambdaArgument(argument);
-      if (given?.kind === 'selector' && given.parsing.ok) this.collect(given.parsing.formula, true);
+    if (functionNamed(node.name) === undefined) this.hostFunctions.add(node.name);
+    node.arguments.forEach((_argument, index) => {
+      const selector = inSelector ? undefined : selectorIn(node, index);
+      if (selector !== undefined) this.collect(selector, true);
     });
   }
 }

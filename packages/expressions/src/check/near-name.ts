@@ -1,5 +1,8 @@
 /** Names longer than this are not compared. */
 const LONGEST = 64;
+/** Pairs of characters that one search compares at most, some ms; a name that need not be compared counts as some. Known names beyond it are not looked at. */
+const MOST_COMPARED = 100_000;
+const COST_OF_NAME = 5;
 
 /**
  * The known name that a misspelt one most likely means, or undefined: the same but for case and separators, one that it begins, or one
@@ -9,14 +12,19 @@ export const nearName = (written: string, known: Iterable<string>): string | und
   if (written.length > LONGEST) return undefined;
   const bare = bareOf(written);
   let nearest: string | undefined;
+  let compared = 0;
   let shortest = Math.max(1, Math.floor(written.length / 3)) + 1;
   for (const name of known) {
     if (name.length > LONGEST) continue;
-    const distance = bareOf(name) === bare ? 0 : distanceOf(bare, bareOf(name));
+    if (compared > MOST_COMPARED) break;
+    const other = bareOf(name);
+    const isFar = Math.abs(bare.length - other.length) >= shortest;
+    compared += COST_OF_NAME + (isFar ? 0 : bare.length * other.length);
+    const distance = isFar ? Infinity : distanceOf(bare, other);
     if (distance < shortest) {
       nearest = name;
       shortest = distance;
-    } else if (nearest === undefined && bare.length > 1 && bareOf(name).startsWith(bare)) nearest = name;
+    } else if (nearest === undefined && bare.length > 1 && other.startsWith(bare)) nearest = name;
   }
   return nearest;
 };

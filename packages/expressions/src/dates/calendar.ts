@@ -17,6 +17,9 @@ export interface CivilDay {
 export const EARLIEST = -62_167_219_200_000;
 export const LATEST = 253_402_300_799_999;
 
+/** Whether a number of epoch milliseconds is one that a date can be. False for NaN. */
+export const isInstant = (moment: number): boolean => moment >= EARLIEST && moment <= LATEST;
+
 const DAYS_PER_ERA = 146_097;
 const DAYS_TO_EPOCH = 719_468;
 

@@ -1,4 +1,4 @@
-import { civilDayOf, DAY, daysInMonth, dayNumberOf, HOUR, MINUTE, SECOND, timeOfDay } from './calendar';
+import { civilDayOf, DAY, daysInMonth, dayNumberOf, HOUR, isInstant, MINUTE, SECOND, timeOfDay } from './calendar';
 
 /** Longer strings are no dates. */
 const LONGEST = 40;
@@ -6,12 +6,18 @@ const LONGEST = 40;
 const ISO_DATE =
   /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(Z|[+-]\d{2}(?::?\d{2})?)?)?$/i;
 
+/** An ISO 8601 date as {@link readIsoDate} reads it, of the years 0000 to 9999, UTC; undefined for every other string. */
+export const parseIsoDate = (text: string): number | undefined => {
+  const moment = readIsoDate(text);
+  return moment !== undefined && isInstant(moment) ? moment : undefined;
+};
+
 /**
  * Reads an ISO 8601 date: `2024-05-01`, `2024-05-01T10:30`, with seconds, with fractions (cut to milliseconds), with `Z` or an
  * offset of at most 14 hours; a space may stand for the `T`. Without a zone it is UTC. Answers epoch milliseconds, or undefined where
- * the string is no date or the day or time does not exist.
+ * the string is no date or the day or time does not exist. An offset may lead out of the years that dates have ({@link isInstant}).
  */
-export const parseIsoDate = (text: string): number | undefined => {
+export const readIsoDate = (text: string): number | undefined => {
   const match = text.length <= LONGEST ? ISO_DATE.exec(text) : null;
   if (match === null) return undefined;
   const part = (group: number): number => Number(match[group] ?? 0);

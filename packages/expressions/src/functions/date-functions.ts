@@ -3,9 +3,8 @@ import {
   civilDayOf,
   DAY,
   dayNumberOf,
-  EARLIEST,
   HOUR,
-  LATEST,
+  isInstant,
   MINUTE,
   monthsBetween,
   SECOND,
@@ -25,9 +24,7 @@ const MOST_MONTHS = 120_000;
 const MOST_YEARS = 10_000;
 
 const inCalendar = (site: CallSite, moment: number): number =>
-  moment >= EARLIEST && moment <= LATEST
-    ? moment
-    : site.fail('out_of_range', 'the result lies outside the years 0000 to 9999');
+  isInstant(moment) ? moment : site.fail('out_of_range', 'the result lies outside the years 0000 to 9999');
 
 const part = (name: string, meaning: string, result: number, read: (moment: number) => number): FunctionDefinition =>
   strict({

@@ -5,6 +5,7 @@ import { finderOf } from '../text/find-text';
 import { distinctValues } from '../values/distinct';
 import { includesValue } from '../values/equal';
 import { describeKind, isList, isMissing } from '../values/kind';
+import { sharedPlaces, shiftPoint } from '../values/round';
 import { type CallSite } from './call-site';
 import { type FunctionDefinition, strict } from './definition';
 import { anything, integer, lambda, list, listOrString, number, object, optional } from './parameters';
@@ -54,9 +55,14 @@ const concatenate = (site: CallSite, run: Run, parts: readonly unknown[]): unkno
 
 const rangeOf = (site: CallSite, run: Run, start: number, end: number, step: number): number[] => {
   if (step === 0) return site.fail('out_of_range', 'the step must not be 0', 2);
-  const length = Math.max(0, Math.ceil((end - start) / step));
-  run.makeList(length, site.node);
-  return Array.from({ length }, (_, index) => start + index * step);
+  const places = sharedPlaces([start, end, step]);
+  const [first, limit, stride] = [shiftPoint(start, places), shiftPoint(end, places), shiftPoint(step, places)];
+  const steps = Math.max(0, Math.ceil((limit - first) / stride));
+  run.makeList(steps, site.node);
+  // Only of numbers with too many digits the last step may be rounded up to the end.
+  const last = first + (steps - 1) * stride;
+  const length = steps > 0 && (stride > 0 ? last >= limit : last <= limit) ? steps - 1 : steps;
+  return Array.from({ length }, (_, index) => (first + index * stride) / 10 ** places);
 };
 
 export const listFunctions: readonly FunctionDefinition[] = [
@@ -123,7 +129,8 @@ export const listFunctions: readonly FunctionDefinition[] = [
     name: 'range',
     group,
     parameters: [number('start'), number('end'), optional(number('step'))],
-    meaning: 'The numbers from start up to but not including end, by step (default 1).',
+    meaning:
+      'The numbers from start up to but not including end, by step (default 1), of the decimals as they are written.',
     example: 'range(0, 10, 4)',
     result: [0, 4, 8],
     apply: (site, run, start, end, step = 1) => rangeOf(site, run, start, end, step),

@@ -1,5 +1,5 @@
-import { EARLIEST, LATEST } from '../dates/calendar';
-import { parseIsoDate } from '../dates/iso-date';
+import { isInstant } from '../dates/calendar';
+import { readIsoDate } from '../dates/iso-date';
 import { type Lambda } from '../run/lambda';
 import { type Pattern } from '../text/pattern';
 import { isList, isPlainObject, type PlainObject } from '../values/kind';
@@ -71,11 +71,11 @@ export const object = (name = 'object'): Parameter<PlainObject> =>
 /** A moment: an ISO 8601 string or epoch milliseconds, of the years 0000 to 9999. The function gets epoch milliseconds. */
 export const date = (name = 'date'): Parameter<number> =>
   value(name, 'date', (given, site, index) => {
-    const moment = typeof given === 'string' ? parseIsoDate(given) : given;
+    const moment = typeof given === 'string' ? readIsoDate(given) : given;
     if (moment === undefined)
       return site.fail('invalid_value', 'the string is no ISO 8601 date, or no such day or time exists', index);
     if (typeof moment !== 'number') return site.failType(index, 'a date', given);
-    if (moment >= EARLIEST && moment <= LATEST) return moment;
+    if (isInstant(moment)) return moment;
     return site.fail('out_of_range', 'dates lie in the years 0000 to 9999', index);
   });
 

@@ -28,8 +28,29 @@ const roundDecimal = (magnitude: number, digits: number): number => {
   return Number.isFinite(rounded) ? rounded : magnitude;
 };
 
+/** More places behind the point are not counted in; ten to their power is exact. */
+const MOST_PLACES = 15;
+
+/**
+ * By how many digits the point moves so that some decimals, as they are written, become whole numbers; 0 where these would have too many
+ * digits to be exact.
+ */
+export const sharedPlaces = (values: readonly number[]): number => {
+  const places = Math.max(...values.map(placesOf));
+  return places <= MOST_PLACES && values.every((value) => Number.isSafeInteger(shiftPoint(value, places))) ? places : 0;
+};
+
+/** Digits behind the point of the shortest decimal that stands for a number. */
+const placesOf = (value: number): number => {
+  if (Number.isInteger(value)) return 0;
+  const [significand = '', exponent = '0'] = String(value).split('e');
+  const point = significand.indexOf('.');
+  return (point < 0 ? 0 : significand.length - point - 1) - Number(exponent);
+};
+
 /** The number times a power of ten, without the error of a multiplication. */
-const shiftPoint = (value: number, digits: number): number => {
+export const shiftPoint = (value: number, digits: number): number => {
+  if (digits === 0) return value;
   const [significand = '', exponent = '0'] = String(value).split('e');
   return Number(`${significand}e${Number(exponent) + digits}`);
 };

@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs';
 import { type RunningStack, startStack } from '@decision/local-stack';
 import { type Connection, readConnection, readPrivateJson, removeFile, writePrivateJson } from '../connection-file';
+import { explainRefusal, requireExternalServers } from '../external-servers';
 import { createTerminal, type Terminal } from '../terminal';
 import { type Fleet, startFleet } from '../fleet/fleet';
 import { prepareServers, type PreparedWorkspace } from '../fleet/prepare';
@@ -22,6 +23,7 @@ interface Opened {
 
 const READY_DEADLINE_MS = 60_000;
 const CACHE_PREFIX = 'decision:';
+const SERVICE_LOGIN = 'decision_services';
 
 /** `npm start` after installing and building: everything from the servers to the welcome, until a signal ends it. */
 export const start = async (root: string): Promise<void> => {
@@ -49,10 +51,13 @@ const launch = async (root: string, terminal: Terminal, opened: Opened[]): Promi
   const lock = takeLaunchLock(paths.lock, () => whereItRuns(paths));
   opened.push({ what: 'lock', close: () => lock.release() });
   await requireFreePort(settings.ingressPort, 'INGRESS_PORT');
+  await requireExternalServers(settings.external);
 
   const stack = await startServers(paths, settings, terminal);
   opened.push({ what: 'servers', close: () => stack.stop() });
-  const workspace = await prepare(paths, settings, stack, terminal);
+  const workspace = await prepare(paths, settings, stack, terminal).catch((error: unknown) => {
+    throw explainRefusal(error, settings.external);
+  });
 
   const logs = openServiceLogs(paths.logs, (line) => terminal.say(line));
   opened.push({ what: 'logs', close: () => logs.close() });
@@ -61,7 +66,7 @@ const launch = async (root: string, terminal: Terminal, opened: Opened[]): Promi
   let publish = (): void => undefined;
   const fleet = await startFleet({
     root,
-    addresses: stack,
+    addresses: { ...stack, databaseUrl: workspace.databaseUrl },
     names: { topicPrefix: settings.topicPrefix, cachePrefix: CACHE_PREFIX },
     ingressPort: settings.ingressPort,
     overrideOf: (service) => overrides.urlOf(service),
@@ -86,6 +91,8 @@ const startServers = (paths: LocalPaths, settings: LaunchSettings, terminal: Ter
     downloads: paths.downloads,
     external: settings.external,
     ports: settings.ports,
+    isBrokerLocked: true,
+    restarts: true,
     onProgress: ({ server, message, elapsedMs }) =>
       terminal.say(`${server}: ${message}${elapsedMs > 0 ? ` (${(elapsedMs / 1000).toFixed(1)} s)` : ''}`),
   });
@@ -101,6 +108,8 @@ const prepare = async (
     addresses: stack,
     names: { topicPrefix: settings.topicPrefix, cachePrefix: CACHE_PREFIX },
     knownApiKey: known?.api_key,
+    // The embedded database's user owns the server.
+    ...(stack.controls.database === undefined ? {} : { serviceLogin: SERVICE_LOGIN }),
     onProgress: (what) => terminal.say(what),
   });
   if (workspace.apiKey !== known?.api_key)

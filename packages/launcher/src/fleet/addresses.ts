@@ -4,6 +4,8 @@ export interface ServerAddresses {
   readonly cacheUrl: string;
   /** Comma-separated host:port. */
   readonly mqBrokers: string;
+  /** What the brokers ask for, by SCRAM-SHA-256; undefined where they let anybody in. */
+  readonly brokerLogin?: { readonly username: string; readonly password: string } | undefined;
 }
 
 export interface FleetNames {
@@ -22,10 +24,19 @@ export const serviceEnvironment = (
   CACHE_URL: addresses.cacheUrl,
   CACHE_KEY_PREFIX: names.cachePrefix,
   MQ_BROKERS: addresses.mqBrokers,
+  ...(addresses.brokerLogin === undefined
+    ? {}
+    : {
+        MQ_SASL_MECHANISM: 'scram-sha-256',
+        MQ_SASL_USERNAME: addresses.brokerLogin.username,
+        MQ_SASL_PASSWORD: addresses.brokerLogin.password,
+      }),
   MQ_TOPIC_PREFIX: names.topicPrefix,
   MAX_WORKERS: String(partitions),
-  // The ingress says who called it.
+  // The ingress says who called it, and proves itself with PROXY_SECRET.
   TRUSTED_PROXIES: '1',
   // Everything together must have stopped ten seconds after Ctrl-C.
   SHUTDOWN_DRAIN_MS: '2500',
+  // The ingress is stopped first.
+  SHUTDOWN_GRACE_MS: '0',
 });

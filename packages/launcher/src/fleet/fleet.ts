@@ -1,9 +1,11 @@
+import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { type ServiceName, topics } from '@decision/contracts';
 import { freePort } from '../free-port';
 import { type Ingress, startIngress } from '../ingress/ingress';
 import { type FleetNames, type ServerAddresses, serviceEnvironment } from './addresses';
 import { waitUntilReady } from './readiness';
+import { type Replicas, watchReplicas } from './replicas';
 import { type ServiceProcess, startServiceProcess } from './service-process';
 
 export interface FleetOptions {
@@ -15,6 +17,8 @@ export interface FleetOptions {
   readonly ingressPort: number;
   /** Environment beyond the common one, by service. */
   readonly environment?: Partial<Record<ServiceName, Readonly<Record<string, string>>>>;
+  /** Processes of a service, of which the ingress asks those that are ready in turn. Default: one. */
+  readonly replicas?: Partial<Record<ServiceName, number>>;
   /** An address that takes a service's place at the ingress. */
   readonly overrideOf?: (service: ServiceName) => string | undefined;
   readonly onLine: (service: ServiceName, line: string) => void;
@@ -26,10 +30,12 @@ export interface FleetOptions {
 /** All services as processes behind one ingress. */
 export interface Fleet {
   readonly baseUrl: string;
+  /** The first process of each service. */
   readonly services: ReadonlyMap<ServiceName, ServiceProcess>;
+  readonly processes: readonly ServiceProcess[];
   /** The environment that every service was given. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Resolves once every service answers ready; rejects with `LaunchError` naming the one that does not. */
+  /** Resolves once every process answers ready; rejects with `LaunchError` naming the service that does not. */
   ready(deadlineMs: number): Promise<void>;
   /** Ingress first, then the services that admit work, then those that do it. Idempotent; at most 8 s. */
   stop(): Promise<void>;
@@ -41,33 +47,54 @@ const INGRESS_DRAIN_MS = 1_000;
 const SERVICE_STOP_MS = 3_500;
 
 export const startFleet = async (options: FleetOptions): Promise<Fleet> => {
-  const services = new Map<ServiceName, ServiceProcess>();
+  const replicas = new Map<ServiceName, Replicas>();
+  // Of this start alone: services are started with it, and those that an engineer adds read it from the connection file.
+  const proxySecret = randomBytes(32).toString('base64url');
   const ingress = await startIngress({
+    proxySecret,
     host: '127.0.0.1',
     port: options.ingressPort,
-    urlOf: (name) => options.overrideOf?.(name) ?? liveUrl(services.get(name)),
+    urlOf: (name) => options.overrideOf?.(name) ?? replicas.get(name)?.nextUrl(),
   });
   const environment = {
     ...serviceEnvironment(options.addresses, options.names, topics.solutionResponse.localPartitions),
     PUBLIC_URL: ingress.url,
+    PROXY_SECRET: proxySecret,
   };
-  for (const name of SERVICES) services.set(name, await startOne(name, environment, options));
+  for (const name of SERVICES) replicas.set(name, await startReplicas(name, environment, options));
+  const processes = [...replicas.values()].flatMap((service) => service.processes);
   let stopping: Promise<void> | undefined;
   return {
     baseUrl: ingress.url,
-    services,
+    services: new Map(
+      [...replicas].flatMap(
+        ([
+          name,
+          {
+            processes: [first],
+          },
+        ]) => (first === undefined ? [] : [[name, first] as const]),
+      ),
+    ),
+    processes,
     environment,
     ready: async (deadlineMs) => {
-      await Promise.all(
-        [...services.values()].map(({ name, url }) => waitUntilReady(name, `${url}/ready`, deadlineMs)),
-      );
+      await Promise.all(processes.map(({ name, url }) => waitUntilReady(name, `${url}/ready`, deadlineMs)));
     },
-    stop: () => (stopping ??= stopAll(ingress, services)),
+    stop: () => (stopping ??= stopAll(ingress, replicas)),
   };
 };
 
-const liveUrl = (service: ServiceProcess | undefined): string | undefined =>
-  service?.pid() === undefined ? undefined : service.url;
+const startReplicas = async (
+  name: ServiceName,
+  environment: Readonly<Record<string, string>>,
+  options: FleetOptions,
+): Promise<Replicas> => {
+  const count = options.replicas?.[name] ?? 1;
+  const processes: ServiceProcess[] = [];
+  while (processes.length < count) processes.push(await startOne(name, environment, options));
+  return watchReplicas(processes);
+};
 
 const startOne = async (
   name: ServiceName,
@@ -84,10 +111,12 @@ const startOne = async (
     ...(options.onStart === undefined ? {} : { onStart: options.onStart }),
   });
 
-const stopAll = async (ingress: Ingress, services: ReadonlyMap<ServiceName, ServiceProcess>): Promise<void> => {
+const stopAll = async (ingress: Ingress, replicas: ReadonlyMap<ServiceName, Replicas>): Promise<void> => {
   await ingress.stop(INGRESS_DRAIN_MS);
-  const workers = [...services.values()].filter(({ name }) => name === 'solve-worker');
-  const admitting = [...services.values()].filter(({ name }) => name !== 'solve-worker');
+  const processes = [...replicas.values()].flatMap((service) => service.processes);
+  const workers = processes.filter(({ name }) => name === 'solve-worker');
+  const admitting = processes.filter(({ name }) => name !== 'solve-worker');
+  for (const service of replicas.values()) service.close();
   await Promise.all(admitting.map((service) => service.stop(SERVICE_STOP_MS)));
   await Promise.all(workers.map((service) => service.stop(SERVICE_STOP_MS)));
 };

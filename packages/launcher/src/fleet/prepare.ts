@@ -1,7 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { createBroker } from '@decision/broker';
 import { ServiceError } from '@decision/contracts';
-import { checkServer, createApiKey, ensureWorkspace, findApiKey, migrate, openDatabase } from '@decision/persistence';
+import {
+  checkServer,
+  createApiKey,
+  ensureServiceLogin,
+  ensureWorkspace,
+  findApiKey,
+  migrate,
+  openDatabase,
+} from '@decision/persistence';
 import { generateApiKey, hashApiKeySecret, parseApiKey } from '@decision/service-kit';
 import { LaunchError } from '../launch-error';
 import { type FleetNames, type ServerAddresses } from './addresses';
@@ -10,6 +18,8 @@ import { type FleetNames, type ServerAddresses } from './addresses';
 export interface PreparedWorkspace {
   readonly workspaceId: string;
   readonly apiKey: string;
+  /** For the services: as the role of `serviceLogin`, else what was given. */
+  readonly databaseUrl: string;
 }
 
 export interface PrepareOptions {
@@ -17,6 +27,11 @@ export interface PrepareOptions {
   readonly names: FleetNames;
   /** A key that an earlier start made; it is used again as long as it works. */
   readonly knownApiKey: string | undefined;
+  /**
+   * A role that services log in with instead of the user of the given URL; it is made, or gets a new password. For databases whose user owns the server;
+   * an operator brings a URL whose user is fit for services.
+   */
+  readonly serviceLogin?: string;
   readonly onProgress: (what: string) => void;
 }
 
@@ -27,21 +42,29 @@ export const prepareServers = async (options: PrepareOptions): Promise<PreparedW
   if (problems.length > 0) throw new LaunchError(problems.join('\n'));
   const [{ applied }, created] = await Promise.all([
     migrate({ url: addresses.databaseUrl }),
-    createTopics(addresses.mqBrokers, names.topicPrefix),
+    createTopics(addresses, names.topicPrefix),
   ]);
   if (applied.length > 0) onProgress(`applied ${applied.length} migrations`);
   if (created.length > 0) onProgress(`created the topics ${created.join(', ')}`);
   const workspace = await ensureWorkspace(addresses.databaseUrl, { slug: 'example', name: 'Example workspace' });
-  return {
-    workspaceId: workspace.id,
-    apiKey: await ensureAdminKey(addresses.databaseUrl, workspace.id, options.knownApiKey),
-  };
+  const apiKey = await ensureAdminKey(addresses.databaseUrl, workspace.id, options.knownApiKey);
+  const { serviceLogin } = options;
+  const databaseUrl =
+    serviceLogin === undefined ? addresses.databaseUrl : await ensureServiceLogin(addresses.databaseUrl, serviceLogin);
+  return { workspaceId: workspace.id, apiKey, databaseUrl };
 };
 
 const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 
-const createTopics = async (brokers: string, topicPrefix: string): Promise<readonly string[]> => {
-  const broker = createBroker({ brokers: brokers.split(','), clientId: 'launcher', topicPrefix }, silent);
+const createTopics = async (
+  { mqBrokers, brokerLogin }: ServerAddresses,
+  topicPrefix: string,
+): Promise<readonly string[]> => {
+  const sasl = brokerLogin && { mechanism: 'scram-sha-256' as const, ...brokerLogin };
+  const broker = createBroker(
+    { brokers: mqBrokers.split(','), clientId: 'launcher', topicPrefix, ...(sasl ? { sasl } : {}) },
+    silent,
+  );
   try {
     return (await broker.ensureTopics('local')).created;
   } finally {

@@ -8,6 +8,7 @@ import {
 } from 'node:http';
 import { randomUUID } from 'node:crypto';
 import { type AddressInfo } from 'node:net';
+import { handleClientErrors, PROXY_SECRET_HEADER, SECURITY_HEADERS } from '@decision/service-kit';
 import { type ErrorCode, errorCodes, routeOf, type ServiceName } from '@decision/contracts';
 
 export interface IngressOptions {
@@ -16,6 +17,8 @@ export interface IngressOptions {
   readonly port: number;
   /** Where a service can be reached now, or undefined while it is down. */
   readonly urlOf: (service: ServiceName) => string | undefined;
+  /** What services know the ingress by, and believe what it says of its clients: PROXY_SECRET. */
+  readonly proxySecret: string;
 }
 
 export interface Ingress {
@@ -29,13 +32,18 @@ const KEEP_ALIVE_MS = 75_000;
 
 /**
  * The local counterpart of the charts' ingress: one address, the route table of the contracts, bodies streamed both ways and
- * nothing else. It adds no header but the forwarding ones and changes no body.
+ * nothing else. It adds no header but the forwarding ones and the proof that they are its own, and changes no body.
  */
 export const startIngress = async (options: IngressOptions): Promise<Ingress> => {
   const agent = new Agent({ keepAlive: true, maxSockets: 1024, maxFreeSockets: 256 });
-  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (incoming, outgoing) =>
-    forward(incoming, outgoing, options.urlOf, agent),
-  );
+  // Services have deadlines for bodies; the time in which they hold one back must not count here either.
+  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: 0 });
+  // Bytes that are no request are refused with a body, after the answers to the requests that came whole before them.
+  const clientErrors = handleClientErrors(server, () => undefined);
+  server.on('request', (incoming, outgoing) => {
+    clientErrors.track(outgoing);
+    forward(incoming, outgoing, options, agent);
+  });
   await listen(server, options.port, options.host);
   const { port } = server.address() as AddressInfo; // a listening TCP server has an AddressInfo
   return { url: `http://${options.host}:${port}`, stop: (drainMs) => stopServer(server, agent, drainMs) };
@@ -50,7 +58,7 @@ const listen = (server: Server, port: number, host: string): Promise<void> =>
 const forward = (
   incoming: IncomingMessage,
   outgoing: ServerResponse,
-  urlOf: IngressOptions['urlOf'],
+  { urlOf, proxySecret }: IngressOptions,
   agent: Agent,
 ): void => {
   const path = (incoming.url ?? '/').split('?', 1)[0] ?? '/';
@@ -76,7 +84,7 @@ const forward = (
     agent,
     method: incoming.method,
     path: incoming.url,
-    headers: forwardedHeaders(incoming),
+    headers: forwardedHeaders(incoming, proxySecret),
   });
   let answered = false;
   upstream.on('response', (answer) => {
@@ -138,13 +146,17 @@ const HOP_BY_HOP = new Set([
   'upgrade',
 ]);
 
-const forwardedHeaders = (incoming: IncomingMessage): Record<string, string | string[] | undefined> => {
+const forwardedHeaders = (
+  incoming: IncomingMessage,
+  proxySecret: string,
+): Record<string, string | string[] | undefined> => {
   const headers: Record<string, string | string[] | undefined> = {};
   for (const [name, value] of Object.entries(incoming.headers))
     if (!HOP_BY_HOP.has(name) || name === 'transfer-encoding') headers[name] = value;
   headers['x-forwarded-for'] = incoming.socket.remoteAddress;
   headers['x-forwarded-proto'] = 'http';
   headers['x-forwarded-host'] = incoming.headers.host;
+  headers[PROXY_SECRET_HEADER] = proxySecret;
   return headers;
 };
 
@@ -163,6 +175,8 @@ const answerError = (incoming: IncomingMessage, outgoing: ServerResponse, code: 
   outgoing.writeHead(errorCodes[code].status, {
     'content-type': 'application/json; charset=utf-8',
     'content-length': Buffer.byteLength(body),
+    'cache-control': 'no-store',
+    ...SECURITY_HEADERS,
     ...(code === 'not_ready' ? { 'retry-after': '1' } : {}),
   });
   outgoing.end(body);

@@ -1,39 +1,71 @@
+import type { BrokerAccess } from '../stack-options';
+import { loginProperties } from './broker-login';
 import { secureAddresses, type SecureListeners, secureProperties, SECURE_PROTOCOLS } from './secure-listeners';
 
-/** Where the broker listens on 127.0.0.1. */
-export interface BrokerPorts {
-  readonly clients: number;
-  /** For the broker's own quorum of one. */
-  readonly controller: number;
+/** A broker that is a controller too, and where it listens on 127.0.0.1. */
+export interface BrokerNode {
+  /** From 1. */
+  readonly id: number;
+  readonly ports: {
+    readonly clients: number;
+    /** For the quorum of controllers. */
+    readonly controller: number;
+  };
 }
 
 const MIB = 1024 * 1024;
+const MOST_COPIES = 3;
 
-/** `server.properties` of a broker that is its own controller. Paths in it are relative to its working directory. */
-export const serverProperties = ({ clients, controller }: BrokerPorts, secure?: SecureListeners): string =>
-  lines({
+/** Copies of each partition, and how many of them must have a message before it is acknowledged. */
+const copiesIn = (brokers: number): { readonly copies: number; readonly inSync: number } => {
+  const copies = Math.min(brokers, MOST_COPIES);
+  return { copies, inSync: copies < MOST_COPIES ? 1 : 2 };
+};
+
+/** Who may reach a broker, and how. */
+export interface BrokerListeners {
+  /** Where given, every listener asks for this account, that of the controllers too; else anybody on the machine may connect. */
+  readonly login?: BrokerAccess | undefined;
+  /** Further listeners, for tests. */
+  readonly secure?: SecureListeners | undefined;
+}
+
+/**
+ * `server.properties` of one broker of a cluster in which every broker is a controller too; most clusters have one. Paths in it are
+ * relative to the broker's working directory.
+ */
+export const serverProperties = (
+  node: BrokerNode,
+  cluster: readonly BrokerNode[],
+  { login, secure }: BrokerListeners = {},
+): string => {
+  const { clients, controller } = node.ports;
+  const { copies, inSync } = copiesIn(cluster.length);
+  return lines({
     'process.roles': 'broker,controller',
-    'node.id': 1,
-    'controller.quorum.voters': `1@127.0.0.1:${controller}`,
+    'node.id': node.id,
+    'controller.quorum.voters': cluster.map(({ id, ports }) => `${id}@127.0.0.1:${ports.controller}`).join(),
     'controller.listener.names': 'CONTROLLER',
     listeners: [`CONTROLLER://127.0.0.1:${controller}`, ...clientAddresses(clients, secure)].join(),
     'advertised.listeners': clientAddresses(clients, secure).join(),
     'listener.security.protocol.map': [
-      'PLAINTEXT:PLAINTEXT',
-      'CONTROLLER:PLAINTEXT',
+      `CLIENTS:${login === undefined ? 'PLAINTEXT' : 'SASL_PLAINTEXT'}`,
+      `CONTROLLER:${login === undefined ? 'PLAINTEXT' : 'SASL_PLAINTEXT'}`,
       ...(secure === undefined ? [] : SECURE_PROTOCOLS),
     ].join(),
+    'inter.broker.listener.name': 'CLIENTS',
+    ...(login === undefined ? {} : loginProperties(login)),
     ...(secure === undefined ? {} : secureProperties(secure)),
     'log.dirs': 'data',
     'auto.create.topics.enable': false,
-    // One node: every internal topic has one copy.
-    'offsets.topic.replication.factor': 1,
+    'min.insync.replicas': inSync,
+    'offsets.topic.replication.factor': copies,
     'offsets.topic.num.partitions': 4,
-    'transaction.state.log.replication.factor': 1,
-    'transaction.state.log.min.isr': 1,
+    'transaction.state.log.replication.factor': copies,
+    'transaction.state.log.min.isr': inSync,
     'transaction.state.log.num.partitions': 4,
-    'share.coordinator.state.topic.replication.factor': 1,
-    'share.coordinator.state.topic.min.isr': 1,
+    'share.coordinator.state.topic.replication.factor': copies,
+    'share.coordinator.state.topic.min.isr': inSync,
     'share.coordinator.state.topic.num.partitions': 4,
     'group.initial.rebalance.delay.ms': 0,
     // A broker that was killed may come back only when its old session has ended: 9 s by default.
@@ -41,15 +73,17 @@ export const serverProperties = ({ clients, controller }: BrokerPorts, secure?: 
     'broker.heartbeat.interval.ms': 500,
     'message.max.bytes': 64 * MIB,
     'replica.fetch.max.bytes': 128 * MIB,
+    'replica.fetch.response.max.bytes': 128 * MIB,
     'socket.request.max.bytes': 128 * MIB,
     'log.cleaner.dedupe.buffer.size': 4 * MIB,
     'log.cleaner.threads': 1,
     'num.network.threads': 2,
     'num.io.threads': 4,
   });
+};
 
 const clientAddresses = (port: number, secure: SecureListeners | undefined): string[] => [
-  `PLAINTEXT://127.0.0.1:${port}`,
+  `CLIENTS://127.0.0.1:${port}`,
   ...(secure === undefined ? [] : secureAddresses(secure)),
 ];
 

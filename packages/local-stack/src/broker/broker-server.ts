@@ -1,38 +1,57 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort } from '../network/free-port';
 import { lastLines, runProgram } from '../process/run-program';
 import type { ServerRecipe } from '../process/server-recipe';
 import type { ServerContext } from '../server-context';
 import { StackError } from '../stack-error';
-import { logProperties, serverProperties } from './broker-configuration';
+import { type BrokerNode, logProperties, serverProperties } from './broker-configuration';
 import { brokerAnswers } from './broker-probe';
-import { scramAccounts } from './secure-listeners';
+import { scramAccount } from './broker-login';
 import { findJava } from './java';
 import { fetchKafkaJars } from './kafka-jars';
 
 const FORMAT_DEADLINE_MS = 120_000;
 const CLUSTER_ID_BYTES = 16;
 
-/** Apache Kafka on loopback, one process that is broker and controller. Its configuration is written anew at each start. */
+/** A broker's place in its cluster. */
+export interface ClusterPlace {
+  readonly node: BrokerNode;
+  /** All brokers of the cluster, this one among them. */
+  readonly nodes: readonly BrokerNode[];
+  /** Folder of this broker in the directory of the stack. */
+  readonly folder: string;
+  /** 22 characters, the same for all brokers; see {@link newClusterId}. It counts when the storage is first made. */
+  readonly clusterId: string;
+  readonly heapMib: number;
+}
+
+/** Apache Kafka on loopback, one process that is broker and controller. */
 export const prepareBroker = async (context: ServerContext): Promise<ServerRecipe> => {
+  const node = { id: 1, ports: { clients: context.port, controller: await freePort() } };
+  const place = { node, nodes: [node], folder: 'broker', clusterId: newClusterId(), heapMib: 512 };
+  return prepareBrokerAt(place, context);
+};
+
+/** One broker of a cluster. Its configuration is written anew at each start. */
+export const prepareBrokerAt = async (place: ClusterPlace, context: ServerContext): Promise<ServerRecipe> => {
   const java = await findJava(context);
   const jars = await fetchKafkaJars(context);
-  const home = join(context.directory, 'broker');
+  const home = join(context.directory, place.folder);
   mkdirSync(home, { recursive: true, mode: 0o700 });
-  const ports = { clients: context.port, controller: await freePort() };
-  writeFileSync(join(home, 'server.properties'), serverProperties(ports, context.secure), { mode: 0o600 });
+  const properties = serverProperties(place.node, place.nodes, context);
+  writeFileSync(join(home, 'server.properties'), properties, { mode: 0o600 });
   writeFileSync(join(home, 'log4j2.properties'), logProperties());
   const machine: JavaProgram = { java, classPath: join(jars, '*'), home };
   emptyTemporary(home);
-  await formatOnce(machine, context);
+  await formatOnce(machine, place.clusterId, context);
   return {
     name: 'broker',
     command: java,
     args: javaArguments(
       machine,
-      ['-Xmx512m', ...(context.durable ? [] : [QUICK_START])],
+      [`-Xmx${place.heapMib}m`, ...(context.durable ? [] : [QUICK_START])],
       ['kafka.Kafka', 'server.properties'],
     ),
     cwd: home,
@@ -40,7 +59,7 @@ export const prepareBroker = async (context: ServerContext): Promise<ServerRecip
     logFile: join(home, 'broker.out'),
     stopSignal: 'SIGTERM',
     prepare: () => Promise.resolve(emptyTemporary(home)),
-    isReady: () => brokerAnswers(context.port),
+    isReady: () => brokerAnswers(context.port, context.login),
   };
 };
 
@@ -82,31 +101,46 @@ const javaEnvironment = (): NodeJS.ProcessEnv => ({
   LC_ALL: process.platform === 'darwin' ? 'en_US.UTF-8' : 'C.UTF-8',
 });
 
-/** Gives the data directory its cluster id. The mark comes last: a format that was cut short is done again. */
-const formatOnce = async (program: JavaProgram, context: ServerContext): Promise<void> => {
+/** What `formatted` says besides the cluster id where clients log in: the account lies in the data. */
+const WITH_ACCOUNT = 'account';
+
+/**
+ * Gives the data directory its cluster id and its account. The mark comes last: a format that was cut short is done again, and so is one that made
+ * no account although clients log in now; what the topics held is lost then.
+ */
+const formatOnce = async (program: JavaProgram, clusterId: string, context: ServerContext): Promise<void> => {
   const mark = join(program.home, 'formatted');
-  if (existsSync(mark)) return;
-  context.say('install', 'formatting its storage');
+  if (existsSync(mark)) {
+    if (context.login === undefined || readFileSync(mark, 'utf8').includes(WITH_ACCOUNT)) return;
+    context.say('install', 'its storage has no account to log in with and is made again, with empty topics');
+  } else context.say('install', 'formatting its storage');
   rmSync(join(program.home, 'data'), { recursive: true, force: true });
-  const clusterId = newClusterId();
-  const main = ['kafka.tools.StorageTool', 'format', '-t', clusterId, '-c', 'server.properties'];
-  if (context.secure !== undefined) main.push(...scramAccounts(context.secure));
+  const format = ['format', '-t', clusterId, '-c', 'server.properties', ...accounts(context)];
+  // A file, which the tool reads: every user of the machine can read the arguments of a process.
+  const argumentFile = join(program.home, 'format.arguments');
+  writeFileSync(argumentFile, `${format.join('\n')}\n`, { mode: 0o600 });
   const { exitCode, output } = await runProgram({
     command: program.java,
-    args: javaArguments(program, ['-Xmx128m', QUICK_START], main),
+    args: javaArguments(program, ['-Xmx128m', QUICK_START], ['kafka.tools.StorageTool', '@format.arguments']),
     cwd: program.home,
     env: javaEnvironment(),
     deadlineMs: FORMAT_DEADLINE_MS,
     signal: context.signal,
   });
+  rmSync(argumentFile, { force: true });
   if (exitCode !== 0) {
     throw new StackError('start_failed', `The broker's storage could not be formatted:\n${lastLines(output)}`);
   }
-  writeFileSync(mark, `${clusterId}\n`);
+  writeFileSync(mark, `${clusterId}\n${context.login === undefined ? '' : `${WITH_ACCOUNT}\n`}`);
 };
 
+const accounts = ({ login, secure }: ServerContext): string[] => [
+  ...(login === undefined ? [] : scramAccount(login, ['SCRAM-SHA-256'])),
+  ...(secure === undefined ? [] : scramAccount(secure.access, ['SCRAM-SHA-256', 'SCRAM-SHA-512'])),
+];
+
 /** 22 characters; the first byte is kept small because a leading dash would be read as an option. */
-const newClusterId = (): string => {
+export const newClusterId = (): string => {
   const bytes = randomBytes(CLUSTER_ID_BYTES);
   bytes.writeUInt8(bytes.readUInt8(0) & 0x7f, 0);
   return bytes.toString('base64url');

@@ -41,13 +41,6 @@ export const secureAddresses = ({ ports }: SecureListeners): string[] => [
 
 export const SECURE_PROTOCOLS = ['SSL:SSL', 'SASL_PLAINTEXT:SASL_PLAINTEXT', 'SASL_SSL:SASL_SSL'] as const;
 
-/** Arguments of the storage tool that make the SCRAM accounts, which live in the broker's metadata. */
-export const scramAccounts = ({ access }: SecureListeners): string[] =>
-  ['SCRAM-SHA-256', 'SCRAM-SHA-512'].flatMap((mechanism) => [
-    '--add-scram',
-    `${mechanism}=[name=${access.username},password=${access.password}]`,
-  ]);
-
 const loginOf = (listener: string, { username, password }: BrokerAccess): Properties => ({
   [`listener.name.${listener}.plain.sasl.jaas.config`]: `${LOGIN}.plain.PlainLoginModule required user_${username}="${password}";`,
   [`listener.name.${listener}.scram-sha-256.sasl.jaas.config`]: `${LOGIN}.scram.ScramLoginModule required;`,

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import type { ServerRecipe } from '../process/server-recipe';
 import type { ServerContext } from '../server-context';
+import { serverPassword } from '../server-password';
 import { outsideLocation } from '../stack-locations';
 import { chooseDatabaseHome } from './database-home';
-import { databasePassword } from './database-password';
 import { acceptsConnections } from './database-probe';
 import { clearDatabaseRemains } from './database-remains';
 import { databaseUser } from './database-user';
@@ -22,7 +22,7 @@ export const prepareDatabase = async (context: ServerContext): Promise<ServerRec
   const user = await databaseUser(existing, context.signal);
   const home = await chooseDatabaseHome(context, user);
   const binaries = await findPostgres(context, home, user);
-  const password = databasePassword(context.directory);
+  const password = serverPassword(context.directory, 'database');
   const data = await initialiseDatabase(context, { binaries, user, home, password });
   return {
     name: 'database',
@@ -40,7 +40,7 @@ export const prepareDatabase = async (context: ServerContext): Promise<ServerRec
 };
 
 export const databaseUrl = (directory: string, port: number): string =>
-  `postgres://${SUPERUSER}:${databasePassword(directory)}@127.0.0.1:${port}/${DATABASE_NAME}`;
+  `postgres://${SUPERUSER}:${serverPassword(directory, 'database')}@127.0.0.1:${port}/${DATABASE_NAME}`;
 
 const settings = (port: number, durable: boolean): string[] =>
   Object.entries({

@@ -7,6 +7,8 @@ import { launchServer, type ServerRun, type ServerWatch, untilServerReady } from
 export interface ServerProcess extends ServerControl {
   /** Asks it to end, and kills it at the deadline. May be called again. */
   stop(deadlineMs: number): Promise<void>;
+  /** Calls the listener each time a run ends by itself. One listener; a later one replaces it. */
+  onDeath(listener: () => void): void;
 }
 
 /** How long a server may take to heed a signal that does not kill outright. */
@@ -19,11 +21,12 @@ const KILL_DEADLINE_MS = 10_000;
  * - starting, then running: `kill` and `stop` lead to down, `pause` to paused; a second `start` does nothing.
  * - paused: `resume` leads back to running; `kill` and `stop` wake it as far as they must.
  *
- * A run that ends by itself leads to down as well and is reported; nothing is started again unasked.
+ * A run that ends by itself leads to down as well and is reported, in the log and to the listener of `onDeath`.
  */
 export const createServerProcess = (recipe: ServerRecipe, watch: ServerWatch): ServerProcess => {
   let run: ServerRun | undefined;
   let frozen: readonly number[] = [];
+  let tellDeath = (): void => undefined;
   const living = (): ServerRun | undefined => (run?.hasEnded === false ? run : undefined);
 
   const forgetFrozen = (): void => {
@@ -45,8 +48,10 @@ export const createServerProcess = (recipe: ServerRecipe, watch: ServerWatch): S
     start: async () => {
       if (living() !== undefined) return;
       await recipe.prepare();
-      run = await launchServer(recipe, watch);
-      await untilServerReady(recipe, run, watch);
+      const launched = await launchServer(recipe, watch);
+      run = launched;
+      void launched.ended.then(() => launched.isEndExpected || tellDeath());
+      await untilServerReady(recipe, launched, watch);
     },
     kill: async (signal = 'SIGKILL') => {
       const target = living();
@@ -73,5 +78,8 @@ export const createServerProcess = (recipe: ServerRecipe, watch: ServerWatch): S
       forgetFrozen();
     },
     pid: () => living()?.pid,
+    onDeath: (listener) => {
+      tellDeath = listener;
+    },
   };
 };

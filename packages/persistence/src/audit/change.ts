@@ -14,6 +14,7 @@ export const changeKinds = [
   'user',
   'user_group',
   'invitation',
+  'worker_floor',
 ] as const;
 
 export type ChangeKind = (typeof changeKinds)[number];
@@ -29,6 +30,8 @@ export interface Change {
   readonly name: string;
   /** Groups of what changed; default none, which only an access without restriction reads. */
   readonly userGroups?: readonly string[];
+  /** Groups of another thing that the change names, such as the context that one is related to: only who sees both reads of it. Default: no other thing. */
+  readonly otherGroups?: readonly string[];
   /** What it was; absent where it was not there. */
   readonly before?: object | null | undefined;
   /** What it is; absent where it is gone. With both given only fields that differ are stored. */

@@ -4,16 +4,17 @@ import { toStoredChange } from './stored-change';
 
 /** The name of the key is kept beside its id: a key can be deleted with its workspace's user. */
 const INSERT = /* sql */ `
-  insert into audit_entries (actor_name, kind, action, subject_id, subject_name, user_groups, before, after)
+  insert into audit_entries (actor_name, kind, action, subject_id, subject_name, user_groups, other_groups, before, after)
   select
     (select name from api_keys where id = cast(substring(app_actor() from '[0-9a-f-]{36}$') as uuid)),
     kind, action, id, name,
     coalesce((select array_agg(given_group) from json_array_elements_text(cast(groups as json)) as given_group), '{}'),
+    case when others <> '' then coalesce((select array_agg(other) from json_array_elements_text(cast(others as json)) as other), '{}') end,
     cast(nullif(before, '') as json), cast(nullif(after, '') as json)
   from unnest(
     cast(:kinds as text[]), cast(:actions as text[]), cast(:ids as text[]), cast(:names as text[]), cast(:groups as text[]),
-    cast(:befores as text[]), cast(:afters as text[])
-  ) as given (kind, action, id, name, groups, before, after)`;
+    cast(:others as text[]), cast(:befores as text[]), cast(:afters as text[])
+  ) as given (kind, action, id, name, groups, others, before, after)`;
 
 /**
  * Writes changes down in the transaction that makes them, so that either both happen or neither. Who, when and from where is taken from
@@ -28,6 +29,7 @@ export const recordChange = async (transaction: Transaction, change: Change | re
     ids: changes.map(({ id }) => id),
     names: changes.map(({ name }) => name),
     groups: changes.map(({ userGroups }) => JSON.stringify(userGroups)),
+    others: changes.map(({ otherGroups }) => (otherGroups === null ? '' : JSON.stringify(otherGroups))),
     befores: changes.map(({ before }) => before ?? ''),
     afters: changes.map(({ after }) => after ?? ''),
   });

@@ -16,6 +16,8 @@ export interface StoredChange {
   readonly id: string;
   readonly name: string;
   readonly userGroups: readonly string[];
+  /** Null where no other thing is named. */
+  readonly otherGroups: readonly string[] | null;
   readonly before: string | null;
   readonly after: string | null;
 }
@@ -31,6 +33,7 @@ export const toStoredChange = ({ before, after, ...change }: Change): StoredChan
     id: storable(change.id),
     name: storable(change.name),
     userGroups: (change.userGroups ?? []).map(asText),
+    otherGroups: change.otherGroups?.map(asText) ?? null,
     before: was && write(was, names, secret),
     after: is && write(is, names, secret),
   };

@@ -2,7 +2,7 @@ import { ServiceError } from '@decision/contracts';
 import { knex } from 'knex';
 import { DatabaseError } from 'pg';
 import { DatabaseFault } from './database-fault';
-import { breaksConnection, translateError } from './translate-error';
+import { breaksConnection, refusesValues, translateError } from './translate-error';
 
 const serverError = (code: string, routine?: string): DatabaseError => {
   const error = new DatabaseError('insert into rules … - the sentence of the server', 1, 'error');
@@ -132,4 +132,15 @@ describe('breaksConnection', () => {
   ])('is false for %p', (error) => {
     expect(breaksConnection(error)).toBe(false);
   });
+});
+
+it.each<[string, unknown, boolean]>([
+  ['a faulty value', translateError(serverError('22P02')), true],
+  ['a reference to nothing', translateError(serverError('23503')), true],
+  ['a missing table', translateError(serverError('42P01')), false],
+  ['a lost connection', translateError(systemError('ECONNRESET')), false],
+  ['a collision', translateError(serverError('40001')), false],
+  ['no failure of the database', new TypeError('x'), false],
+])('refusesValues tells %s from what may succeed later', (_name, error, expected) => {
+  expect(refusesValues(error)).toBe(expected);
 });

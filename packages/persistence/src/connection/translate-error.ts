@@ -25,7 +25,8 @@ const TOO_COMPLEX: Translation = {
 };
 const FOREIGN_GROUPS: Translation = {
   code: 'forbidden',
-  message: 'An access that is restricted to user groups can assign only groups of its own, and at least one.',
+  message:
+    'An access that is restricted to user groups can add and remove only groups of its own, and leaves at least one.',
 };
 const UNEXPECTED: Translation = { code: 'internal_error', message: 'The database could not do what was asked of it.' };
 
@@ -109,3 +110,12 @@ export const translateError = (error: unknown): unknown => {
   const cause = isServerError ? new DatabaseFault(error) : error;
   return new ServiceError(translation.code, translation.message, {}, { cause });
 };
+
+/** SQLSTATE classes of faulty values and of violated constraints. */
+const REFUSED_VALUES: ReadonlySet<string> = new Set(['22', '23']);
+
+/** Whether a translated error says that the database refused the values of a write: the same write again is refused again. */
+export const refusesValues = (error: unknown): boolean =>
+  error instanceof ServiceError &&
+  error.cause instanceof DatabaseFault &&
+  REFUSED_VALUES.has(error.cause.sqlState.slice(0, 2));

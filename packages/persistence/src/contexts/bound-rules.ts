@@ -136,21 +136,56 @@ export const unbindRules = async (transaction: Transaction, contextSlug: string)
 };
 
 const COLLECTIONS = /* sql */ `
-  select name, type, content from workspace_values
+  select name, type, content, user_groups from workspace_values
   where archived_at is null and (name = any (cast(:names as text[])) or exists (
     select from unnest(cast(:names as text[])) as collection where starts_with(workspace_values.name, collection || '.')
   ))`;
 
-/** Members of the collections of values of these names: elements of a list value of the name, and values named `<collection>.<member>`. */
+const COLLECTION_GROUPS = /* sql */ `select collection_groups from contexts where id = cast(:id as uuid)`;
+
+/** By collection, the groups of the key that named it in a context; null, or absent: that key was not restricted (V8). */
+export type CollectionGroups = Readonly<Record<string, readonly string[] | null>>;
+
+export const findCollectionGroups = async (transaction: Transaction, contextId: string): Promise<CollectionGroups> => {
+  const [row] = await query<{ collection_groups: CollectionGroups }>(transaction, COLLECTION_GROUPS, { id: contextId });
+  return row?.collection_groups ?? {};
+};
+
+const SAVE_COLLECTION_GROUPS = /* sql */ `
+  update contexts set collection_groups = cast(:groups as json) where id = cast(:id as uuid)`;
+
+export const saveCollectionGroups = async (
+  transaction: Transaction,
+  contextId: string,
+  groups: CollectionGroups,
+): Promise<void> => {
+  await query(transaction, SAVE_COLLECTION_GROUPS, { id: contextId, groups: JSON.stringify(groups) });
+};
+
+interface CollectionRow {
+  readonly name: string;
+  readonly type: string;
+  readonly content: unknown;
+  readonly user_groups: readonly string[];
+}
+
+/** Visible members of the collections of values of these names, of those that `groupsOf` speaks of only such as share a group: elements of a list value of the name, and values named `<collection>.<member>`. */
 export const loadCollections = async (
   transaction: Transaction,
   names: readonly string[],
+  groupsOf: CollectionGroups = {},
 ): Promise<ReadonlyMap<string, readonly unknown[]>> => {
-  const rows = await query<{ name: string; type: string; content: unknown }>(transaction, COLLECTIONS, { names });
+  const rows = await query<CollectionRow>(transaction, COLLECTIONS, { names });
+  const counts = (collection: string, { user_groups: groups }: CollectionRow): boolean => {
+    const own = Object.hasOwn(groupsOf, collection) ? groupsOf[collection] : null;
+    return own === null || own === undefined || groups.some((group) => own.includes(group));
+  };
   return new Map(
     names.map((collection) => [
       collection,
-      rows.flatMap(({ name, type, content }) => {
+      rows.flatMap((row) => {
+        const { name, type, content } = row;
+        if (!counts(collection, row)) return [];
         if (name === collection) return type === 'list' && Array.isArray(content) ? (content as unknown[]) : [];
         return name.startsWith(`${collection}.`) ? [content] : [];
       }),

@@ -9,11 +9,14 @@ import {
   toContextRecord,
   toRelationshipRecord,
 } from './context-record';
+import { findForeignKeys, type ForeignKeyName } from './foreign-keys';
 
 /** All contexts and relationships of a workspace that are visible. */
 export interface StoredContextWorld {
   readonly contexts: readonly ContextRecord[];
   readonly relationships: readonly RelationshipRecord[];
+  /** Facts whose links every write keeps up, also those of relationships that are still being made. */
+  readonly foreignKeys: readonly ForeignKeyName[];
 }
 
 const LOCK = /* sql */ `
@@ -27,6 +30,28 @@ const LOCK = /* sql */ `
  */
 export const lockContextWorld = async (transaction: Transaction): Promise<void> => {
   await query(transaction, LOCK);
+};
+
+/**
+ * Takes contexts for this transaction alone: whoever writes their instances has finished, and nobody begins before it ends. Whatever changes how
+ * instances are written calls it, after {@link lockContextWorld} and before it writes.
+ */
+export const changeContexts = async (transaction: Transaction, contextIds: readonly string[]): Promise<void> => {
+  for (const id of [...new Set(contextIds)].sort()) {
+    await query(transaction, 'select change_context(cast(:id as uuid))', { id });
+  }
+};
+
+const HOLD = /* sql */ `select hold_context(cast(:id as uuid)) as revision`;
+
+/**
+ * Holds the definition of a context as it is until this transaction ends, together with others who write its instances. Answers the revision of the
+ * definitions of the workspace; undefined where the context is not visible.
+ */
+export const holdContext = async (transaction: Transaction, id: string): Promise<number | undefined> => {
+  const [row] = await query<{ revision: string | null }>(transaction, HOLD, { id });
+  const revision = row?.revision ?? null;
+  return revision === null ? undefined : Number(revision);
 };
 
 const REVISION = /* sql */ `select revision from context_worlds`;
@@ -44,5 +69,10 @@ export const loadContextWorld = async (transaction: Transaction): Promise<Stored
     transaction,
     `select ${relationshipColumns} from context_relationships order by name, id`,
   );
-  return { contexts: contexts.map(toContextRecord), relationships: relationships.map(toRelationshipRecord) };
+  const foreignKeys = await findForeignKeys(transaction);
+  return {
+    contexts: contexts.map(toContextRecord),
+    relationships: relationships.map(toRelationshipRecord),
+    foreignKeys,
+  };
 };

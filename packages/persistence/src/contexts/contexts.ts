@@ -19,6 +19,29 @@ export interface NewContext extends ContextSettings {
   readonly slug: string;
 }
 
+const CREATED_LIKE = /* sql */ `
+  select ${contextColumns} from contexts
+  where name = :name and created_by is not distinct from app_actor()
+    and (cast(:slug as text) is null or slug = :slug)
+    and (cast(:slug as text) is not null or updated_at = created_at
+      and not exists (select from context_instances i where i.context_id = contexts.id)
+      and not exists (select from context_relationships r where contexts.id in (r.from_context_id, r.to_context_id)))
+  order by contexts.created_at desc limit :limit`;
+/** Contexts of one name that are compared with one that is to be created. */
+const MOST_LIKE = 20;
+
+/**
+ * Contexts of a name that this identity created: the one of a slug, or where none is given those that nobody has changed or used since, the newest
+ * first.
+ */
+export const findCreatedLike = async (
+  transaction: Transaction,
+  { name, slug }: { readonly name: string; readonly slug: string | undefined },
+): Promise<readonly ContextRecord[]> => {
+  const rows = await query<ContextRow>(transaction, CREATED_LIKE, { name, slug: slug ?? null, limit: MOST_LIKE });
+  return rows.map(toContextRecord);
+};
+
 export type InsertContextOutcome =
   | { readonly status: 'inserted'; readonly context: ContextRecord }
   /** Another context, perhaps a hidden one, has the slug. */
@@ -87,6 +110,10 @@ export const findContext = async (transaction: Transaction, name: ContextName): 
   return row && toContextRecord(row);
 };
 
+/** The visible context that a path names by id or by slug; undefined where there is none. */
+export const findContextByName = async (transaction: Transaction, name: string): Promise<ContextRecord | undefined> =>
+  (await findContext(transaction, { id: name })) ?? findContext(transaction, { slug: name });
+
 const UPDATE = /* sql */ `
   update contexts set (${COLUMNS}) = row (${EXPRESSIONS}),
     updated_at = greatest(clock_timestamp(), updated_at + interval '1 millisecond'), updated_by = app_actor()
@@ -111,22 +138,25 @@ export const updateContext = async (
 const COUNT_REGISTERED = /* sql */ `
   select count(*) as registered from context_registrations where context_id = cast(:id as uuid)`;
 
-const DELETE = /* sql */ `delete from contexts where id = cast(:id as uuid) returning ${contextColumns}`;
+const HIDE = /* sql */ `select hide_context(cast(:id as uuid)) as hidden`;
 
-/** A context that is gone, with its instances. */
+/** A context that is gone. */
 export interface DeletedContext {
   readonly context: ContextRecord;
   /** Registered evaluations that ended with it. */
   readonly registered: number;
 }
 
-/** Deletes a context with its instances and relationships; undefined where it is not visible. */
+/**
+ * Deletes a context with its relationships; undefined where it is not visible. It and its instances are hidden from everybody with this transaction, and
+ * its slug is free; the data is removed afterwards ({@link removeContextStep}).
+ */
 export const deleteContext = async (transaction: Transaction, id: string): Promise<DeletedContext | undefined> => {
-  if (!isUuid(id)) return undefined;
+  const context = await findContext(transaction, { id });
+  if (context === undefined) return undefined;
   const [counted] = await query<{ registered: string }>(transaction, COUNT_REGISTERED, { id });
-  const [row] = await query<ContextRow>(transaction, DELETE, { id });
-  if (row === undefined) return undefined;
-  const context = toContextRecord(row);
+  const [row] = await query<{ hidden: boolean }>(transaction, HIDE, { id });
+  if (row?.hidden !== true) return undefined;
   await recordChange(transaction, changeOfContext('delete', context));
   return { context, registered: Number(counted?.registered ?? 0) };
 };

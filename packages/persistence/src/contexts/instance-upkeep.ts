@@ -1,25 +1,12 @@
 import { type Database } from '../connection/database';
 import { type HeldInstances } from './fence';
 
-/** An instance of some workspace that was left alone. */
-export interface LeftInstance {
-  readonly workspaceId: string;
-  readonly contextId: string;
-  readonly instanceId: string;
-}
-
 /** An operation whose holder has been silent for longer than its lease, held by the caller from now on. */
 export interface TakenOperation {
   readonly workspaceId: string;
   readonly contextId: string;
   /** With the new fences: what the former holder writes with the old ones changes nothing. */
   readonly held: HeldInstances;
-}
-
-interface LeftRow {
-  readonly workspace_id: string;
-  readonly context_id: string;
-  readonly instance_id: string;
 }
 
 const TAKE = /* sql */ `
@@ -51,15 +38,72 @@ export const takeOverOperations = async (
   }));
 };
 
-const SWEEP = /* sql */ `select * from sweep_expired_instances(cast(:most as integer))`;
+/** What one step deletes at most: each step is a transaction of its own, and a short one. */
+export interface StepBounds {
+  /** Instances, or other rows where a step deletes those. */
+  readonly rows: number;
+  /** Entries of history that a step deletes beside instances. */
+  readonly history: number;
+  /** Of the values of those rows, as they are stored. The first row may be larger. */
+  readonly bytes: number;
+}
 
-/** Deletes instances of all workspaces that have expired and are free, the longest gone first (C107). */
+const SWEEP = /* sql */ `
+  select * from sweep_expired_step(cast(:rows as integer), cast(:history as integer), cast(:bytes as bigint))`;
+
+/** Rows that a step deleted. */
+export interface SweptRows {
+  readonly instances: number;
+  readonly history: number;
+}
+
+/**
+ * Takes one step through the instances of all workspaces that have expired and are free, the longest gone first (C107). Nothing is left to do where it
+ * deleted nothing.
+ */
 export const sweepExpiredInstances = async (
   database: Pick<Database, 'lookUp'>,
-  most: number,
-): Promise<readonly LeftInstance[]> => {
-  const rows = await database.lookUp<LeftRow>(SWEEP, { most });
-  return rows.map(toLeft);
+  { rows, history, bytes }: StepBounds,
+): Promise<SweptRows> => {
+  const [row] = await database.lookUp<{ instances: string; history: string }>(SWEEP, { rows, history, bytes });
+  return { instances: Number(row?.instances ?? 0), history: Number(row?.history ?? 0) };
+};
+
+const REMOVE = /* sql */ `select * from remove_context_step(cast(:rows as integer), cast(:bytes as bigint))`;
+
+/** How far the removal of a deleted context has come: rows that are gone altogether. */
+export interface ContextRemoval {
+  readonly contextId: string;
+  /** Of the context before it was deleted. */
+  readonly slug: string;
+  readonly history: number;
+  readonly links: number;
+  readonly instances: number;
+  /** Rows of all kinds that this step removed. */
+  readonly removed: number;
+  /** Whether the context itself is gone too, and nothing of it is left. */
+  readonly done: boolean;
+}
+
+type RemovalRow = Record<'context_id' | 'slug' | 'history' | 'links' | 'instances' | 'removed', string> & {
+  readonly done: boolean;
+};
+
+/**
+ * Takes one step of the removal of a deleted context of some workspace, the one that was left alone longest; undefined where none is to be removed
+ * now. Contexts are removed side by side, each by one process at a time; a process that dies loses no more than its step.
+ */
+export const removeContextStep = async (
+  database: Pick<Database, 'lookUp'>,
+  { rows, bytes }: Omit<StepBounds, 'history'>,
+): Promise<ContextRemoval | undefined> => {
+  const [row] = await database.lookUp<RemovalRow>(REMOVE, { rows, bytes });
+  if (row === undefined) return undefined;
+  const { context_id: contextId, slug, history, links, instances, removed, done } = row;
+  return {
+    ...{ contextId, slug, done },
+    ...{ history: Number(history), links: Number(links), instances: Number(instances), removed: Number(removed) },
+  };
 };
 
 const FORGET = /* sql */ `select forget_stale_tickets(cast(:most as integer)) as forgotten`;
@@ -69,9 +113,3 @@ export const forgetStaleTickets = async (database: Pick<Database, 'lookUp'>, mos
   const [row] = await database.lookUp<{ forgotten: string }>(FORGET, { most });
   return Number(row?.forgotten ?? 0);
 };
-
-const toLeft = ({ workspace_id, context_id, instance_id }: LeftRow): LeftInstance => ({
-  workspaceId: workspace_id,
-  contextId: context_id,
-  instanceId: instance_id,
-});

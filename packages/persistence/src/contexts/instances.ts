@@ -1,8 +1,8 @@
-import { ServiceError } from '@decision/contracts';
+import { contextLimits, ServiceError } from '@decision/contracts';
 import { query, type Transaction } from '../connection/query';
-import { among } from './among';
 import {
   alive,
+  among,
   instanceColumns,
   type InstanceRecord,
   type InstanceRow,
@@ -43,8 +43,8 @@ export interface InstancePage {
 const LIST = /* sql */ `
   select ${instanceColumns} from context_instances i
   where i.context_id = cast(:context as uuid) and i.version > 0 and ${alive}
-    and i.instance_id > cast(:after as text) collate "C" and starts_with(i.instance_id, :prefix)
-    and i.instance_id >= cast(:prefix as text) collate "C"
+    and i.instance_id > cast(:after as text) collate "C"
+    and i.instance_id >= cast(:prefix as text) collate "C" and i.instance_id < cast(:end as text) collate "C"
     and (cast(:complete as boolean) is null or cast(:complete as boolean) = not exists (
       select from unnest(cast(:required as text[])) as fact
       where coalesce(i.facts -> fact, case when fact = any (cast(:defaulted as text[])) then jsonb 'true' else jsonb 'null' end) = jsonb 'null'
@@ -63,6 +63,7 @@ export const listInstances = async (
     context: contextId,
     after: page.cursor === undefined ? '' : readIdCursor(page.cursor),
     prefix,
+    end: endOfPrefix(prefix),
     complete: completeness?.complete ?? null,
     required: completeness?.required ?? [],
     defaulted: completeness?.defaulted ?? [],
@@ -72,6 +73,22 @@ export const listInstances = async (
   const last = instances.at(-1);
   const nextCursor = rows.length > page.limit && last !== undefined ? writeIdCursor(last.instanceId) : null;
   return { instances, nextCursor };
+};
+
+const LAST_CHARACTER = 0x10ffff;
+/** No id has so many characters that take two UTF-16 units each. */
+const BEHIND_ALL_IDS = String.fromCodePoint(LAST_CHARACTER).repeat(contextLimits.instanceIdLength);
+
+/** The first text, in the order of bytes, behind all ids that begin with a prefix: a range of the index, whatever the planner knows of the prefix. */
+const endOfPrefix = (prefix: string): string => {
+  const characters = [...prefix];
+  for (let last = characters.pop(); last !== undefined; last = characters.pop()) {
+    const code = last.codePointAt(0) ?? LAST_CHARACTER;
+    if (code === LAST_CHARACTER) continue;
+    // Surrogates are no characters of the database.
+    return characters.join('') + String.fromCodePoint(code === 0xd7ff ? 0xe000 : code + 1);
+  }
+  return BEHIND_ALL_IDS;
 };
 
 const writeIdCursor = (id: string): string => Buffer.from(JSON.stringify({ after: id })).toString('base64url');

@@ -1,6 +1,5 @@
 import { query, type Transaction } from '../connection/query';
-import { among } from './among';
-import { alive, type StoredFacts } from './instance-record';
+import { alive, among, type StoredFacts } from './instance-record';
 
 /** Which instance a foreign key names; null: none. */
 export interface LinkWrite {
@@ -22,7 +21,7 @@ const JOIN = /* sql */ `
   where w.target_id <> ''
   on conflict (context_id, instance_id, fact, target_id) do update set former = false where context_links.former`;
 
-/** Notes which instances foreign keys name now. What they named before stays as former, until {@link forgetFormerLinks} (C116). */
+/** Notes which instances foreign keys name now, whatever was noted before. What they named before stays as former, until {@link forgetFormerLinks} (C116). */
 export const writeLinks = async (
   transaction: Transaction,
   contextId: string,
@@ -39,69 +38,67 @@ export const writeLinks = async (
   await query(transaction, JOIN, bindings);
 };
 
-const BACKFILL = /* sql */ `
-  insert into context_links (context_id, instance_id, fact, target_id)
-  select i.context_id, i.instance_id, :fact, i.facts ->> :fact
-  from context_instances i
-  where i.context_id = cast(:context as uuid) and jsonb_typeof(i.facts -> :fact) in ('string', 'number')
-    and length(i.facts ->> :fact) between 1 and 512
-  on conflict do nothing`;
-
-/** Links every instance that there already is, for a fact that has become a foreign key. */
-export const linkExistingInstances = async (
-  transaction: Transaction,
-  contextId: string,
-  fact: string,
-): Promise<void> => {
-  await query(transaction, BACKFILL, { context: contextId, fact });
-};
-
 const TARGETS = /* sql */ `
-  select distinct target_id from context_links
+  select instance_id, target_id from context_links
   where context_id = cast(:context as uuid) and fact = :fact and instance_id = any (cast(:ids as text[]))
-    and target_id > cast(:after as text) collate "C"
-  order by target_id limit :limit`;
+    and (instance_id, target_id) > (cast(:after_instance as text) collate "C", cast(:after_target as text) collate "C")
+  order by instance_id, target_id limit :limit`;
 
-const HOLDERS = /* sql */ `
-  select distinct instance_id as target_id from context_links
-  where context_id = cast(:context as uuid) and fact = :fact and target_id = any (cast(:ids as text[])) and not former
-    and instance_id > cast(:after as text) collate "C"
-  order by target_id limit :limit`;
+/** An instance, and one that its foreign key names. */
+export interface LinkEnds {
+  readonly instanceId: string;
+  readonly targetId: string;
+}
 
-/** A page of one side of links. */
-export interface LinkPage {
+/** Links of some instances. */
+export interface LinkQuery {
   /** The context whose instances hold the foreign key. */
   readonly contextId: string;
   readonly fact: string;
   readonly instanceIds: readonly string[];
-  /** The last id of the page before; empty for the first. */
-  readonly after: string;
   readonly limit: number;
 }
 
-const findEnds = async (transaction: Transaction, sql: string, page: LinkPage): Promise<readonly string[]> => {
-  const { contextId, fact, instanceIds, after, limit } = page;
-  const bindings = { context: contextId, fact, ids: instanceIds, after, limit };
-  const rows = await query<{ target_id: string }>(transaction, sql, bindings);
-  return rows.map(({ target_id }) => target_id);
+/** What the foreign keys of these instances name or named before, by instance, in order; `after` is the last one of the page before. */
+export const findLinkTargets = async (
+  transaction: Transaction,
+  { contextId, fact, instanceIds, after, limit }: LinkQuery & { readonly after: LinkEnds | undefined },
+): Promise<readonly LinkEnds[]> => {
+  const rows = await query<{ instance_id: string; target_id: string }>(transaction, TARGETS, {
+    ...{ context: contextId, fact, ids: instanceIds, limit },
+    ...{ after_instance: after?.instanceId ?? '', after_target: after?.targetId ?? '' },
+  });
+  return rows.map(({ instance_id, target_id }) => ({ instanceId: instance_id, targetId: target_id }));
 };
 
-/** Ids that the foreign keys of these instances name or named before, in order. */
-export const findLinkTargets = (transaction: Transaction, page: LinkPage): Promise<readonly string[]> =>
-  findEnds(transaction, TARGETS, page);
+const HOLDERS = /* sql */ `
+  select distinct instance_id from context_links
+  where context_id = cast(:context as uuid) and fact = :fact and target_id = any (cast(:ids as text[])) and not former
+    and instance_id > cast(:after as text) collate "C"
+  order by instance_id limit :limit`;
 
-/** Instances whose foreign key names one of these ids, in order. */
-export const findLinkHolders = (transaction: Transaction, page: LinkPage): Promise<readonly string[]> =>
-  findEnds(transaction, HOLDERS, page);
+/** Instances whose foreign key names one of these ids, in order; `after` is the last one of the page before, empty for the first. */
+export const findLinkHolders = async (
+  transaction: Transaction,
+  { contextId, fact, instanceIds, after, limit }: LinkQuery & { readonly after: string },
+): Promise<readonly string[]> => {
+  const bindings = { context: contextId, fact, ids: instanceIds, after, limit };
+  const rows = await query<{ instance_id: string }>(transaction, HOLDERS, bindings);
+  return rows.map(({ instance_id }) => instance_id);
+};
 
 const FORGET = /* sql */ `
   delete from context_links l
-  using unnest(cast(:ids as text[]), cast(:versions as bigint[])) as told (instance_id, version),
-    context_instances i
+  using unnest(cast(:ids as text[]), cast(:versions as bigint[])) as told (instance_id, version)
   where l.context_id = cast(:context as uuid) and ${among('l')} and l.instance_id = told.instance_id and l.former
-    and i.context_id = l.context_id and i.instance_id = l.instance_id and i.version = told.version`;
+    and told.version = coalesce((
+      select i.version from context_instances i where i.context_id = l.context_id and i.instance_id = l.instance_id
+    ), 0)`;
 
-/** Forgets what foreign keys of instances named before; an instance that was written since this version keeps all of it. */
+/**
+ * Forgets what foreign keys of instances named before; an instance that was written since this version keeps all of it. An instance that is gone has
+ * the version 0.
+ */
 export const forgetFormerLinks = async (
   transaction: Transaction,
   contextId: string,

@@ -1,5 +1,6 @@
 import { query, type Transaction } from '../connection/query';
 import { alive, type InstanceState, stateColumns, type StateRow, toInstanceState } from './instance-record';
+import { markUntold } from './untold';
 
 /** An instance whose row this transaction holds. */
 export interface LockedInstance extends InstanceState {
@@ -41,10 +42,20 @@ const LOCK = /* sql */ `
   order by i.instance_id
   for update of i`;
 
-const FORGET = ['context_history', 'context_links', 'context_registrations'].map(
-  (table) =>
-    /* sql */ `delete from ${table} where context_id = cast(:context as uuid) and instance_id = any (cast(:ids as text[]))`,
-);
+const FORGET = [
+  ...['context_history', 'context_registrations'].map(
+    (table) =>
+      /* sql */ `delete from ${table} where context_id = cast(:context as uuid) and instance_id = any (cast(:ids as text[]))`,
+  ),
+  // Those that it named are still to be told.
+  /* sql */ `
+  update context_links set former = true
+  where context_id = cast(:context as uuid) and instance_id = any (cast(:ids as text[])) and not former`,
+];
+const IS_READ = /* sql */ `select context_is_read(cast(:context as uuid)) as is_read`;
+
+/** How long whoever submits an expired instance again has to tell those who read the former one, ms: as long as requests may run. */
+const TELL_LEASE_MS = 300_000;
 
 interface LockedRow extends StateRow {
   readonly busy: boolean;
@@ -54,7 +65,7 @@ interface LockedRow extends StateRow {
 
 /**
  * Takes the rows of instances, in the order of their ids, so that no two transactions wait for each other. What has expired and is free comes
- * back empty, with nothing of the old left (C106).
+ * back empty; nothing of the old is left but what says who read it (C106).
  */
 export const lockInstances = async (
   transaction: Transaction,
@@ -69,8 +80,14 @@ export const lockInstances = async (
     rows = await lock();
   }
   const gone = rows.filter(({ busy, expired }) => expired && !busy).map(({ instance_id }) => instance_id);
-  if (gone.length > 0) for (const sql of FORGET) await query(transaction, sql, { context: contextId, ids: gone });
+  if (gone.length > 0) await forget(transaction, contextId, gone);
   return rows.filter(({ version, busy, expired }) => create || busy || !(expired || version === '0')).map(toLocked);
+};
+
+const forget = async (transaction: Transaction, contextId: string, ids: readonly string[]): Promise<void> => {
+  for (const sql of FORGET) await query(transaction, sql, { context: contextId, ids });
+  const [row] = await query<{ is_read: boolean }>(transaction, IS_READ, { context: contextId });
+  if (row?.is_read === true) await markUntold(transaction, contextId, ids, TELL_LEASE_MS);
 };
 
 const toLocked = (row: LockedRow): LockedInstance => {

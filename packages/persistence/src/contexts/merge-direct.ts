@@ -27,7 +27,10 @@ interface MergedRow {
   readonly transaction_id: string;
 }
 
-/** Free rows whose line is empty and that have not expired; others are left to the line. */
+/**
+ * Free rows whose line is empty and that have not expired; others are left to the line. So are rows of which some asset that was bound once owns a fact
+ * that is given: what assets own is changed there.
+ */
 const MERGE = /* sql */ `
   insert into context_instances as i (context_id, instance_id, facts, version, expires_at)
   select cast(:context as uuid), given.instance_id, cast(given.facts as jsonb), 1,
@@ -39,6 +42,9 @@ const MERGE = /* sql */ `
   where i.operation_id is null and ${alive} and not exists (
     select from context_tickets t
     where t.context_id = i.context_id and t.instance_id = i.instance_id and t.lease_until > clock_timestamp()
+  ) and not exists (
+    select from jsonb_each(i.executions) as asset, jsonb_array_elements_text(asset.value -> 'owned_facts') as owned (fact)
+    where excluded.facts -> owned.fact is not null
   )
   returning i.instance_id, i.version = 1 as is_new, i.facts, i.expires_at, i.version, i.updated_at,
     cast(pg_current_xact_id() as text) as transaction_id`;

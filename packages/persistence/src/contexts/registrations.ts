@@ -1,6 +1,6 @@
 import { type AssetType } from '@decision/contracts';
 import { query, type Transaction } from '../connection/query';
-import { among } from './among';
+import { among } from './instance-record';
 
 /** An evaluation that waits for facts. */
 export interface Registration {

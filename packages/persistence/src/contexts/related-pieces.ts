@@ -18,8 +18,8 @@ export interface RelatedPiecesQuery {
   readonly facts: readonly WantedFact[] | undefined;
   /** Links that one statement follows at most. */
   readonly most: number;
-  /** Of instances with more related ones than this, the rest may be left out. Default: no bound. */
-  readonly mostOfEach?: number | undefined;
+  /** Of instances whose related ones take more bytes than this, the rest may be left out. Default: no bound. */
+  readonly mostBytesOfEach?: number | undefined;
 }
 
 /** Some of the instances that are related to one, in the order of their ids. */
@@ -27,6 +27,8 @@ export interface RelatedPiece {
   readonly ofId: string;
   /** Facts of each, derived ones among them: those that are wanted, null where there is none, or all. */
   readonly related: readonly StoredFacts[];
+  /** Of what is wanted of these, as JSON. */
+  readonly bytes: number;
 }
 
 const LINKS = /* sql */ `
@@ -43,6 +45,7 @@ const LINKS = /* sql */ `
 const piecesOf = (wanted: string): string => /* sql */ `
   with page as materialized (${LINKS})
   select page.target_id, max(page.instance_id) as last, cast(count(*) as integer) as links,
+    cast(coalesce(sum(octet_length(cast(i.wanted as text))), 0) as double precision) as bytes,
     json_agg(i.wanted order by page.instance_id) filter (where i.wanted is not null) as found
   from page left join lateral (
     select ${wanted} as wanted from context_instances i
@@ -61,6 +64,7 @@ interface PieceRow {
   readonly target_id: string;
   readonly last: string;
   readonly links: number;
+  readonly bytes: number;
   /** Facts, or the values of the wanted ones. */
   readonly found: readonly (StoredFacts | readonly unknown[])[] | null;
 }
@@ -71,7 +75,7 @@ interface PieceRow {
  */
 export async function* findRelatedPieces(
   transaction: Transaction,
-  { contextId, foreignKeyFact, ids, facts, most, mostOfEach = Infinity }: RelatedPiecesQuery,
+  { contextId, foreignKeyFact, ids, facts, most, mostBytesOfEach = Infinity }: RelatedPiecesQuery,
 ): AsyncGenerator<RelatedPiece> {
   const sql = facts === undefined ? WHOLE : piecesOf(`json_build_array(${facts.map((_, index) => valueOfFact(index)).join(', ')})`); // prettier-ignore
   const fixed = { context: contextId, key: foreignKeyFact, most, ...bindingsOf(facts ?? []) };
@@ -83,7 +87,7 @@ export async function* findRelatedPieces(
     const [first = ''] = open;
     // Within a target there are only its own links, so that the index is entered where the page before ended.
     const rows = await query<PieceRow>(transaction, sql, { ...fixed, ids: after === '' ? open : [first], after });
-    for (const { target_id: ofId, found } of rows) yield { ofId, related: (found ?? []).map(toFacts) };
+    for (const { target_id: ofId, found, bytes } of rows) yield { ofId, related: (found ?? []).map(toFacts), bytes };
     const last = rows.at(-1);
     const isFull = rows.reduce((sum, { links }) => sum + links, 0) >= most;
     if (last === undefined || !isFull) {
@@ -91,10 +95,10 @@ export async function* findRelatedPieces(
       [after, ofFirst] = ['', 0];
       continue;
     }
-    ofFirst = (last.target_id === first ? ofFirst : 0) + (last.found?.length ?? 0);
+    ofFirst = (last.target_id === first ? ofFirst : 0) + last.bytes;
     open = open.slice(open.indexOf(last.target_id));
     after = last.last;
-    if (ofFirst <= mostOfEach) continue;
+    if (ofFirst <= mostBytesOfEach) continue;
     open = open.slice(1);
     [after, ofFirst] = ['', 0];
   }

@@ -43,9 +43,18 @@ export const insertRelationship = async (
     id: fromContextId,
     name: owner.slug,
     userGroups: owner.userGroups,
+    otherGroups: await groupsOf(transaction, toContextId),
     after: inserted,
   });
   return { status: 'inserted', relationship: inserted };
+};
+
+const GROUPS = /* sql */ `select user_groups from contexts where id = cast(:id as uuid)`;
+
+/** Who sees the context that a relationship leads to. */
+const groupsOf = async (transaction: Transaction, id: string): Promise<readonly string[]> => {
+  const [row] = await query<{ user_groups: readonly string[] }>(transaction, GROUPS, { id });
+  return row?.user_groups ?? [];
 };
 
 const DELETE = /* sql */ `
@@ -68,6 +77,7 @@ export const deleteRelationship = async (
     id: owner.id,
     name: owner.slug,
     userGroups: owner.userGroups,
+    otherGroups: await groupsOf(transaction, deleted.toContextId),
     before: deleted,
   });
   return deleted;

@@ -57,17 +57,24 @@ export const returnTickets = async (
 };
 
 const READY = /* sql */ `
-  select t.instance_id from context_tickets t
-  left join context_instances i on i.context_id = t.context_id and i.instance_id = t.instance_id
-  where t.ticket_id = cast(:ticket as uuid) and i.operation_id is null and not exists (
-    select from context_tickets before
-    where before.context_id = t.context_id and before.instance_id = t.instance_id and before.sequence < t.sequence
-      and before.lease_until > clock_timestamp()
-  )
-  order by t.instance_id`;
+  select array(
+    select t.instance_id from context_tickets t
+    left join context_instances i on i.context_id = t.context_id and i.instance_id = t.instance_id
+    where t.ticket_id = cast(:ticket as uuid) and i.operation_id is null and not exists (
+      select from context_tickets before
+      where before.context_id = t.context_id and before.instance_id = t.instance_id and before.sequence < t.sequence
+        and before.lease_until > clock_timestamp()
+    )
+    order by t.instance_id
+  ) as turns
+  from contexts where id = cast(:context as uuid)`;
 
-/** Instances that are free and whose line the holder of this ticket leads. */
-export const findTurns = async (transaction: Transaction, ticketId: string): Promise<readonly string[]> => {
-  const rows = await query<{ instance_id: string }>(transaction, READY, { ticket: ticketId });
-  return rows.map(({ instance_id }) => instance_id);
+/** Instances of a context that are free and whose line the holder of this ticket leads; undefined where the context is gone. */
+export const findTurns = async (
+  transaction: Transaction,
+  contextId: string,
+  ticketId: string,
+): Promise<readonly string[] | undefined> => {
+  const [row] = await query<{ turns: readonly string[] }>(transaction, READY, { context: contextId, ticket: ticketId });
+  return row?.turns;
 };

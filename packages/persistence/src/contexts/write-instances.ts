@@ -1,8 +1,7 @@
 import { type Bindings, query, type Transaction } from '../connection/query';
-import { among } from './among';
 import { type WrittenRow } from './commit-outcome';
 import { END_OPERATION, FENCED, heldBindings, type HeldInstances } from './fence';
-import { type StoredExecutions, type StoredFacts } from './instance-record';
+import { among, type StoredExecutions, type StoredFacts } from './instance-record';
 import { refuseTooLarge } from './refuse-too-large';
 
 /** What an instance becomes. */

@@ -80,6 +80,18 @@ export const rotateApiKey = async (
   return { status: 'rotated', key, ended: [locked.selector, ...ended.map((row) => row.selector)] };
 };
 
+const PREDECESSORS = /* sql */ `
+  with recursive lineage as (
+    select id, rotated_from from api_keys where id = cast(:id as uuid)
+    union
+    select api_keys.id, api_keys.rotated_from from api_keys join lineage on api_keys.id = lineage.rotated_from
+  )
+  select id from lineage where id <> cast(:id as uuid)`;
+
+/** The keys whose place this one has taken, however many rotations ago: what names one of them means this one too. */
+export const findPredecessors = async (transaction: Transaction, id: string): Promise<readonly string[]> =>
+  isUuid(id) ? (await query<{ id: string }>(transaction, PREDECESSORS, { id })).map((row) => row.id) : [];
+
 /** The role of a key; undefined where none is visible. */
 export const findKeyRole = async (transaction: Transaction, id: string): Promise<string | undefined> => {
   const [row] = isUuid(id) ? await query<{ role: string }>(transaction, ROLE, { id }) : [];

@@ -11,6 +11,15 @@ import { administration } from './0010-administration';
 import { usage } from './0011-usage';
 import { owedAnnouncements } from './0012-owed-announcements';
 import { contexts } from './0013-contexts';
+import { contextForeignKeys } from './0014-context-foreign-keys';
+import { visibility } from './0015-visibility';
+import { deploymentSecrets } from './0016-deployment-secrets';
+import { contextCreators } from './0017-context-creators';
+import { workerFloors } from './0018-worker-floors';
+import { contextRemovals } from './0019-context-removals';
+import { auditOfTwo } from './0020-audit-of-two';
+import { untoldReaders } from './0021-untold-readers';
+import { stepsByIndex } from './0022-steps-by-index';
 import { type Migration } from './migration';
 
 /** Every migration, in order. */
@@ -28,6 +37,15 @@ export const allMigrations: readonly Migration[] = [
   usage,
   owedAnnouncements,
   contexts,
+  contextForeignKeys,
+  visibility,
+  deploymentSecrets,
+  contextCreators,
+  workerFloors,
+  contextRemovals,
+  auditOfTwo,
+  untoldReaders,
+  stepsByIndex,
 ];
 
 /** Where the database remembers which were applied. */

@@ -1,5 +1,7 @@
+import { randomBytes } from 'node:crypto';
 import { ServiceError } from '@decision/contracts';
-import { type Client, DatabaseError } from 'pg';
+import { type Client, DatabaseError, escapeIdentifier, escapeLiteral } from 'pg';
+import { asAdministrator } from '../connection/administrator';
 import { DatabaseFault } from '../connection/database-fault';
 import { runtimeRole } from '../connection/runtime-role';
 
@@ -24,10 +26,34 @@ const NOT_ALLOWED = '42501';
  * Makes the runtime role where it is missing and lets the current user act as it. Throws `internal_error` with what a superuser
  * has to run where the user may not do so.
  */
-export const ensureRuntimeRole = async (client: Client): Promise<void> => {
+export const ensureRuntimeRole = (client: Client): Promise<void> => despiteCollisions(client, ENSURE_ROLE);
+
+const PASSWORD_BYTES = 18;
+
+/**
+ * Makes a role that services log in with, or gives the role of that name a new password, and answers the URL with both. The role may act as the
+ * runtime role and do nothing else. The user of the given URL must be allowed to make roles. Throws as {@link ensureRuntimeRole}.
+ */
+export const ensureServiceLogin = async (adminUrl: string, name: string): Promise<string> => {
+  const password = randomBytes(PASSWORD_BYTES).toString('base64url');
+  const role = escapeIdentifier(name);
+  const statement = /* sql */ `
+    do $$ begin
+      if not exists (select from pg_roles where rolname = ${escapeLiteral(name)}) then create role ${role}; end if;
+      alter role ${role} login noinherit nosuperuser nocreaterole nocreatedb nobypassrls password ${escapeLiteral(password)};
+      grant ${runtimeRole} to ${role} with inherit false, set true;
+    end $$`;
+  await asAdministrator(adminUrl, (client) => despiteCollisions(client, statement));
+  const url = new URL(adminUrl);
+  url.username = name;
+  url.password = password;
+  return url.href;
+};
+
+const despiteCollisions = async (client: Client, statement: string): Promise<void> => {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      await client.query(ENSURE_ROLE);
+      await client.query(statement);
       return;
     } catch (error) {
       if (!(error instanceof DatabaseError)) throw error;

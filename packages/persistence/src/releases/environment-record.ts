@@ -15,6 +15,11 @@ export interface EnvironmentSettings {
   readonly directReleases: boolean;
 }
 
+/** What changes of an environment; absent parts of one that exists stay as they are, and a new one takes the defaults. */
+export type SavedEnvironment = Pick<EnvironmentSettings, 'slug'> & {
+  readonly [part in Exclude<keyof EnvironmentSettings, 'slug'>]?: EnvironmentSettings[part] | undefined;
+};
+
 /** An environment. Times are ISO 8601 UTC with milliseconds. */
 export interface EnvironmentRecord extends EnvironmentSettings {
   readonly id: string;

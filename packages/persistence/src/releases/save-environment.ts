@@ -4,7 +4,7 @@ import {
   environmentColumns,
   type EnvironmentRecord,
   type EnvironmentRow,
-  type EnvironmentSettings,
+  type SavedEnvironment,
   toEnvironmentRecord,
 } from './environment-record';
 
@@ -30,33 +30,39 @@ const LOCK = /* sql */ `select ${environmentColumns} from environments where slu
 
 const SAVE = /* sql */ `
   insert into environments (slug, name, level, approvers, approval_scheme, direct_releases)
-  values (:slug, :name, :level, cast(:approvers as text[]), :approval_scheme, :direct_releases)
+  values (
+    :slug, coalesce(:name, :slug), coalesce(cast(:level as integer), 1), coalesce(cast(:approvers as text[]), '{}'),
+    coalesce(:approval_scheme, 'any'), coalesce(cast(:direct_releases as boolean), true)
+  )
   on conflict (workspace_id, slug) do update
-    set name = excluded.name, level = excluded.level, approvers = excluded.approvers,
-      approval_scheme = excluded.approval_scheme, direct_releases = excluded.direct_releases,
+    set name = coalesce(:name, environments.name), level = coalesce(cast(:level as integer), environments.level),
+      approvers = coalesce(cast(:approvers as text[]), environments.approvers),
+      approval_scheme = coalesce(:approval_scheme, environments.approval_scheme),
+      direct_releases = coalesce(cast(:direct_releases as boolean), environments.direct_releases),
       updated_at = greatest(clock_timestamp(), environments.updated_at + interval '1 millisecond'), updated_by = app_actor()
   returning ${environmentColumns}`;
 
 /**
- * Creates an environment or changes the one of this slug. Releases that wait go on under the approvers that they were made with. Throws
+ * Creates an environment, or changes what is given of the one of this slug, in one statement, so that two changes of different parts both
+ * hold. A new one is named like its slug, has level 1 and no approvers, and takes direct releases. Releases that wait go on under the approvers that they were made with. Throws
  * `forbidden` for an access that is restricted to groups.
  */
 export const saveEnvironment = async (
   transaction: Transaction,
-  { slug, name, level, approvers, approvalScheme, directReleases }: EnvironmentSettings,
+  { slug, name, level, approvers, approvalScheme, directReleases }: SavedEnvironment,
 ): Promise<SaveEnvironmentOutcome> => {
-  const unknown = await query<{ approver: string }>(transaction, UNKNOWN_APPROVERS, { approvers });
+  const unknown = await query<{ approver: string }>(transaction, UNKNOWN_APPROVERS, { approvers: approvers ?? [] });
   if (unknown.length > 0) return { status: 'unknown_approvers', unknown: unknown.map(({ approver }) => approver) };
   const [room] = await query<{ has_room: boolean }>(transaction, HAS_ROOM, { slug });
   if (room?.has_room === false) return { status: 'too_many' };
   const [locked] = await query<EnvironmentRow>(transaction, LOCK, { slug });
   const rows = await query<EnvironmentRow>(transaction, SAVE, {
     slug,
-    name,
-    level,
-    approvers,
-    approval_scheme: approvalScheme,
-    direct_releases: directReleases,
+    name: name ?? null,
+    level: level ?? null,
+    approvers: approvers ?? null,
+    approval_scheme: approvalScheme ?? null,
+    direct_releases: directReleases ?? null,
   });
   const environment = toEnvironmentRecord(rows[0] as EnvironmentRow); // an upsert of one row answers one
   const before = locked && toEnvironmentRecord(locked);

@@ -110,3 +110,17 @@ export const publishVersionAgain = async (
   const after = { versionId, version, sourceVersion };
   await recordChange(transaction, { kind: 'rule', action: 'publish', id: ruleId, name, userGroups, after });
 };
+
+const INPUT_KEYS = /* sql */ `
+  select distinct field ->> 'key' as key from rule_versions, json_array_elements(definition -> 'requestSchema') as field
+  where rule_id = cast(:rule_id as uuid) and starts_with(field ->> 'key', :prefix) order by 1`;
+
+/** Keys of inputs, in any version of a visible rule, that begin with a text. */
+export const findInputKeys = async (
+  transaction: Transaction,
+  ruleId: string,
+  prefix: string,
+): Promise<readonly string[]> => {
+  const rows = await query<{ key: string }>(transaction, INPUT_KEYS, { rule_id: ruleId, prefix });
+  return rows.map(({ key }) => key);
+};

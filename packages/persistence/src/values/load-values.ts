@@ -3,11 +3,17 @@ import { isUuid } from '../connection/uuid';
 import { type BoundValue } from './find-values';
 import { resolveContent } from './value-reference';
 
+/** A value with those who may see it. */
+export interface LoadedValue extends BoundValue {
+  /** The groups of the value, and those of each value that it holds as a member: who sees them all sees the whole content. */
+  readonly audiences: readonly (readonly string[])[];
+}
+
 /** Values as they were at a revision. */
 export interface LoadedValues {
   /** Larger with each change of the workspace's values; 0 before the first. */
   readonly revision: number;
-  readonly values: readonly BoundValue[];
+  readonly values: readonly LoadedValue[];
 }
 
 const REVISION = /* sql */ `select revision from value_revisions`;
@@ -16,12 +22,18 @@ const REVISION = /* sql */ `select revision from value_revisions`;
 const LOAD = /* sql */ `
   select coalesce((select revision from value_revisions), 0) as revision,
     coalesce(
-      (select json_agg(json_build_object('id', id, 'name', name, 'type', type, 'content', content))
+      (select json_agg(json_build_object('id', id, 'name', name, 'type', type, 'content', content, 'groups', user_groups, 'members', refers_to))
        from workspace_values
        where id = any (cast(:ids as uuid[]))
          or id in (select unnest(refers_to) from workspace_values where id = any (cast(:ids as uuid[])))),
       '[]'
     ) as loaded`;
+
+interface LoadedRow extends BoundValue {
+  readonly groups: readonly string[];
+  /** Ids of the values that the content holds. */
+  readonly members: readonly string[];
+}
 
 /** How often the values of the workspace have changed. */
 export const findValueRevision = async (transaction: Transaction): Promise<number> =>
@@ -30,11 +42,16 @@ export const findValueRevision = async (transaction: Transaction): Promise<numbe
 /** The values of these ids that are visible, archived ones too, with the revision at which they were read. Their references are resolved. */
 export const loadValues = async (transaction: Transaction, ids: Iterable<string>): Promise<LoadedValues> => {
   const wanted = new Set([...ids].filter(isUuid));
-  const [row] = await query<{ revision: string; loaded: BoundValue[] }>(transaction, LOAD, { ids: [...wanted] });
+  const [row] = await query<{ revision: string; loaded: LoadedRow[] }>(transaction, LOAD, { ids: [...wanted] });
   const loaded = row?.loaded ?? [];
   const contentOf = new Map(loaded.map(({ id, content }) => [id, content]));
+  const groupsOf = new Map(loaded.map(({ id, groups }) => [id, groups]));
   const values = loaded
     .filter(({ id }) => wanted.has(id))
-    .map((value) => ({ ...value, content: resolveContent(value.content, contentOf) }));
+    .map(({ groups, members, content, ...value }) => ({
+      ...value,
+      content: resolveContent(content, contentOf),
+      audiences: [groups, ...members.map((id) => groupsOf.get(id) ?? [])],
+    }));
   return { revision: Number(row?.revision ?? 0), values };
 };

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import { ServiceError } from '@decision/contracts';
 import { generateApiKey, parseApiKey } from './api-key';
 import { createAuthenticator, type StoredKey } from './authenticator';
+import { type RefusalGuard } from './refusal-guard';
 
 const NOW = Date.parse('2026-06-01T00:00:00Z');
 const { apiKey, selector, secretHash } = generateApiKey(randomBytes);
@@ -70,16 +72,28 @@ it('answers alike whatever is wrong with a key', async () => {
   expect(seen[0]).toMatch(/^invalid_api_key: /);
 });
 
+/** A guard that writes down what it is asked. */
+const noted = (calls: string[]): RefusalGuard => ({
+  admit: (address) => {
+    calls.push(`admit ${address}`);
+    return {
+      end: () => void calls.push('end'),
+      refuse: () => Promise.resolve(void calls.push('refuse')),
+    };
+  },
+  size: () => 0,
+});
+
 it('looks every key up, also what is no key, and holds every refusal back', async () => {
   const looked: string[] = [];
-  const held: (string | undefined)[] = [];
+  const calls: string[] = [];
   const { authenticate: check } = createAuthenticator({
     findKey: (wanted) => {
       looked.push(wanted);
       return Promise.resolve(wanted === selector ? stored : undefined);
     },
     now: () => NOW,
-    refusals: { hold: (address) => Promise.resolve(void held.push(address)), size: () => 0 },
+    refusals: noted(calls),
   });
   for (const key of ['nonsense', 'other nonsense', generateApiKey(randomBytes).apiKey])
     await expect(check(key, '192.0.2.1')).rejects.toMatchObject({ code: 'invalid_api_key' });
@@ -87,7 +101,63 @@ it('looks every key up, also what is no key, and holds every refusal back', asyn
   expect(looked).toHaveLength(4);
   expect(new Set(looked).size).toBe(4);
   for (const wanted of looked) expect(wanted).toMatch(/^[0-9a-hjkmnp-tv-z]{12}$/);
-  expect(held).toEqual(['192.0.2.1', '192.0.2.1', '192.0.2.1']);
+  expect(calls.filter((call) => call === 'refuse')).toHaveLength(3);
+});
+
+it('asks the guard before it looks up a key, and not at all for a key that was accepted before', async () => {
+  const calls: string[] = [];
+  let current: StoredKey | undefined = stored;
+  const { authenticate: check } = createAuthenticator({
+    findKey: (wanted) => {
+      calls.push('find');
+      return Promise.resolve(wanted === selector ? current : undefined);
+    },
+    now: () => NOW,
+    refusals: noted(calls),
+  });
+  const callsOf = async (key: string): Promise<readonly string[]> => {
+    calls.length = 0;
+    await check(key, 'a').catch(() => undefined);
+    return [...calls];
+  };
+  expect(await callsOf(apiKey)).toEqual(['admit a', 'find', 'end']);
+  expect(await callsOf(apiKey)).toEqual(['find']);
+  const otherSecret = `${apiKey.slice(0, -2)}${apiKey.endsWith('AA') ? 'BA' : 'AA'}`;
+  expect(await callsOf(otherSecret)).toEqual(['admit a', 'find', 'refuse']);
+  expect(await callsOf(apiKey)).toEqual(['find']);
+  current = { ...stored, revokedAt: '2026-01-01T00:00:00Z' };
+  expect(await callsOf(apiKey)).toEqual(['find', 'admit a', 'refuse']);
+  expect(await callsOf(apiKey)).toEqual(['admit a', 'find', 'refuse']);
+});
+
+it('looks up nothing for a key that the guard turns away', async () => {
+  const looked: string[] = [];
+  const { authenticate: check } = createAuthenticator({
+    findKey: (wanted) => {
+      looked.push(wanted);
+      return Promise.resolve(stored);
+    },
+    now: () => NOW,
+    refusals: {
+      admit: () => {
+        throw new ServiceError('too_many_refusals', 'Too many.');
+      },
+      size: () => 0,
+    },
+  });
+  await expect(check(apiKey, 'a')).rejects.toMatchObject({ code: 'too_many_refusals' });
+  expect(looked).toEqual([]);
+});
+
+it('gives its place back where the store fails', async () => {
+  const calls: string[] = [];
+  const { authenticate: check } = createAuthenticator({
+    findKey: () => Promise.reject(new TypeError('away')),
+    now: () => NOW,
+    refusals: noted(calls),
+  });
+  await expect(check(apiKey, 'a')).rejects.toThrow('away');
+  expect(calls).toEqual(['admit a', 'end']);
 });
 
 it('tells of the use of keys that were accepted, and of no other', async () => {

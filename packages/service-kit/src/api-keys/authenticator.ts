@@ -54,11 +54,14 @@ export interface AuthenticatorOptions {
 
 /** What a secret is compared with where there is no usable hash; no text is known that hashes to it. */
 const NO_HASH = Buffer.alloc(32);
+/** Accepted keys that are remembered. */
+const MAX_ACCEPTED = 10_000;
 
 /** An authenticator over stored keys. Unknown, malformed, expired and revoked keys get one answer, after the same work. */
 export const createAuthenticator = ({ findKey, now, refusals, onUse }: AuthenticatorOptions): Authenticator => {
   // A cached key is one object for many requests; so is its identity.
   const identities = new WeakMap<StoredKey, Identity>();
+  const accepted = new AcceptedKeys();
   const identityOf = (key: StoredKey): Identity => {
     const known = identities.get(key) ?? toIdentity(key);
     identities.set(key, known);
@@ -72,12 +75,23 @@ export const createAuthenticator = ({ findKey, now, refusals, onUse }: Authentic
       const startedAt = performance.now();
       const parts = parseApiKey(apiKey);
       // What is no key is looked up too: it must not be told apart by the time that this takes.
-      const key = await findKey(parts?.selector ?? selectorOfNonsense(apiKey));
-      const proven = provesKey(parts?.secret ?? apiKey, key);
+      const selector = parts?.selector ?? selectorOfNonsense(apiKey);
+      const secretHash = hashApiKeySecret(parts?.secret ?? apiKey);
+      // A key that was accepted before is not held up by others from its address.
+      const isKnown = accepted.has(selector, secretHash);
+      const check = isKnown ? undefined : refusals?.admit(address);
+      const key = await findKey(selector).catch((error: unknown) => {
+        check?.end();
+        throw error;
+      });
+      const proven = provesKey(secretHash, key);
       if (key === undefined || parts?.selector !== key.selector || !proven || !isAlive(key, now())) {
-        await refusals?.hold(address, startedAt);
+        if (isKnown) accepted.delete(selector);
+        await (check ?? refusals?.admit(address))?.refuse(startedAt);
         throw invalidKey();
       }
+      check?.end();
+      if (!isKnown) accepted.add(selector, secretHash);
       const identity = identityOf(key);
       onUse?.(identity);
       return identity;
@@ -85,12 +99,32 @@ export const createAuthenticator = ({ findKey, now, refusals, onUse }: Authentic
   };
 };
 
-/** Always hashes once and compares once in constant time, whether there is a key or not. */
-const provesKey = (secret: string, key: StoredKey | undefined): boolean => {
+/** Always compares once in constant time, whether there is a key or not. */
+const provesKey = (secretHash: Buffer, key: StoredKey | undefined): boolean => {
   const stored = key === undefined ? NO_HASH : Buffer.from(key.secretHash, 'hex');
   const usable = stored.length === NO_HASH.length ? stored : NO_HASH;
-  return timingSafeEqual(hashApiKeySecret(secret), usable) && usable !== NO_HASH;
+  return timingSafeEqual(secretHash, usable) && usable !== NO_HASH;
 };
+
+/** Keys that were accepted lately; whether they still are is looked up each time. The one accepted first is forgotten first. */
+class AcceptedKeys {
+  private readonly hashes = new Map<string, Buffer>();
+
+  has(selector: string, secretHash: Buffer): boolean {
+    const known = this.hashes.get(selector);
+    return known !== undefined && timingSafeEqual(known, secretHash);
+  }
+
+  add(selector: string, secretHash: Buffer): void {
+    this.hashes.set(selector, secretHash);
+    const oldest = this.hashes.keys().next().value;
+    if (this.hashes.size > MAX_ACCEPTED && oldest !== undefined) this.hashes.delete(oldest);
+  }
+
+  delete(selector: string): void {
+    this.hashes.delete(selector);
+  }
+}
 
 /** A moment that cannot be read counts as passed. */
 const isAlive = ({ expiresAt, revokedAt }: StoredKey, now: number): boolean =>

@@ -5,17 +5,23 @@ import { ServiceError } from '@decision/contracts';
 export type RefusalOutcome = 'answered' | 'slowed' | 'turned_away';
 
 /**
- * Stands between a refused API key and its answer, so that nobody learns from the time it took why it was refused, and whoever tries
- * many keys is slowed. A key that is valid never meets it.
+ * Bounds the checks of API keys that this process has not accepted before, and slows whoever tries many: an address whose keys were refused
+ * too often has a few places, which its refusals keep while they wait, and beyond them nothing is looked up for it. Nobody learns from
+ * the time that an answer took why a key was refused.
  */
 export interface RefusalGuard {
-  /**
-   * Resolves when a refusal may be answered. `address` is where the key came from; `startedAt` when its check began, as `now` tells.
-   * Throws `too_many_refusals` where too many wait already.
-   */
-  hold(address: string | undefined, startedAt: number): Promise<void>;
+  /** Admits the check of a key that came from this address. Throws `too_many_refusals`; nothing has been looked up by then. */
+  admit(address: string | undefined): KeyCheck;
   /** Addresses that are remembered at the moment. */
   size(): number;
+}
+
+/** The check of one key; exactly one of its functions is to be called. */
+export interface KeyCheck {
+  /** The key was accepted, or could not be checked. */
+  end(): void;
+  /** The key was refused: resolves when that may be answered. `startedAt` is when the check began, as `now` tells. */
+  refuse(startedAt: number): Promise<void>;
 }
 
 export interface RefusalGuardOptions {
@@ -33,9 +39,11 @@ const WINDOW_MS = 60_000;
 /** Each refusal beyond the burst waits so much longer than the one before, ms, up to the most. */
 const STEP_MS = 100;
 const LONGEST_DELAY_MS = 5_000;
-/** Refusals of one address, and of all, that may wait at once. */
-const MAX_WAITING_PER_ADDRESS = 20;
-const MAX_WAITING = 1_000;
+/** Checks of one address beyond its burst, and of all such addresses, that may be under way at once, waiting refusals included. */
+const MAX_CHECKS_PER_SUSPECT = 20;
+const MAX_CHECKS_OF_SUSPECTS = 1_000;
+/** Checks of all addresses that may be under way at once, without the refusals that wait. */
+const MAX_CHECKS = 1_000;
 /** Addresses that are remembered; the one that was refused longest ago is forgotten first. */
 const MAX_ADDRESSES = 10_000;
 
@@ -43,43 +51,72 @@ interface Suspect {
   /** Refusals in the window that began at `since`. */
   refusals: number;
   since: number;
-  waiting: number;
+  /** Checks that were admitted although it is beyond its burst. */
+  checks: number;
 }
 
 export const createRefusalGuard = ({ now, sleep, onRefusal }: RefusalGuardOptions): RefusalGuard => {
   const suspects = new Map<string, Suspect>();
-  let waiting = 0;
+  let checks = 0;
+  let checksOfSuspects = 0;
 
-  const suspectOf = (name: string): Suspect => {
-    const known = suspects.get(name);
-    const suspect = known ?? { refusals: 0, since: now(), waiting: 0 };
-    if (now() - suspect.since >= WINDOW_MS) Object.assign(suspect, { refusals: 0, since: now() });
+  const isOver = ({ since }: Suspect): boolean => now() - since >= WINDOW_MS;
+
+  /** Notes a refusal; answers how many of the address are beyond its burst. */
+  const noteRefusal = (name: string): number => {
+    const suspect = suspects.get(name) ?? { refusals: 0, since: now(), checks: 0 };
+    if (isOver(suspect)) Object.assign(suspect, { refusals: 0, since: now() });
+    suspect.refusals += 1;
     suspects.delete(name);
     suspects.set(name, suspect);
     const oldest = suspects.keys().next().value;
     if (suspects.size > MAX_ADDRESSES && oldest !== undefined) suspects.delete(oldest);
-    return suspect;
+    return Math.max(0, suspect.refusals - REFUSAL_BURST);
+  };
+
+  const turnAway = (): never => {
+    onRefusal?.('turned_away');
+    throw tooMany();
+  };
+
+  /** Takes a place of those that suspects have; answers how to give it back, and undefined for an address that is none. */
+  const takePlace = (name: string): (() => void) | undefined => {
+    const suspect = suspects.get(name);
+    if (suspect === undefined || suspect.refusals < REFUSAL_BURST || isOver(suspect)) return undefined;
+    if (suspect.checks >= MAX_CHECKS_PER_SUSPECT || checksOfSuspects >= MAX_CHECKS_OF_SUSPECTS) return turnAway();
+    suspect.checks += 1;
+    checksOfSuspects += 1;
+    return () => {
+      suspect.checks -= 1;
+      checksOfSuspects -= 1;
+    };
   };
 
   return {
-    hold: async (address, startedAt) => {
-      const suspect = suspectOf(nameOf(address));
-      suspect.refusals += 1;
-      const excess = Math.max(0, suspect.refusals - REFUSAL_BURST);
-      if (excess > 0 && (suspect.waiting >= MAX_WAITING_PER_ADDRESS || waiting >= MAX_WAITING)) {
-        onRefusal?.('turned_away');
-        throw tooMany();
-      }
-      const penalty = Math.min(excess * STEP_MS, LONGEST_DELAY_MS);
-      suspect.waiting += 1;
-      waiting += 1;
-      try {
-        await sleep(Math.max(0, startedAt + REFUSAL_FLOOR_MS - now()) + penalty);
-      } finally {
-        suspect.waiting -= 1;
-        waiting -= 1;
-      }
-      onRefusal?.(excess > 0 ? 'slowed' : 'answered');
+    admit: (address) => {
+      if (checks >= MAX_CHECKS) return turnAway();
+      const name = nameOf(address);
+      const leave = takePlace(name);
+      checks += 1;
+      return {
+        end: () => {
+          checks -= 1;
+          leave?.();
+        },
+        refuse: async (startedAt) => {
+          // It is known by now: what waits beyond this point keeps only a place of the suspects.
+          checks -= 1;
+          const excess = noteRefusal(name);
+          // An address sends its burst at once and all of it is checked at once: only the refusals of suspects that keep a place wait.
+          const penalty = leave === undefined ? 0 : Math.min(excess * STEP_MS, LONGEST_DELAY_MS);
+          try {
+            await sleep(Math.max(0, startedAt + REFUSAL_FLOOR_MS - now()) + penalty);
+          } finally {
+            leave?.();
+          }
+          onRefusal?.(penalty > 0 ? 'slowed' : 'answered');
+        },
+      };
     },
     size: () => suspects.size,
   };

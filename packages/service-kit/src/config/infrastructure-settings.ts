@@ -98,3 +98,38 @@ export const decisionSettings = {
   }),
   decisionLogBufferBytes: limit(limits.decisionLogBufferBytes),
 };
+
+/** Threads for evaluations that are too long for the thread that handles messages. */
+export const evaluationSettings = {
+  evaluationThreads: optional(
+    wholeNumber('EVALUATION_THREADS', {
+      min: 0,
+      max: 64,
+      meaning:
+        'Threads that evaluate what is too long for the thread that handles messages: large inputs, formulas that go on, rules of many cells. Without it: one less than there are cores, at least 1 and at most 4. 0: everything is evaluated where messages are handled.',
+    }),
+  ),
+  evaluationMaxWaiting: wholeNumber('EVALUATION_MAX_WAITING', {
+    // As many messages as a worker holds at once: inputs of a large rule that take a millisecond wait here too, and are not refused.
+    default: 1_000,
+    min: 0,
+    max: 100_000,
+    meaning: 'Long evaluations that may wait for a thread in one process; more are answered 429.',
+  }),
+  evaluationMaxMs: wholeNumber('EVALUATION_MAX_MS', {
+    default: 15_000,
+    min: 100,
+    max: 600_000,
+    unit: 'ms',
+    meaning:
+      'How long one evaluation may run in a thread, loading and compiling its rule included; a thread that overruns is ended and started again.',
+  }),
+  evaluationThreadBytes: wholeNumber('EVALUATION_THREAD_BYTES', {
+    default: 134_217_728,
+    min: 1_048_576,
+    max: 68_719_476_736,
+    unit: 'bytes',
+    meaning:
+      'Memory of all compiled rules that one thread keeps together, as they estimate it. One rule that is larger alone is kept beside them.',
+  }),
+};

@@ -84,10 +84,12 @@ it('has defaults for all but the database', () => {
   expect(rest).toEqual({
     host: '0.0.0.0',
     trustedProxies: 0,
+    proxySecret: undefined,
     port: 4000,
     bodyLimitBytes: 6 * 1024 * 1024,
     requestTimeoutMs: 60_000,
     keepAliveMs: 75_000,
+    shutdownGraceMs: 5_000,
     logRequests: false,
     databasePoolMax: 10,
     cacheUrl: undefined,

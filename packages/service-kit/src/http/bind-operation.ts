@@ -1,4 +1,4 @@
-import { type Operation, ServiceError } from '@decision/contracts';
+import { type ErrorCode, type Operation, ServiceError } from '@decision/contracts';
 import { type Identity } from '../api-keys/authenticator';
 import { Answer } from './answer';
 import { createBodyReader } from './body-reader';
@@ -67,7 +67,8 @@ export const bindOperation = <const O extends Operation>(
   answerLines?: (request: LinesRequest<O>) => Promise<AnswerOf<O> | Answer>,
 ): BoundOperation => {
   const readQuery = operation.query === undefined ? undefined : createQueryReader(operation.query);
-  const readJson = operation.body === undefined ? undefined : createBodyReader(operation.body.schema);
+  const readJson =
+    operation.body === undefined ? undefined : createBodyReader(operation.body.schema, refusalOfText(operation));
   return {
     operation,
     answer: async (raw) => {
@@ -87,6 +88,12 @@ export const bindOperation = <const O extends Operation>(
 };
 
 const toAnswer = (result: unknown): Answer => (result instanceof Answer ? result : new Answer<unknown>(result));
+
+/** What the operation answers where it cannot store what it was given. */
+const REFUSALS: readonly ErrorCode[] = ['rule_invalid', 'value_invalid', 'object_invalid', 'context_invalid'];
+
+const refusalOfText = ({ body, errors }: Operation): ErrorCode | undefined =>
+  body?.anyText === true ? undefined : (errors.find((code) => REFUSALS.includes(code)) ?? 'invalid_request');
 
 const NO_FIELDS = Buffer.from('{}');
 

@@ -2,7 +2,7 @@ import { type IncomingMessage } from 'node:http';
 import { type Readable, type Transform } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
-import { ServiceError } from '@decision/contracts';
+import { limits, ServiceError } from '@decision/contracts';
 import { contentCodingOf, type ContentCoding } from './content-coding';
 import { bodyTooLarge, declaredBytes } from './read-body';
 import { PieceReader } from './piece-reader';
@@ -12,6 +12,8 @@ export interface BodyPiecesOptions {
   readonly limitBytes: number;
   /** Epoch ms by which the whole body must be there. */
   readonly deadline: number;
+  /** How long the client may send nothing while it is waited for, ms; the time in which nobody asks for a piece does not count. */
+  readonly stalledMs: number;
   /** Aborted, with its reason, when the client goes away. */
   readonly signal: AbortSignal;
   /** Told of the size so far after each piece, decompressed; what it throws ends the reading. */
@@ -36,15 +38,16 @@ export async function* readPieces(
 ): AsyncGenerator<Buffer, void, undefined> {
   const { limitBytes, onSize } = options;
   const coding = contentCodingOf(request.headers['content-encoding']);
-  if (declaredBytes(request) > limitBytes) throw bodyTooLarge(limitBytes);
+  if (declaredBytes(request) > limitBytes) throw bodyTooLarge(limitBytes, limits.httpBodyBytes.env);
   const stream = openStream(request, coding);
   const reader = new PieceReader(stream);
   const release = interrupt(reader, options);
   let size = 0;
   try {
-    for (let piece = await reader.next(); piece !== undefined; piece = await reader.next()) {
+    const next = (): Promise<Buffer | undefined> => nextWithin(reader, options.stalledMs);
+    for (let piece = await next(); piece !== undefined; piece = await next()) {
       size += piece.length;
-      if (size > limitBytes) throw bodyTooLarge(limitBytes);
+      if (size > limitBytes) throw bodyTooLarge(limitBytes, limits.httpBodyBytes.env);
       onSize?.(size);
       yield piece;
     }
@@ -60,6 +63,15 @@ export async function* readPieces(
     request.on('error', () => undefined).resume();
   }
 }
+
+const nextWithin = async (reader: PieceReader, stalledMs: number): Promise<Buffer | undefined> => {
+  const timer = setTimeout(() => reader.fail(stalled(stalledMs)), stalledMs);
+  try {
+    return await reader.next();
+  } finally {
+    clearTimeout(timer);
+  }
+};
 
 /** Damaged data must not end the request itself: the client is still to be answered on its connection. */
 const openStream = (request: IncomingMessage, coding: ContentCoding): Readable => {
@@ -102,6 +114,9 @@ const readable = (error: unknown, coding: ContentCoding, signal: AbortSignal): u
     { cause: error },
   );
 };
+
+const stalled = (stalledMs: number): ServiceError =>
+  new ServiceError('invalid_request', `Nothing of the body arrived for ${stalledMs} ms.`, { timeout_ms: stalledMs });
 
 const tooSlow = (): ServiceError =>
   new ServiceError('deadline_exceeded', 'The body had not arrived when the deadline of the request passed.');

@@ -1,3 +1,4 @@
+import { Secret } from '../config/secret';
 import { clientAddress } from './client-address';
 
 it.each<[string, string | undefined, string | readonly string[] | undefined, number, string | undefined]>([
@@ -14,5 +15,28 @@ it.each<[string, string | undefined, string | readonly string[] | undefined, num
   ['an address of the newer kind', '10.0.0.1', '2001:db8::1', 1, '2001:db8::1'],
   ['nothing where nothing is known', undefined, undefined, 0, undefined],
 ])('is %s', (_, connection, forwardedFor, trustedProxies, address) => {
-  expect(clientAddress({ connection, forwardedFor, trustedProxies })).toBe(address);
+  expect(clientAddress({ connection, forwardedFor, trustedProxies, proof: undefined, proxySecret: undefined })).toBe(
+    address,
+  );
+});
+
+describe('with a secret of the proxy', () => {
+  const claim = { connection: '10.0.0.1', forwardedFor: '203.0.113.9', trustedProxies: 1 };
+  const proxySecret = new Secret('known to the proxy');
+
+  it.each<[string, string | readonly string[] | undefined, string]>([
+    ['what the proxy saw where the proxy proves itself', 'known to the proxy', '203.0.113.9'],
+    ['the connection without the secret', undefined, '10.0.0.1'],
+    ['the connection where the secret is empty', '', '10.0.0.1'],
+    ['the connection where the secret is another one', 'known to the prox', '10.0.0.1'],
+    ['the connection where the secret stands among others', 'guess, known to the proxy', '10.0.0.1'],
+    ['the connection where the header came as a list', ['known to the proxy'], '10.0.0.1'],
+  ])('is %s', (_, proof, address) => {
+    expect(clientAddress({ ...claim, proof, proxySecret })).toBe(address);
+  });
+
+  it('is the connection where no proxy is trusted, whoever proves himself', () => {
+    const proof = proxySecret.reveal();
+    expect(clientAddress({ ...claim, trustedProxies: 0, proof, proxySecret })).toBe('10.0.0.1');
+  });
 });

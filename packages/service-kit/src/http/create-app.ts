@@ -1,17 +1,18 @@
 import { type IncomingMessage, type ServerResponse } from 'node:http';
-import { ServiceError } from '@decision/contracts';
+import { fixedLimits, limits, type Operation, ServiceError } from '@decision/contracts';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import helmet from 'helmet';
+import { type RequestPlace, type RequestPlaces } from '../admission/request-place';
 import { type Authenticator, type Identity } from '../api-keys/authenticator';
 import { type Answer } from './answer';
 import { type BoundOperation } from './bind-operation';
 import { checkJsonContentType } from './content-type';
 import { readPieces } from './body-pieces';
 import { compareTemplates, parseTemplate } from './path-template';
-import { hasBody, readBody } from './read-body';
+import { hasBody, readBody, type ReadBodyOptions } from './read-body';
 import { type RequestContext } from './request-context';
 import { createAllowedMethods } from './route-table';
-import { sendBytes, sendJson } from './send-answer';
+import { sendBytes } from './send-answer';
 import { LinesAnswer, sendLines } from './send-lines';
 import { sendError } from './send-error';
 import { type ServiceRoute } from './service-routes';
@@ -22,6 +23,8 @@ export interface AppOptions {
   readonly authenticator: Authenticator | undefined;
   readonly bodyLimitBytes: number;
   readonly requestTimeoutMs: number;
+  /** Admits the requests of callers who are allowed; everybody where absent. */
+  readonly admission: RequestPlaces | undefined;
   /** Paths that a hot route answers: they count for 405 and OPTIONS. */
   readonly hotOperations: readonly { readonly method: 'get' | 'post' | 'put' | 'delete'; readonly path: string }[];
   /** The context that the server made for a request. */
@@ -45,7 +48,7 @@ export const createApp = (options: AppOptions): Express => {
   for (const bound of literalFirst(options.operations)) {
     const { method, path } = bound.operation;
     app[method](
-      expressPath(path),
+      expressPath(bound.operation),
       guarded(options, path, (request, response) => answerOperation(options, bound, request, response)),
     );
   }
@@ -63,8 +66,13 @@ const literalFirst = (operations: readonly BoundOperation[]): BoundOperation[] =
     .sort((a, b) => compareTemplates(a.template, b.template))
     .map(({ bound }) => bound);
 
-/** `/rules/{id}` as Express writes it. */
-const expressPath = (path: string): string => path.replace(/\{(\w+)\}/g, ':$1');
+/** `/rules/{id}` as Express writes it: `/rules/:id`, or `/rules/*id` where the parameter spans slashes. */
+const expressPath = ({ path, pathParameters }: Operation): string =>
+  path.replace(
+    /\{(\w+)\}/g,
+    (_, name: string) =>
+      `${pathParameters.some((parameter) => parameter.name === name && parameter.spansSlashes) ? '*' : ':'}${name}`,
+  );
 
 type Handler = (request: Request, response: Response) => Promise<void>;
 
@@ -85,27 +93,72 @@ const answerOperation = async (
 ): Promise<void> => {
   const context = options.contextOf(request);
   const identity = await authorise(options.authenticator, bound, request, context);
+  // Whoever is not allowed takes no place of those who are.
+  const place = identity === undefined ? undefined : options.admission?.enter();
+  try {
+    await answerAdmitted(options, { bound, identity, place }, request, response);
+  } finally {
+    place?.releaseAfter(response);
+  }
+};
+
+/** A call on its way through the app. */
+interface Call {
+  readonly bound: BoundOperation;
+  readonly identity: Identity | undefined;
+  /** Undefined where the service admits everybody, or the operation asks for no key. */
+  readonly place: RequestPlace | undefined;
+}
+
+/** Bytes of a streamed body that are in memory at once: the chunks that its handler works on, and what it reads ahead. */
+const STREAMED_BYTES = 4 * fixedLimits.chunkBytes;
+
+const answerAdmitted = async (
+  options: AppOptions,
+  { bound, identity, place }: Call,
+  request: Request,
+  response: Response,
+): Promise<void> => {
+  const context = options.contextOf(request);
+  const startedAt = performance.now();
   const answer = await bound.answer({
     identity,
-    params: request.params as Record<string, string>, // no path of ours has a repeated parameter
+    params: Object.fromEntries(Object.entries(request.params).map(([name, value]) => [name, [value].flat().join('/')])),
     query: queryText(request.url),
     context,
     header: (name) => [request.headers[name]].flat()[0],
     hasBody: () => hasBody(request),
     readPieces: (deadline) =>
-      readPieces(request, { limitBytes: options.bodyLimitBytes, deadline, signal: context.signal }),
+      readPieces(request, {
+        limitBytes: options.bodyLimitBytes,
+        deadline,
+        stalledMs: options.requestTimeoutMs,
+        signal: context.signal,
+        onSize: (bytes) => place?.onStreamed(bytes, STREAMED_BYTES),
+      }),
     readBody: () => {
       checkJsonContentType(request.headers['content-type']);
       return readBody(request, {
-        limitBytes: options.bodyLimitBytes,
+        ...bodyLimitOf(bound.operation, options.bodyLimitBytes),
         timeoutMs: options.requestTimeoutMs,
         signal: context.signal,
+        onSize: place?.onSize,
       });
     },
   });
-  if (answer instanceof LinesAnswer) await sendLines(response, answer, context);
-  else send(response, answer, bound.operation.success.status);
+  if (answer instanceof LinesAnswer) return sendLines(response, answer, context);
+  // A batch takes as long as its records need; all else says how busy the service is.
+  if (bound.operation.body?.lines === undefined) place?.answered(performance.now() - startedAt);
+  send(response, answer, bound.operation.success.status, place);
 };
+
+const bodyLimitOf = (
+  { body }: Operation,
+  configuredBytes: number,
+): Pick<ReadBodyOptions, 'limitBytes' | 'limitName'> =>
+  body?.large === true || configuredBytes <= fixedLimits.smallBodyBytes
+    ? { limitBytes: configuredBytes, limitName: limits.httpBodyBytes.env }
+    : { limitBytes: fixedLimits.smallBodyBytes };
 
 const queryText = (url: string): string => {
   const at = url.indexOf('?');
@@ -137,9 +190,15 @@ export const requireEntitlement = (identity: Identity, entitlement: string): voi
   );
 };
 
-const send = (response: ServerResponse, { body, options: { status, headers } }: Answer, usual: number): void => {
-  if (Buffer.isBuffer(body)) sendBytes(response, status ?? usual, body, headers);
-  else sendJson(response, status ?? usual, body, headers);
+const send = (
+  response: ServerResponse,
+  { body, options: { status, headers } }: Answer,
+  usual: number,
+  place?: RequestPlace,
+): void => {
+  const bytes = Buffer.isBuffer(body) ? body : body === undefined ? '' : JSON.stringify(body);
+  place?.answerInstead(bytes.length);
+  sendBytes(response, status ?? usual, bytes, headers);
 };
 
 /** OPTIONS, methods that are not served (405 with Allow), and paths that are not (404). */

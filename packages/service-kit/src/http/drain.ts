@@ -1,13 +1,17 @@
 import { type Server, type ServerResponse } from 'node:http';
 import { type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 /** How a server stops without losing a request. */
 export interface Drain {
   draining(): boolean;
   /** To be told of every response at its beginning. */
   track(response: ServerResponse): void;
-  /** Resolves when nothing is open any more; what is still open after `drainMs` is cut. Idempotent. */
-  run(drainMs: number): Promise<void>;
+  /**
+   * Resolves when nothing is open any more; what is still open after `drainMs` is cut. For the first `graceMs` of it new connections are
+   * still accepted: whoever sends requests here learns of the end with a delay. Idempotent.
+   */
+  run(drainMs: number, graceMs: number): Promise<void>;
 }
 
 /**
@@ -32,7 +36,7 @@ export const createDrain = (server: Server): Drain => {
       response.once('close', () => inFlight.delete(response));
       if (running) askToClose(response);
     },
-    run: (drainMs) => (running ??= drain(server, { inFlight, sockets }, drainMs)),
+    run: (drainMs, graceMs) => (running ??= drainAfter(graceMs, server, { inFlight, sockets }, drainMs)),
   };
 };
 
@@ -46,9 +50,14 @@ interface Open {
   readonly sockets: ReadonlySet<Socket>;
 }
 
-const drain = async (server: Server, { inFlight, sockets }: Open, drainMs: number): Promise<void> => {
+const drainAfter = async (graceMs: number, server: Server, open: Open, drainMs: number): Promise<void> => {
+  for (const response of open.inFlight) askToClose(response);
+  if (graceMs > 0) await sleep(graceMs);
+  await drain(server, open, drainMs - graceMs);
+};
+
+const drain = async (server: Server, { sockets }: Open, drainMs: number): Promise<void> => {
   const startedAt = performance.now();
-  for (const response of inFlight) askToClose(response);
   const closed = closeListener(server);
   const graceMs = Math.min(IDLE_GRACE_MS, drainMs);
   const poll = setInterval(() => {

@@ -3,11 +3,14 @@ export interface PathTemplate {
   readonly text: string;
   /** Literal segments; undefined stands for a parameter. */
   readonly segments: readonly (string | undefined)[];
+  /** Whether the last parameter takes what follows it too, slashes and all. */
+  readonly isOpen: boolean;
 }
 
-export const parseTemplate = (text: string): PathTemplate => ({
+export const parseTemplate = (text: string, isOpen = false): PathTemplate => ({
   text,
   segments: splitPath(text).map((segment) => (segment.startsWith('{') ? undefined : segment)),
+  isOpen,
 });
 
 /** Segments of a path; one trailing slash does not count. */
@@ -17,8 +20,8 @@ export const splitPath = (path: string): string[] => {
 };
 
 /** Whether a path, already split, is one of this template. A parameter is never empty. */
-export const matchesTemplate = ({ segments }: PathTemplate, path: readonly string[]): boolean =>
-  segments.length === path.length &&
+export const matchesTemplate = ({ segments, isOpen }: PathTemplate, path: readonly string[]): boolean =>
+  (isOpen ? segments.length <= path.length : segments.length === path.length) &&
   segments.every((segment, index) => (segment === undefined ? path[index] !== '' : segment === path[index]));
 
 /** Orders templates so that a literal segment is tried before a parameter at the same place. */

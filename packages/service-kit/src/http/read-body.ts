@@ -1,17 +1,19 @@
 import { type IncomingMessage } from 'node:http';
-import { limits, ServiceError } from '@decision/contracts';
+import { ServiceError } from '@decision/contracts';
 import { ClientGone } from './client-gone';
 import { contentCodingOf, unpack } from './content-coding';
 
 export interface ReadBodyOptions {
   /** Largest body, before and after decompression, in bytes. */
   readonly limitBytes: number;
-  /** The setting that holds the limit, for the sentence to the client. Default `HTTP_BODY_LIMIT_BYTES`. */
-  readonly limitName?: string;
+  /** The setting that holds the limit, for the sentence to the client; absent where it is that of the call. */
+  readonly limitName?: string | undefined;
   /** How long the client may take, in ms. Default 60,000. */
   readonly timeoutMs?: number;
   /** Gives up with its reason. */
   readonly signal?: AbortSignal;
+  /** Told of the size so far, packed and then unpacked; what it throws ends the reading. */
+  readonly onSize?: ((bytes: number) => void) | undefined;
 }
 
 const DEFAULT_TIMEOUT_MS = 60_000;
@@ -24,12 +26,14 @@ const EMPTY = Buffer.alloc(0);
  */
 export const readBody = async (request: IncomingMessage, options: ReadBodyOptions): Promise<Buffer> => {
   const coding = contentCodingOf(request.headers['content-encoding']);
-  const { limitBytes, limitName = limits.httpBodyBytes.env } = options;
+  const { limitBytes, limitName } = options;
   const tooLarge = (): ServiceError => bodyTooLarge(limitBytes, limitName);
   if (declaredBytes(request) > limitBytes) throw tooLarge();
   if (!hasBody(request)) return EMPTY;
   const raw = await collect(request, options, tooLarge);
-  return unpack(raw, coding, limitBytes, tooLarge);
+  const body = await unpack(raw, coding, limitBytes, tooLarge);
+  if (body !== raw) options.onSize?.(raw.length + body.length);
+  return body;
 };
 
 /** Whether the request announces a body at all. */
@@ -40,15 +44,16 @@ export const hasBody = ({ headers }: IncomingMessage): boolean =>
 export const declaredBytes = ({ headers }: IncomingMessage): number => Number(headers['content-length'] ?? NaN);
 
 /** The refusal of a body over the limit, also used before any of it was read. */
-export const bodyTooLarge = (limitBytes: number, limitName: string = limits.httpBodyBytes.env): ServiceError =>
-  new ServiceError('payload_too_large', `The body is larger than ${limitBytes} bytes, the limit set by ${limitName}.`, {
-    limit_bytes: limitBytes,
-    limit_name: limitName,
-  });
+export const bodyTooLarge = (limitBytes: number, limitName: string | undefined): ServiceError =>
+  new ServiceError(
+    'payload_too_large',
+    `The body is larger than ${limitBytes} bytes, the limit ${limitName === undefined ? 'of this call' : `set by ${limitName}`}.`,
+    { limit_bytes: limitBytes, ...(limitName === undefined ? {} : { limit_name: limitName }) },
+  );
 
 const collect = (request: IncomingMessage, options: ReadBodyOptions, tooLarge: () => Error): Promise<Buffer> =>
   new Promise((resolve, reject) => {
-    const { limitBytes, timeoutMs = DEFAULT_TIMEOUT_MS, signal } = options;
+    const { limitBytes, timeoutMs = DEFAULT_TIMEOUT_MS, signal, onSize } = options;
     const chunks: Buffer[] = [];
     let size = 0;
     const release = (): void => {
@@ -64,8 +69,13 @@ const collect = (request: IncomingMessage, options: ReadBodyOptions, tooLarge: (
     };
     const onData = (chunk: Buffer): void => {
       size += chunk.length;
-      if (size > limitBytes) fail(tooLarge());
-      else chunks.push(chunk);
+      if (size > limitBytes) return fail(tooLarge());
+      try {
+        onSize?.(size);
+      } catch (error) {
+        return fail(error as Error); // of a place, which throws `ServiceError`
+      }
+      chunks.push(chunk);
     };
     const onEnd = (): void => {
       release();

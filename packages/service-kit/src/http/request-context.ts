@@ -1,6 +1,6 @@
 import { type IncomingMessage, type ServerResponse } from 'node:http';
 import { type Logger } from '../logging/logger';
-import { clientAddress } from './client-address';
+import { clientAddress, PROXY_SECRET_HEADER, type ProxyTrust } from './client-address';
 import { ClientGone } from './client-gone';
 import { type FailureLog } from './failure-log';
 import { requestIdOf } from './request-id';
@@ -28,11 +28,9 @@ export interface RequestContext {
   reportFailure(error: unknown): void;
 }
 
-export interface RequestSurroundings {
+export interface RequestSurroundings extends ProxyTrust {
   readonly logger: Logger;
   readonly failures: FailureLog;
-  /** Proxies in front of the service whose `x-forwarded-for` is believed. */
-  readonly trustedProxies: number;
 }
 
 /** The context of a request that has just arrived; its ids are set on the response. */
@@ -73,7 +71,9 @@ class LazyContext implements RequestContext {
     return clientAddress({
       connection: this.request.socket.remoteAddress,
       forwardedFor: this.request.headers['x-forwarded-for'],
+      proof: this.request.headers[PROXY_SECRET_HEADER],
       trustedProxies: this.surroundings.trustedProxies,
+      proxySecret: this.surroundings.proxySecret,
     });
   }
 

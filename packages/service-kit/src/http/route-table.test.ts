@@ -6,6 +6,11 @@ const allowed = createAllowedMethods([
   { method: 'delete', path: '/values/{id}' },
   { method: 'post', path: '/values/sync' },
   { method: 'put', path: '/objects' },
+  {
+    method: 'get',
+    path: '/objects/{name}',
+    pathParameters: [{ name: 'name', description: '', example: '', spansSlashes: true }],
+  },
 ]);
 
 it.each([
@@ -13,6 +18,9 @@ it.each([
   ['/values/sync', ['GET', 'DELETE', 'POST', 'HEAD', 'OPTIONS']],
   ['/objects', ['PUT', 'OPTIONS']],
   ['/objects/', ['PUT', 'OPTIONS']],
+  ['/objects/a', ['GET', 'HEAD', 'OPTIONS']],
+  ['/objects/a/b', ['GET', 'HEAD', 'OPTIONS']],
+  ['/objects/a//b', ['GET', 'HEAD', 'OPTIONS']],
   ['/values/', []],
   ['/values', []],
   ['/values/7/8', []],
@@ -27,7 +35,7 @@ it.each([
 
 it('tries literal segments before parameters, from the left, and else keeps the order', () => {
   const ordered = ['/a/{x}/c', '/a/{x}/{y}', '/{w}/b', '/a/b', '/b/c']
-    .map(parseTemplate)
+    .map((text) => parseTemplate(text))
     .sort(compareTemplates)
     .map(({ text }) => text);
   expect(ordered).toEqual(['/a/b', '/b/c', '/a/{x}/c', '/a/{x}/{y}', '/{w}/b']);

@@ -1,10 +1,11 @@
-import { type HttpMethod } from '@decision/contracts';
+import { type HttpMethod, type PathParameter } from '@decision/contracts';
 import { matchesTemplate, parseTemplate, splitPath } from './path-template';
 
 /** A method at a path template. */
 export interface RouteEntry {
   readonly method: HttpMethod;
   readonly path: string;
+  readonly pathParameters?: readonly PathParameter[];
 }
 
 /** The methods that are served at a path, upper case, as `Allow` lists them; empty where nothing is served. */
@@ -12,7 +13,10 @@ export type AllowedMethods = (path: string) => readonly string[];
 
 /** What is served where, for `Allow`. HEAD goes wherever GET does, and OPTIONS everywhere. */
 export const createAllowedMethods = (routes: readonly RouteEntry[]): AllowedMethods => {
-  const table = routes.map(({ method, path }) => ({ method: method.toUpperCase(), template: parseTemplate(path) }));
+  const table = routes.map(({ method, path, pathParameters = [] }) => ({
+    method: method.toUpperCase(),
+    template: parseTemplate(path, pathParameters.at(-1)?.spansSlashes),
+  }));
   return (path) => {
     const segments = splitPath(path);
     const methods = new Set(

@@ -1,6 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type Operation, ServiceError } from '@decision/contracts';
+import { type RequestPlaces } from '../admission/request-place';
 import { type Authenticator } from '../api-keys/authenticator';
+import { type Secret } from '../config/secret';
 import { type Logger } from '../logging/logger';
 import { type Metrics } from '../metrics/metrics';
 import { type BoundOperation } from './bind-operation';
@@ -10,9 +12,11 @@ import { createApp } from './create-app';
 import { createDrain, type Drain } from './drain';
 import { FailureLog } from './failure-log';
 import { listen } from './listen';
+import { hasBody } from './read-body';
 import { beginRequest, type RequestContext } from './request-context';
 import { sendError } from './send-error';
 import { type Readiness, type ServiceRoute, serviceRoutes } from './service-routes';
+import { SECURITY_HEADERS } from './unreadable-request';
 
 /** Answers requests before the Express app sees them; false where the request is not its own. */
 export type HotRoute = (request: IncomingMessage, response: ServerResponse, context: RequestContext) => boolean;
@@ -28,12 +32,16 @@ export interface ServiceServerOptions {
   readonly bodyLimitBytes: number;
   /** How long a client may take to send a whole request, ms. */
   readonly requestTimeoutMs: number;
+  /** How long new connections are still accepted after the service began to stop and says so at `/ready`, ms. Default 0. */
+  readonly shutdownGraceMs?: number;
   /** How long an idle connection is kept, ms. */
   readonly keepAliveMs: number;
   /** One line a request at info. */
   readonly logRequests: boolean;
   /** Proxies in front of the service whose `x-forwarded-for` is believed. Default 0: the header says nothing. */
   readonly trustedProxies?: number;
+  /** Where it is set, only a caller who sends it in `x-proxy-secret` is taken for a proxy. */
+  readonly proxySecret?: Secret | undefined;
   readonly health: () => Promise<object> | object;
   readonly ready: () => Readiness | Promise<Readiness>;
   readonly healthPaths?: readonly string[];
@@ -43,6 +51,8 @@ export interface ServiceServerOptions {
   readonly described?: readonly Operation[];
   readonly operations: readonly BoundOperation[];
   readonly authenticator?: Authenticator;
+  /** Admits the requests of operations that ask for a key; all of them where absent. A hot route admits its own. */
+  readonly admission?: RequestPlaces;
   readonly hot?: { readonly route: HotRoute; readonly operations: readonly Operation[] };
 }
 
@@ -50,9 +60,15 @@ export interface ServiceServerOptions {
 export interface ServiceServer {
   /** Resolves once it listens. Throws `StartRefusal` where the address cannot be used. */
   listen(): Promise<{ readonly url: string; readonly port: number }>;
-  /** Not ready any more, no new connections, requests in flight finish; past `drainMs` they are cut. Idempotent. */
+  /**
+   * Not ready at once, no new connections after the grace period, requests in flight finish; past `drainMs`, of which the grace period is
+   * a part, they are cut. Idempotent.
+   */
   stop(drainMs: number): Promise<void>;
 }
+
+/** Set for every answer, that of a hot route and every error included. */
+const SECURITY_HEADER_LIST = Object.entries(SECURITY_HEADERS);
 
 const HEADERS_TIMEOUT_MS = 20_000;
 /** How often connections are checked against these times, ms. */
@@ -81,6 +97,7 @@ export const createServiceServer = (options: ServiceServerOptions): ServiceServe
     authenticator: options.authenticator,
     bodyLimitBytes: options.bodyLimitBytes,
     requestTimeoutMs: options.requestTimeoutMs,
+    admission: options.admission,
     hotOperations: options.hot?.operations ?? [],
     contextOf: (request) => contexts.get(request) ?? unknownRequest(),
   });
@@ -90,10 +107,13 @@ export const createServiceServer = (options: ServiceServerOptions): ServiceServe
       logger: options.logger,
       failures,
       trustedProxies: options.trustedProxies ?? 0,
+      proxySecret: options.proxySecret,
     });
     contexts.set(request, context);
+    for (const [name, value] of SECURITY_HEADER_LIST) response.setHeader(name, value);
     clientErrors.track(response);
     drain.track(response);
+    limitUnread(request, response, options.requestTimeoutMs);
     observe(request, response, context, options);
     try {
       checkRequest(request);
@@ -105,19 +125,34 @@ export const createServiceServer = (options: ServiceServerOptions): ServiceServe
   server.on('request', serve);
   // An expectation that nobody knows is not met, and need not be; Node would refuse it in an answer of its own.
   server.on('checkExpectation', serve);
-  return { listen: () => listen(server, options), stop: (drainMs) => stop(server, drain, drainMs) };
+  return {
+    listen: () => listen(server, options),
+    stop: (drainMs) => stop(server, drain, drainMs, options.shutdownGraceMs ?? 0),
+  };
 };
 
 const createHttpServer = ({ keepAliveMs, requestTimeoutMs }: ServiceServerOptions): Server =>
   createServer({
     keepAliveTimeout: keepAliveMs,
-    // A body has a deadline of its own, which answers better; this one is for what nobody reads.
-    requestTimeout: requestTimeoutMs + TIMEOUT_CHECK_MS,
+    // Node's would count the time in which the service itself holds a body back. Whoever reads a body has a deadline for it, and the rest
+    // of a body that nobody reads has one from the answer on (`limitUnread`).
+    requestTimeout: 0,
     headersTimeout: Math.min(HEADERS_TIMEOUT_MS, requestTimeoutMs),
     connectionsCheckingInterval: Math.min(TIMEOUT_CHECK_MS, requestTimeoutMs / 2),
     // Checked by `checkRequest`, whose refusal has a body.
     requireHostHeader: false,
   });
+
+/** Ends the connection of a client that was answered and still sends the body of that request so much later, ms. */
+const limitUnread = (request: IncomingMessage, response: ServerResponse, timeoutMs: number): void => {
+  // Nearly every request has arrived by now.
+  if (!hasBody(request)) return;
+  response.once('finish', () => {
+    if (request.complete || request.destroyed) return;
+    const timer = setTimeout(() => request.destroy(), timeoutMs);
+    request.once('close', () => clearTimeout(timer));
+  });
+};
 
 /** What must hold before anybody looks at a request. Throws `invalid_url` and `invalid_request`. */
 const checkRequest = ({ url = '', headers, httpVersion }: IncomingMessage): void => {
@@ -153,7 +188,7 @@ const observe = (
   });
 };
 
-const stop = async (server: Server, drain: Drain, drainMs: number): Promise<void> => {
+const stop = async (server: Server, drain: Drain, drainMs: number, graceMs: number): Promise<void> => {
   if (!server.listening && !drain.draining()) return;
-  await drain.run(drainMs);
+  await drain.run(drainMs, Math.min(graceMs, drainMs));
 };

@@ -1,4 +1,4 @@
-import { ServiceError } from '@decision/contracts';
+import { limits, ServiceError } from '@decision/contracts';
 import { ConfigError, readConfig } from '../config/read-config';
 import { processSettings } from '../config/service-settings';
 import { type Config, type SettingsShape } from '../config/setting';
@@ -25,6 +25,8 @@ export interface ServiceDefinition<S extends SettingsShape> {
 
 /** Exit code of a process whose configuration cannot be used (sysexits: EX_CONFIG). */
 const EXIT_CONFIGURATION = 78;
+/** From the deadline of a request, which its service answers, until that answer has left, ms. */
+const AFTER_DEADLINE_MS = 2_000;
 /** Beyond the drain time, for whatever hangs, ms. */
 const LAST_RESORT_MS = 1_500;
 
@@ -36,7 +38,7 @@ export const runService = <S extends SettingsShape>({ name, settings, start }: S
   const config = readConfigOrExit(settings);
   const logger = createLogger({ service: name, level: config.logLevel });
   const stopper = createStopper();
-  const { stop, stopping } = createStop(logger, stopper, config.shutdownDrainMs);
+  const { stop, stopping } = createStop(logger, stopper, stopTimeOf(config));
   // `on`, not `once`: a signal without a listener ends the process at once, and a second one would cut what is being drained.
   process.on('SIGTERM', () => stop('SIGTERM', 0));
   process.on('SIGINT', () => stop('SIGINT', 0));
@@ -50,6 +52,19 @@ export const runService = <S extends SettingsShape>({ name, settings, start }: S
     stop('a failed start', 1);
   });
 };
+
+/** The drain time, ms: the grace period, and as long as requests may run where nothing is configured. */
+const stopTimeOf = (config: {
+  readonly shutdownDrainMs: number | undefined;
+  readonly shutdownGraceMs?: unknown;
+  readonly rpcTimeoutMs?: unknown;
+}): number => {
+  const longestMs = numberOr(config.rpcTimeoutMs, limits.rpcTimeoutMs.defaultValue) + AFTER_DEADLINE_MS;
+  return (config.shutdownDrainMs ?? longestMs) + numberOr(config.shutdownGraceMs, 0);
+};
+
+/** A setting that only some services have. */
+const numberOr = (value: unknown, otherwise: number): number => (typeof value === 'number' ? value : otherwise);
 
 const readConfigOrExit = <S extends SettingsShape>(settings: S): Config<S> & Config<typeof processSettings> => {
   try {

@@ -21,3 +21,15 @@ it('an instance that two chunks name is as the later left it, with what both did
   });
   expect(joinResults({ instance_id: 'a' }, { instance_id: 'a' })).toEqual({ instance_id: 'a' });
 });
+
+it('an instance that two chunks name is unfinished as the later left it, and all that was ignored is told', () => {
+  const ignoredOf = (...facts: string[]) => facts.map((fact) => ({ fact, reason: `not ${fact}` }));
+  const stopped = { unfinished: ['rule:r'], stopped_by: 'deadline' };
+  const one = { instance_id: 'a', ignored: ignoredOf('x'), ignored_count: 1 };
+  const many = { instance_id: 'a', ignored: ignoredOf(...Array.from({ length: 100 }, String)), ignored_count: 700 };
+  expect(joinResults({ ...one, ...stopped }, { instance_id: 'a' })).toEqual(one);
+  expect(joinResults({ instance_id: 'a' }, { ...one, ...stopped })).toEqual({ ...one, ...stopped });
+  const joined = joinResults(one, many);
+  expect(joined.ignored_count).toBe(701);
+  expect(joined.ignored).toEqual([...one.ignored, ...many.ignored.slice(0, 99)]);
+});

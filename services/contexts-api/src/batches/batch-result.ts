@@ -1,11 +1,13 @@
-import { type AssetRun } from '@decision/contexts';
+import { type AssetRun, type GivenInstance } from '@decision/contexts';
 import { type BatchInclude, type BatchResult, type ExecutedAsset } from '@decision/contracts';
+import { toldOfEnd, toldOfIgnored } from '../instances/instance-answers';
 import { type InstanceOutcome } from '../operations/work';
 
 const executedOf = (run: AssetRun, fields: ReadonlySet<BatchInclude>): ExecutedAsset => ({
   ...{ type: run.type, slug: run.slug, status: run.status },
   ...(run.error === undefined ? {} : { error: run.error }),
   ...(run.written === undefined ? {} : { written_to_context: [...run.written] }),
+  ...(run.cleared === undefined ? {} : { cleared: [...run.cleared] }),
   ...(run.result === undefined || !fields.has('execution_results') ? {} : { result: run.result }),
 });
 
@@ -29,10 +31,13 @@ const FIELDS: Readonly<
   reason: ({ outcome }) => (outcome.triggered ? {} : { reason: outcome.reason }),
 };
 
-/** One entry of a batch's answer, with the fields that were asked for (C82). Raw results bring `executed` with them. */
+/**
+ * One entry of a batch's answer, with the fields that were asked for (C82). Raw results bring `executed` with them. What was ignored and what is
+ * unfinished is told whether or not it was asked for.
+ */
 export const toBatchResult = (
   outcome: InstanceOutcome,
-  positions: readonly number[],
+  given: Pick<GivenInstance, 'positions' | 'ignored' | 'ignoredCount'>,
   fields: ReadonlySet<BatchInclude>,
 ): BatchResult => {
   const names = Object.keys(FIELDS) as (keyof typeof FIELDS)[]; // the keys of a Record are its type's keys
@@ -41,6 +46,8 @@ export const toBatchResult = (
   );
   return Object.assign(
     { instance_id: outcome.instanceId },
-    ...wanted.map((field) => FIELDS[field](outcome, positions, fields)),
+    ...wanted.map((field) => FIELDS[field](outcome, given.positions, fields)),
+    toldOfIgnored(given),
+    toldOfEnd(outcome.settled),
   ) as BatchResult; // the parts of one
 };

@@ -1,6 +1,6 @@
 import { type GivenInstance } from '@decision/contexts';
 import { ServiceError } from '@decision/contracts';
-import { type ContextInUse } from '../definitions/context-directory';
+import { type OpenContext } from '../definitions/context-directory';
 import { UnknownCommit } from '../operations/commit-writes';
 import { operate } from '../operations/operate';
 import { type InstanceOutcome, type RequestOrigin } from '../operations/work';
@@ -13,7 +13,7 @@ export const CHUNKS_AT_ONCE = 3;
 /** Records of which context, on whose behalf. */
 export interface BatchWork {
   readonly context: InstancesContext;
-  readonly definition: ContextInUse;
+  readonly definition: OpenContext;
   readonly origin: RequestOrigin;
 }
 
@@ -79,7 +79,7 @@ const mergeAndRun = async (
   const { outcomes, failures, committed } = await operate(context.operate, {
     ...{ context: definition, origin, given, mode: 'submit' },
   });
-  for (const outcome of outcomes.values()) progress.take(outcome);
+  for (const outcome of outcomes.values()) progress.take(definition.view.outcome(outcome));
   for (const id of committed) progress.fates.committed.add(id);
   for (const failure of failures.values()) progress.fail(failure);
 };

@@ -2,6 +2,7 @@ import { type Facts, identityValueOf, outcomeOf, resolveInstance, type Settled }
 import { type DirectlyMerged, mergeDirect } from '@decision/persistence';
 import { type ContextInUse } from '../definitions/context-directory';
 import { commitWrites } from '../operations/commit-writes';
+import { holdDefinition } from '../operations/hold-definition';
 import { NO_RELATIVES } from '../operations/relatives';
 import { type GivenFacts, type InstanceOutcome, type RequestOrigin } from '../operations/work';
 import { type InstancesContext } from '../service-context';
@@ -18,9 +19,12 @@ const NOTHING_RUN: Omit<Settled, 'facts'> = {
   ...{ executions: {}, runs: [], ended: 'fixpoint', unfinished: [], degraded: undefined, anyReady: false },
 };
 
-/** Merges in one statement; instances that are busy or have expired are left out, for the line. */
+/**
+ * Merges in one statement; instances that are busy or have expired are left out, for the line, and so are all where the definition is another by now.
+ * Throws `context_not_found`.
+ */
 export const mergeOnly = async (
-  { database }: InstancesContext,
+  { database, directory }: InstancesContext,
   context: ContextInUse,
   origin: RequestOrigin,
   given: readonly GivenFacts[],
@@ -30,21 +34,26 @@ export const mergeOnly = async (
     instanceId,
     facts: { ...facts, [identity.key]: identityValueOf(identity, instanceId) ?? instanceId } satisfies Facts,
   }));
-  const { written } = await commitWrites(database, context.id, origin, async (transaction) => ({
-    written: await mergeDirect(transaction, context.id, merges, definition.ttlSeconds),
-  }));
+  const { written } = await commitWrites(database, context.id, origin, async (transaction) => {
+    const isInForce = (await holdDefinition(transaction, directory, { context, origin })) === context;
+    return {
+      written: isInForce ? await mergeDirect(transaction, context.id, merges, definition.ttlSeconds) : [],
+    };
+  });
   return written.map((instance) => toOutcome(context, origin, instance));
 };
 
 const toOutcome = (
-  { model }: ContextInUse,
+  context: ContextInUse,
   { now }: RequestOrigin,
   { instanceId, isNew, facts, expiresAt }: DirectlyMerged,
 ): InstanceOutcome => {
+  const { model } = context;
   const settled = { ...NOTHING_RUN, facts };
   return {
     ...{
       instanceId,
+      context,
       isNew,
       before: {},
       settled,

@@ -1,20 +1,14 @@
 import { type GivenInstance, groupRecords, hasRun, readInclude } from '@decision/contexts';
-import {
-  type BatchAnswer,
-  batchIncludes,
-  type BatchInclude,
-  type ContextCascadeSummary,
-  ServiceError,
-} from '@decision/contracts';
-import { type ContextInUse } from '../definitions/context-directory';
+import { type BatchAnswer, batchIncludes, type BatchInclude, ServiceError } from '@decision/contracts';
+import { type OpenContext } from '../definitions/context-directory';
+import { toldOfRejections } from '../instances/instance-answers';
 import { withFates } from '../instances/instance-errors';
 import { loadContextCollections, toCollections } from '../operations/surroundings';
 import { type RequestOrigin } from '../operations/work';
-import { tellReaders } from '../readers/tell-readers';
 import { type InstancesContext } from '../service-context';
+import { BatchReaders } from './batch-readers';
 import { toBatchResult } from './batch-result';
 import { BatchProgress, type BatchWork, carryOutChunk, CHUNKS_AT_ONCE } from './carry-out-chunk';
-import { CascadeSums } from './cascade-sums';
 
 /** Names of fields that `include` asks for. Throws `invalid_request` that lists the valid ones. */
 export const readBatchInclude = (text: string | undefined): ReadonlySet<BatchInclude> => {
@@ -33,7 +27,7 @@ export const readBatchInclude = (text: string | undefined): ReadonlySet<BatchInc
  */
 export const submitBatch = async (
   context: InstancesContext,
-  definition: ContextInUse,
+  definition: OpenContext,
   origin: RequestOrigin,
   records: readonly unknown[],
   fields: ReadonlySet<BatchInclude>,
@@ -41,24 +35,40 @@ export const submitBatch = async (
   const collections = await context.database.inWorkspace(origin.access, (transaction) =>
     loadContextCollections(transaction, definition),
   );
-  const { instances, rejections } = groupRecords(definition.model, records, toCollections(collections));
-  const batch = new Batch({ context, definition, origin });
-  await batch.run(instances);
+  const { instances, rejections, rejected, ignored } = groupRecords(
+    definition.model,
+    records,
+    toCollections(collections),
+  );
+  const work = { context, definition, origin };
+  const batch = new Batch(work);
+  const readers = new BatchReaders(work);
+  try {
+    await batch.run(instances);
+  } catch (error) {
+    await readers.tellOfPart(batch.outcomes.values());
+    throw error;
+  }
   const ingestedAt = Date.now();
-  const cascaded = await batch.tellReaders(instances);
-  const outcomes = instances.flatMap(({ instanceId, positions }) => {
-    const outcome = batch.outcomes.get(instanceId);
-    return outcome === undefined ? [] : [{ outcome, positions }];
+  await readers.add(batch.outcomes.values());
+  await readers.tell();
+  const cascaded = readers.cascaded();
+  const outcomes = instances.flatMap((given) => {
+    const outcome = batch.outcomes.get(given.instanceId);
+    return outcome === undefined ? [] : [{ outcome, given }];
   });
   const degraded = outcomes.find(({ outcome }) => outcome.settled.degraded !== undefined)?.outcome.settled.degraded;
   return {
     context: definition.slug,
-    accepted: records.length - rejections.length,
-    rejected: rejections.length,
+    accepted: records.length - rejected,
+    rejected,
     executed: outcomes.reduce((sum, { outcome }) => sum + outcome.settled.runs.filter(hasRun).length, 0),
+    ignored,
     rejections: [...rejections],
-    results: outcomes.map(({ outcome, positions }) => toBatchResult(outcome, positions, fields)),
+    ...(rejected > rejections.length ? { rejections_omitted: rejected - rejections.length } : {}),
+    results: outcomes.map(({ outcome, given }) => toBatchResult(outcome, given, fields)),
     cascaded: [...cascaded],
+    ...toldOfRejections(cascaded),
     ...(degraded === undefined ? {} : { execution_degraded: degraded }),
     timings: { total_ms: Date.now() - origin.now, ingest_ms: ingestedAt - origin.now },
   };
@@ -87,17 +97,5 @@ class Batch {
     };
     await Promise.all(Array.from({ length: CHUNKS_AT_ONCE }, carryOut));
     if (progress.failure !== undefined) throw withFates(progress.failure, progress.fates);
-  }
-
-  /** Tells the readers of everything that the batch touched, chunk by chunk. */
-  async tellReaders(instances: readonly GivenInstance[]): Promise<readonly ContextCascadeSummary[]> {
-    const { context, definition, origin } = this.work;
-    const { chunkSize } = context;
-    const sums = new CascadeSums();
-    const outcomes = instances.flatMap(({ instanceId }) => this.outcomes.get(instanceId) ?? []);
-    for (let from = 0; from < outcomes.length; from += chunkSize) {
-      sums.add(await tellReaders(context, origin, definition, outcomes.slice(from, from + chunkSize)));
-    }
-    return sums.list();
   }
 }

@@ -9,7 +9,7 @@ import {
 import { inOrder } from '@decision/service-kit';
 import { withFates } from '../instances/instance-errors';
 import { loadContextCollections, toCollections } from '../operations/surroundings';
-import { tellReaders } from '../readers/tell-readers';
+import { BatchReaders } from './batch-readers';
 import { toBatchResult } from './batch-result';
 import { BatchProgress, type BatchWork, carryOutChunk, CHUNKS_AT_ONCE, type Fates, newFates } from './carry-out-chunk';
 import { chunkLines, type LineChunk, readLine } from './record-lines';
@@ -18,10 +18,11 @@ import { chunkLines, type LineChunk, readLine } from './record-lines';
 export interface ChunkAnswer {
   readonly accepted: number;
   readonly executed: number;
+  /** Facts that were not merged. */
+  readonly ignored: number;
   readonly rejections: readonly Rejection[];
   /** One for each instance that the chunk names, in the order in which it does. */
   readonly results: readonly BatchResult[];
-  readonly cascaded: readonly ContextCascadeSummary[];
   readonly degraded: string | undefined;
 }
 
@@ -32,6 +33,8 @@ export interface LinesBatch {
    * its end, with the committed instances that were not {@link LinesBatch.told}.
    */
   readonly answers: AsyncIterable<ChunkAnswer>;
+  /** What became of the readers of all that was merged; known when the answers have come to their end. */
+  cascaded(): readonly ContextCascadeSummary[];
   /** Says that the client has been told of these results, so that nobody needs to remember them. */
   told(results: readonly BatchResult[]): void;
 }
@@ -45,21 +48,30 @@ export interface LinesOptions {
 /** Merges records as they arrive, one a line, and runs what is due: chunk by chunk, in memory that the chunks bound (C95). */
 export const submitLines = (work: BatchWork, pieces: AsyncIterable<Buffer>, options: LinesOptions): LinesBatch => {
   const fates = newFates();
+  const readers = new BatchReaders(work);
   return {
-    answers: answerChunks(work, pieces, options, fates),
+    answers: answerChunks({ work, readers, fates }, pieces, options),
+    cascaded: () => readers.cascaded(),
     told: (results) => {
       for (const { instance_id: id } of results) fates.committed.delete(id);
     },
   };
 };
 
+/** A batch of lines on its way. */
+interface LinesUnderWay {
+  readonly work: BatchWork;
+  readonly readers: BatchReaders;
+  readonly fates: Fates;
+}
+
 async function* answerChunks(
-  work: BatchWork,
+  batch: LinesUnderWay,
   pieces: AsyncIterable<Buffer>,
   { fields, lineMaxBytes }: LinesOptions,
-  fates: Fates,
 ): AsyncGenerator<ChunkAnswer, void, undefined> {
-  const { context, definition, origin } = work;
+  const { readers, fates } = batch;
+  const { context, definition, origin } = batch.work;
   const collections = await context.database.inWorkspace(origin.access, (transaction) =>
     loadContextCollections(transaction, definition),
   );
@@ -68,17 +80,24 @@ async function* answerChunks(
     chunkBytes: fixedLimits.chunkBytes,
     lineMaxBytes,
   });
-  const worker = new ChunkWorker(work, fields, toCollections(collections), fates);
+  const worker = new ChunkWorker(batch, fields, toCollections(collections));
+  let isWhole = false;
   try {
     yield* inOrder(chunks, (chunk) => worker.work(chunk), {
       maxItems: CHUNKS_AT_ONCE,
       maxWeight: CHUNKS_AT_ONCE * fixedLimits.chunkBytes,
       weightOf: ({ bytes }) => bytes,
     });
+    isWhole = true;
   } catch (error) {
     worker.stop();
     await worker.ended();
     throw error instanceof ServiceError ? withFates(error, fates) : error;
+  } finally {
+    // Also where nobody takes the answers any more.
+    worker.stop();
+    await worker.ended();
+    await (isWhole ? readers.tell() : readers.tellOfPart());
   }
 }
 
@@ -96,16 +115,19 @@ class ChunkWorker {
   private isStopped = false;
 
   constructor(
-    private readonly batch: BatchWork,
+    private readonly batch: LinesUnderWay,
     private readonly fields: ReadonlySet<BatchInclude>,
     private readonly collections: ReturnType<typeof toCollections>,
-    private readonly fates: Fates,
   ) {}
 
   /** Chunks must be given in their order: each waits for those before it that share an instance with it. */
   work({ firstPosition, lines }: LineChunk): Promise<ChunkAnswer> {
     const records = lines.map(readLine);
-    const grouped = groupRecords(this.batch.definition.model, records, this.collections, firstPosition);
+    const grouped = groupRecords(this.batch.work.definition.model, records, this.collections, {
+      firstPosition,
+      // The chunk bounds them; the answer may be streamed, and then tells them all.
+      rejectionBytes: Infinity,
+    });
     const ids = new Set(grouped.instances.map(({ instanceId }) => instanceId));
     const earlier = [...this.underWay].filter((other) => overlap(other.ids, ids)).map(({ done }) => done);
     const answer = Promise.all(earlier).then(() => this.carryOut(grouped, records.length));
@@ -126,27 +148,27 @@ class ChunkWorker {
   }
 
   private async carryOut(
-    { instances, rejections }: ReturnType<typeof groupRecords>,
+    { instances, rejections, ignored }: ReturnType<typeof groupRecords>,
     records: number,
   ): Promise<ChunkAnswer> {
-    const { context, definition, origin } = this.batch;
-    const progress = new BatchProgress(this.fates);
-    if (!this.isStopped && instances.length > 0) await carryOutChunk(this.batch, instances, progress);
+    const { work, readers, fates } = this.batch;
+    const progress = new BatchProgress(fates);
+    if (!this.isStopped && instances.length > 0) await carryOutChunk(work, instances, progress);
+    await readers.add(progress.outcomes.values());
     if (progress.failure !== undefined) {
       this.stop();
       throw progress.failure;
     }
     const outcomes = [...progress.outcomes.values()];
-    const cascaded = await tellReaders(context, origin, definition, outcomes);
     return {
       accepted: records - rejections.length,
       executed: outcomes.reduce((sum, { settled }) => sum + settled.runs.filter(hasRun).length, 0),
+      ignored,
       rejections,
-      results: instances.flatMap(({ instanceId, positions }) => {
-        const outcome = progress.outcomes.get(instanceId);
-        return outcome === undefined ? [] : [toBatchResult(outcome, positions, this.fields)];
+      results: instances.flatMap((given) => {
+        const outcome = progress.outcomes.get(given.instanceId);
+        return outcome === undefined ? [] : [toBatchResult(outcome, given, this.fields)];
       }),
-      cascaded,
       degraded: outcomes.find(({ settled }) => settled.degraded !== undefined)?.settled.degraded,
     };
   }

@@ -1,5 +1,7 @@
 import { compileContext, type ContextModel, type ContextProblem, type ContextWorld } from '@decision/contexts';
-import { ServiceError } from '@decision/contracts';
+import { type ContextSchema, ServiceError } from '@decision/contracts';
+import { asWorkspace, loadContextWorld, type Transaction, type WorkspaceAccess } from '@decision/persistence';
+import { toWorld } from './to-definition';
 
 const toInvalid = (slug: string, problems: readonly ContextProblem[]): ServiceError =>
   new ServiceError(
@@ -34,3 +36,70 @@ export const requireValid = (contextId: string, world: ContextWorld): ContextMod
   }
   return compilation.model;
 };
+
+/** The definitions of a workspace, and those of them that a definer sees. The same object where the definer sees everything. */
+export interface SeenWorld {
+  readonly whole: ContextWorld;
+  readonly visible: ContextWorld;
+}
+
+export const loadSeenWorld = async (
+  transaction: Transaction,
+  { userGroups }: Pick<WorkspaceAccess, 'userGroups'>,
+): Promise<SeenWorld> => {
+  const visible = toWorld(await loadContextWorld(transaction));
+  if (userGroups === undefined) return { whole: visible, visible };
+  return { whole: toWorld(await asWorkspace(transaction, () => loadContextWorld(transaction))), visible };
+};
+
+/** Both worlds after a change of what the definer sees. */
+export const changeSeenWorld = (
+  { whole, visible }: SeenWorld,
+  change: (world: ContextWorld) => ContextWorld,
+): SeenWorld => {
+  const changed = change(whole);
+  return { whole: changed, visible: visible === whole ? changed : change(visible) };
+};
+
+/**
+ * The model of a context in the worlds as they are to be. What is new in it reads only what the definer sees (V7); `kept` are places of formulas that were
+ * there before. A problem that only the whole world has is told without what it is about (V12). Throws `context_invalid`.
+ */
+export const requireSavable = (
+  contextId: string,
+  { whole, visible }: SeenWorld,
+  kept: ReadonlySet<string>,
+): ContextModel => {
+  const definition = visible.contexts.get(contextId);
+  if (whole === visible || definition === undefined) return requireValid(contextId, whole);
+  const seen = compileContext(definition, visible);
+  const added = seen.ok ? [] : seen.problems.filter(({ path }) => !kept.has(path));
+  if (added.length > 0) throw toInvalid(definition.slug, added);
+  try {
+    return requireValid(contextId, whole);
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.code !== 'context_invalid') throw error;
+    throw toInvalid(definition.slug, [HIDDEN_PROBLEM]);
+  }
+};
+
+const HIDDEN_PROBLEM: ContextProblem = {
+  code: 'formula_invalid',
+  path: '',
+  message: 'Something that this key does not see is related to the context and could not be evaluated then.',
+};
+
+/** Places of the formulas of a schema that were in another one under the same name. */
+export const keptFormulas = (before: ContextSchema, after: ContextSchema): ReadonlySet<string> => {
+  const expressions = new Map(fieldsOf(before).map(({ field }) => [field.key, field.expression]));
+  return new Set(
+    fieldsOf(after)
+      .filter(({ field }) => field.expression !== undefined && expressions.get(field.key) === field.expression)
+      .map(({ path }) => `${path}/expression`),
+  );
+};
+
+const fieldsOf = ({ base, derived = [] }: ContextSchema) => [
+  ...base.map((field, index) => ({ field, path: `/schema/base/${index}` })),
+  ...derived.map((field, index) => ({ field, path: `/schema/derived/${index}` })),
+];

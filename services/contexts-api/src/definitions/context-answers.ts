@@ -2,6 +2,7 @@ import { faultsOfBinding, type ContextModel } from '@decision/contexts';
 import {
   type ContextDetail,
   type ContextListItem,
+  type ContextSchema,
   type ContextRelationships,
   type OutgoingRelationship,
   type SavedContext,
@@ -16,12 +17,24 @@ import {
 } from '@decision/persistence';
 import { toAsset } from './context-directory';
 
+/** Clients need the name of each fact. */
+const named = <Fact extends { readonly key: string; readonly name?: string | undefined }>(fact: Fact): Fact => ({
+  ...fact,
+  name: fact.name ?? fact.key,
+});
+
+/** A schema in which every fact has a name: its key where none was given. */
+export const withNames = ({ base, derived }: ContextSchema): ContextSchema => ({
+  base: base.map(named),
+  ...(derived === undefined ? {} : { derived: derived.map(named) }),
+});
+
 const settingsOf = (record: ContextRecord) => ({
   id: record.id,
   slug: record.slug,
   name: record.name,
   description: record.description,
-  schema: record.schema,
+  schema: withNames(record.schema),
   identity_fact: record.identityFact,
   auto_execute_decisions: record.autoExecuteDecisions,
   ttl_seconds: record.ttlSeconds,

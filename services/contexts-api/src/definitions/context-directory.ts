@@ -13,8 +13,9 @@ import {
   type ContextInForce,
   type Database,
   findBoundRules,
-  findContext,
   findContextInForce,
+  type ForeignKeyName,
+  findVisibleAround,
   loadContextWorld,
   loadRuleInterface,
   type RuleInterface,
@@ -23,6 +24,7 @@ import {
 } from '@decision/persistence';
 import { LRUCache } from 'lru-cache';
 import { wholeWorkspace } from '../access';
+import { CallerView } from './caller-view';
 import { toWorld } from './to-definition';
 
 /** A context with all that decides what becomes of its instances now. */
@@ -37,16 +39,21 @@ export interface ContextInUse {
   readonly revision: string;
   /** Models of all contexts of the workspace, by id. */
   readonly modelOf: (contextId: string) => ContextModel;
-  /** Facts that name instances of other contexts. */
+  /** Facts that name instances of other contexts, also for relationships that are still being made. */
   readonly foreignKeys: readonly string[];
   /** Relationships that formulas or assets read. */
   readonly relations: readonly Relationship[];
 }
 
+/** A context that a request names, with what its caller sees around it. */
+export interface OpenContext extends ContextInUse {
+  readonly view: CallerView;
+}
+
 /** Finds contexts as they are now; what never changes is kept. */
 export interface ContextDirectory {
   /** The context of a slug, if the access sees it. Throws `context_not_found`. */
-  open(access: WorkspaceAccess, slug: string): Promise<ContextInUse>;
+  open(access: WorkspaceAccess, slug: string): Promise<OpenContext>;
   /** The context of an id; the transaction sees the whole workspace. Undefined where it is gone. */
   openById(transaction: Transaction, workspaceId: string, id: string): Promise<ContextInUse | undefined>;
   /** The published rules that are bound to a context. Of the two, only this may be asked for by a transaction that changes definitions. */
@@ -55,6 +62,7 @@ export interface ContextDirectory {
 
 interface CompiledWorld {
   readonly revision: number;
+  readonly foreignKeys: readonly ForeignKeyName[];
   readonly world: ContextWorld;
   readonly modelOf: (contextId: string) => ContextModel;
 }
@@ -69,8 +77,9 @@ export const createContextDirectory = (database: Database): ContextDirectory => 
   const loadWorld = async (transaction: Transaction, workspaceId: string, revision: number): Promise<CompiledWorld> => {
     const known = worlds.get(workspaceId);
     if (known?.revision === revision) return known;
-    const world = toWorld(await loadContextWorld(transaction));
-    const compiled = { revision, world, modelOf: createModels(world) };
+    const stored = await loadContextWorld(transaction);
+    const world = toWorld(stored);
+    const compiled = { revision, world, foreignKeys: stored.foreignKeys, modelOf: createModels(world) };
     worlds.set(workspaceId, compiled);
     return compiled;
   };
@@ -95,7 +104,7 @@ export const createContextDirectory = (database: Database): ContextDirectory => 
     workspaceId: string,
     { id, revision, rules }: ContextInForce,
   ): Promise<ContextInUse | undefined> => {
-    const { world, modelOf } = await loadWorld(transaction, workspaceId, revision);
+    const { world, foreignKeys, modelOf } = await loadWorld(transaction, workspaceId, revision);
     const definition = world.contexts.get(id);
     if (definition === undefined) return undefined;
     const model = modelOf(id);
@@ -103,7 +112,7 @@ export const createContextDirectory = (database: Database): ContextDirectory => 
     const used = relationsInUse(model, assets);
     return {
       ...{ id, slug: definition.slug, model, assets, world, revision: String(revision), modelOf },
-      foreignKeys: foreignKeysOf(id, world),
+      foreignKeys: foreignKeysFor(id, world, foreignKeys),
       relations: [...model.relations.values()].filter(({ name }) => used.has(name)),
     };
   };
@@ -125,14 +134,25 @@ export const createContextDirectory = (database: Database): ContextDirectory => 
     assetsOf: async (transaction, slug) => toAssets(transaction, await findBoundRules(transaction, slug)),
     open: async (access, slug) => {
       const { workspaceId } = access;
-      if (access.userGroups !== undefined) {
-        const seen = await database.inWorkspace(access, (transaction) => findContext(transaction, { slug }));
-        if (seen === undefined) throw contextNotFound(slug);
-      }
-      return database.inWorkspace(wholeWorkspace(access), (transaction) => openBySlug(transaction, workspaceId, slug));
+      const isRestricted = access.userGroups !== undefined;
+      const around = isRestricted
+        ? await database.inWorkspace(access, (transaction) => findVisibleAround(transaction, slug))
+        : undefined;
+      if (isRestricted && around === undefined) throw contextNotFound(slug);
+      const context = await database.inWorkspace(wholeWorkspace(access), (transaction) =>
+        openBySlug(transaction, workspaceId, slug),
+      );
+      return { ...context, view: new CallerView(access, around) };
     },
   };
 };
+
+const foreignKeysFor = (id: string, world: ContextWorld, registered: readonly ForeignKeyName[]): readonly string[] => [
+  ...new Set([
+    ...foreignKeysOf(id, world),
+    ...registered.filter(({ contextId }) => contextId === id).map(({ fact }) => fact),
+  ]),
+];
 
 export const contextNotFound = (name: string): ServiceError =>
   new ServiceError('context_not_found', `No context "${name.slice(0, 200)}" is visible to this key.`, {

@@ -2,7 +2,7 @@ import { type ContextDetail, type ContextListItem, type ContextRelationships } f
 import {
   type ContextFilters,
   findBoundRules,
-  findContext,
+  findContextByName,
   listContexts as listStoredContexts,
   loadContextWorld,
   loadRuleInterface,
@@ -36,11 +36,11 @@ export const listContexts = (
 export const getContext = async (
   { database }: Pick<DefinitionsContext, 'database'>,
   access: WorkspaceAccess,
-  id: string,
+  name: string,
 ): Promise<ContextDetail> => {
   const visible = await database.inWorkspace(access, async (transaction) => {
-    const record = await findContext(transaction, { id });
-    if (record === undefined) throw contextNotFound(id);
+    const record = await findContextByName(transaction, name);
+    if (record === undefined) throw contextNotFound(name);
     const bound: BoundRule[] = [];
     for (const rule of await findBoundRules(transaction, record.slug)) {
       const fields = rule.versionId === null ? undefined : await loadRuleInterface(transaction, rule.versionId);
@@ -49,17 +49,17 @@ export const getContext = async (
     return { record, bound, world: await loadContextWorld(transaction) };
   });
   const whole = await database.inWorkspace(wholeWorkspace(access), loadContextWorld);
-  return toContextDetail(visible.record, requireValid(id, toWorld(whole)), visible.bound, visible.world);
+  return toContextDetail(visible.record, requireValid(visible.record.id, toWorld(whole)), visible.bound, visible.world);
 };
 
 /** Throws `context_not_found`. */
 export const listRelationships = (
   { database }: Pick<DefinitionsContext, 'database'>,
   access: WorkspaceAccess,
-  id: string,
+  name: string,
 ): Promise<ContextRelationships> =>
   database.inWorkspace(access, async (transaction) => {
-    const record = await findContext(transaction, { id });
-    if (record === undefined) throw contextNotFound(id);
+    const record = await findContextByName(transaction, name);
+    if (record === undefined) throw contextNotFound(name);
     return toRelationships(record, await loadContextWorld(transaction));
   });

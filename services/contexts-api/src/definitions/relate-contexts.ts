@@ -6,35 +6,57 @@ import {
   ServiceError,
 } from '@decision/contracts';
 import {
+  asWorkspace,
+  changeContexts,
   type ContextRecord,
   deleteContext as deleteStoredContext,
   deleteRelationship as deleteStoredRelationship,
-  findContext,
+  findBoundRules,
+  findContextByName,
+  type ForeignKeyName,
   insertRelationship,
-  linkExistingInstances,
   loadContextWorld,
   lockContextWorld,
   type NewRelationship,
+  registerForeignKey,
+  type RelationshipRecord,
   type Transaction,
   unbindRules,
   type WorkspaceAccess,
 } from '@decision/persistence';
 import { wholeWorkspace } from '../access';
-import { requireValid } from './check-world';
+import { finishForeignKey } from '../links/build-links';
+import {
+  changeSeenWorld,
+  keptFormulas,
+  loadSeenWorld,
+  requireSavable,
+  requireValid,
+  type SeenWorld,
+} from './check-world';
 import { toOutgoing } from './context-answers';
 import { contextNotFound } from './context-directory';
 import { type DefinitionsContext } from './save-context';
-import { toRelationship, toWorld } from './to-definition';
+import { toRelationship } from './to-definition';
 
-/** Relates a visible context to another. Throws `context_not_found`, `context_invalid`, `relationship_name_taken`. */
+/** Until when a change of definitions may take steps, epoch ms. */
+export interface StepsUntil {
+  readonly deadline: number;
+}
+
+/**
+ * Relates a visible context to another. The relationship comes into being once the links of all instances are made (C154): where there are too many of
+ * them for one request, the next one goes on behind it. Asked for again it is answered as it is. Throws `context_not_found`, `context_invalid`,
+ * `relationship_name_taken`, `deadline_exceeded`.
+ */
 export const createRelationship = async (
   { database, newId }: DefinitionsContext,
   access: WorkspaceAccess,
-  id: string,
-  request: CreateRelationshipRequest,
+  name: string,
+  { deadline, ...request }: CreateRelationshipRequest & StepsUntil,
 ): Promise<OutgoingRelationship> => {
   const [from, to] = await database.inWorkspace(access, async (transaction) => [
-    await requireContext(transaction, id),
+    await requireContext(transaction, name),
     await requireContext(transaction, request.to_context_id),
   ]);
   const relationship: NewRelationship = {
@@ -46,25 +68,59 @@ export const createRelationship = async (
     foreignKeyFact: request.foreign_key_fact,
     description: request.description ?? null,
   };
-  return database.inWorkspace(wholeWorkspace(access), async (transaction) => {
-    await lockContextWorld(transaction);
-    const world = toWorld(await loadContextWorld(transaction));
-    const isNamed = world.relationships.some(
-      ({ fromContextId, name }) => fromContextId === from.id && name === relationship.name,
+  const key = { contextId: holderOf(toRelationship(relationship)), fact: relationship.foreignKeyFact };
+  const whole = wholeWorkspace(access);
+  for (;;) {
+    const found = await database.inWorkspace(access, (transaction) =>
+      relate(transaction, access, { from, to, relationship, key }),
     );
-    if (isNamed) throw nameTaken(relationship.name);
-    const added = toRelationship(relationship);
-    requireValid(from.id, { ...world, relationships: [...world.relationships, added] });
-    const inserted = await insertRelationship(transaction, from, relationship);
-    if (inserted.status === 'name_taken') throw nameTaken(relationship.name);
-    await linkExistingInstances(transaction, holderOf(added), added.foreignKeyFact);
-    return toOutgoing(inserted.relationship, to);
-  });
+    if (found !== undefined) return found;
+    await finishForeignKey(database, whole, key, deadline);
+  }
 };
 
-const requireContext = async (transaction: Transaction, id: string): Promise<ContextRecord> => {
-  const found = await findContext(transaction, { id });
-  if (found === undefined) throw contextNotFound(id);
+interface RelationshipToMake {
+  readonly from: ContextRecord;
+  readonly to: ContextRecord;
+  readonly relationship: NewRelationship;
+  readonly key: ForeignKeyName;
+}
+
+/** Stores a relationship whose links are made; has them made first where they are not, and answers undefined. */
+const relate = async (
+  transaction: Transaction,
+  access: WorkspaceAccess,
+  { from, to, relationship, key }: RelationshipToMake,
+): Promise<OutgoingRelationship | undefined> => {
+  await lockContextWorld(transaction);
+  await changeContexts(transaction, [key.contextId]);
+  const stored = await asWorkspace(transaction, () => loadContextWorld(transaction));
+  const known = stored.relationships.find(
+    (other) => other.fromContextId === from.id && other.name === relationship.name,
+  );
+  if (known !== undefined && isSame(known, relationship)) return toOutgoing(known, to);
+  if (known !== undefined) throw nameTaken(relationship.name);
+  const related = changeSeenWorld(await loadSeenWorld(transaction, access), ({ contexts, relationships }) => ({
+    contexts,
+    relationships: [...relationships, toRelationship(relationship)],
+  }));
+  requireSavable(from.id, related, keptFormulas(from.schema, from.schema));
+  if ((await registerForeignKey(transaction, key)) !== 'ready') return undefined;
+  const inserted = await insertRelationship(transaction, from, relationship);
+  if (inserted.status === 'name_taken') throw nameTaken(relationship.name);
+  return toOutgoing(inserted.relationship, to);
+};
+
+const isSame = (known: RelationshipRecord, wanted: NewRelationship): boolean =>
+  known.toContextId === wanted.toContextId &&
+  known.type === wanted.type &&
+  known.foreignKeyFact === wanted.foreignKeyFact &&
+  known.description === wanted.description;
+
+/** The context of an id or slug. */
+const requireContext = async (transaction: Transaction, name: string): Promise<ContextRecord> => {
+  const found = await findContextByName(transaction, name);
+  if (found === undefined) throw contextNotFound(name);
   return found;
 };
 
@@ -79,47 +135,81 @@ const nameTaken = (name: string): ServiceError =>
 export const deleteRelationship = async (
   { database }: DefinitionsContext,
   access: WorkspaceAccess,
-  id: string,
+  name: string,
   relationshipId: string,
 ): Promise<{ message: string; id: string }> => {
-  await database.inWorkspace(access, (transaction) => requireContext(transaction, id));
-  return database.inWorkspace(wholeWorkspace(access), async (transaction) => {
+  return database.inWorkspace(access, async (transaction) => {
+    const { id } = await requireContext(transaction, name);
     await lockContextWorld(transaction);
     const owner = await requireContext(transaction, id);
+    const { relationships } = await loadContextWorld(transaction);
+    const holders = relationships
+      .filter((known) => known.id === relationshipId)
+      .map(toRelationship)
+      .map(holderOf);
+    await changeContexts(transaction, holders);
     const deleted = await deleteStoredRelationship(transaction, owner, relationshipId);
     if (deleted === undefined) {
       throw new ServiceError('relationship_not_found', `The context "${owner.slug}" has no relationship of this id.`);
     }
-    requireValid(id, toWorld(await loadContextWorld(transaction)));
+    const { whole } = await loadSeenWorld(transaction, access);
+    requireValid(id, whole);
     return { message: `Relationship "${deleted.name}" was deleted.`, id: deleted.id };
   });
 };
 
-/** Deletes a context with its instances. Throws `context_not_found`, and `context_in_use` where formulas of others read it. */
+/**
+ * Deletes a context. It and its instances are gone for everybody once this answers; their data is removed afterwards, by upkeep (C160, C161). Throws
+ * `context_not_found`, and `context_in_use` where formulas of others read it.
+ */
 export const deleteContext = async (
   { database }: DefinitionsContext,
   access: WorkspaceAccess,
-  id: string,
+  name: string,
 ): Promise<DeletedContextAnswer> => {
-  await database.inWorkspace(access, (transaction) => requireContext(transaction, id));
-  return database.inWorkspace(wholeWorkspace(access), async (transaction) => {
+  return database.inWorkspace(access, async (transaction) => {
+    const { id } = await requireContext(transaction, name);
     await lockContextWorld(transaction);
+    await changeContexts(transaction, [id]);
     const { slug } = await requireContext(transaction, id);
-    const users = brokenWithout(id, toWorld(await loadContextWorld(transaction)));
+    const { whole, visible } = await loadSeenWorld(transaction, access);
+    const users = brokenWithout(id, whole).filter((user) =>
+      [...visible.contexts.values()].some((c) => c.slug === user),
+    );
     if (users.length > 0) {
       const message = `Formulas of ${users.join(', ')} read the context "${slug}"; change them first.`;
       throw new ServiceError('context_in_use', message, { contexts: users });
     }
+    await requireNothingHidden(transaction, { id, slug, whole, visible });
     const unbound = await unbindRules(transaction, slug);
     const deleted = await deleteStoredContext(transaction, id);
     if (deleted === undefined) throw contextNotFound(id);
     return {
-      message: `Context "${slug}" was deleted, with its instances.`,
+      message: `Context "${slug}" was deleted, with its instances; their data is removed in the background.`,
       unbound_rules: [...unbound],
       unbound_flows: [],
       pending_evaluations_cancelled: deleted.registered,
     };
   });
+};
+
+/** Throws `context_in_use` where hidden rules are bound to a context, or hidden contexts related to it: deleting it would change them (V12). */
+const requireNothingHidden = async (
+  transaction: Transaction,
+  { id, slug, whole, visible }: SeenWorld & { readonly id: string; readonly slug: string },
+): Promise<void> => {
+  if (whole === visible) return;
+  const seen = new Set(visible.relationships.map((relationship) => relationship.id));
+  const isRelated = whole.relationships.some(
+    ({ id: relationship, fromContextId, toContextId }) =>
+      !seen.has(relationship) && (fromContextId === id || toContextId === id),
+  );
+  const bound = await asWorkspace(transaction, () => findBoundRules(transaction, slug));
+  const isBound = bound.length > (await findBoundRules(transaction, slug)).length;
+  if (!isRelated && !isBound) return;
+  const hidden = [isBound ? 'rules' : '', isRelated ? 'contexts' : ''].filter((kind) => kind !== '').join(' and ');
+  const message = `The context "${slug}" cannot be deleted: ${hidden} that this key does not see are bound or related to it.`;
+  throw new ServiceError('context_in_use', message, { contexts: [] });
 };
 
 /** Slugs of contexts that would not compile if one were not there. */

@@ -5,6 +5,7 @@ import {
   factsRead,
   factsWritten,
   refusalsOfChange,
+  sameValue,
 } from '@decision/contexts';
 import {
   contextLimits,
@@ -14,25 +15,29 @@ import {
   type UpdateContextRequest,
 } from '@decision/contracts';
 import {
+  asWorkspace,
+  changeContexts,
   type ContextRecord,
   type ContextSettings,
   type Database,
+  findBoundRules,
   findContext,
+  findContextByName,
+  findCreatedLike,
   findHeldFacts,
   insertContext,
   listFolders,
-  loadContextWorld,
   lockContextWorld,
   type Transaction,
   updateContext as updateStoredContext,
   type WorkspaceAccess,
 } from '@decision/persistence';
-import { wholeWorkspace } from '../access';
 import { assignableGroups } from './assignable-groups';
-import { requireValid } from './check-world';
-import { toSavedContext } from './context-answers';
+import { changeSeenWorld, keptFormulas, loadSeenWorld, requireSavable, requireValid } from './check-world';
+import { saveCollections } from './collections';
+import { toSavedContext, withNames } from './context-answers';
 import { type ContextDirectory, contextNotFound } from './context-directory';
-import { toDefinition, toWorld } from './to-definition';
+import { toDefinition } from './to-definition';
 
 export interface DefinitionsContext {
   readonly database: Database;
@@ -57,7 +62,10 @@ export const slugOf = (name: string): string => {
   return slug === '' || RESERVED_SLUGS.has(slug) ? `context${slug === '' ? '' : `-${slug}`}` : slug;
 };
 
-/** Creates a context. Throws `context_invalid`, `invalid_request`. */
+/**
+ * Creates a context. Sent again by the same identity it answers the one that is there (C156). Throws `context_invalid`, `context_slug_taken`,
+ * `invalid_request`.
+ */
 export const createContext = async (
   { database, newId }: DefinitionsContext,
   access: WorkspaceAccess,
@@ -68,11 +76,15 @@ export const createContext = async (
     ...{ name: request.name, schema: request.schema, identityFact: request.identity_fact, ...DEFAULTS },
     userGroups: assignableGroups(access.userGroups, request.user_groups),
   });
-  return database.inWorkspace(wholeWorkspace(access), async (transaction) => {
+  if (request.slug !== undefined) requireFreeForm(request.slug);
+  return database.inWorkspace(access, async (transaction) => {
     await lockContextWorld(transaction);
-    const world = toWorld(await loadContextWorld(transaction));
-    const filed = await inFolder(transaction, access, settings, request.folder);
-    const slug = slugOf(request.name);
+    const { whole: world } = await loadSeenWorld(transaction, access);
+    const filed = await inFolder(transaction, settings, request.folder);
+    const like = await findCreatedLike(transaction, { name: request.name, slug: request.slug });
+    const known = like.find((context) => isSeen(access, context) && hasSettings(context, filed));
+    if (known !== undefined) return toSavedContext(known);
+    const slug = request.slug ?? slugOf(request.name);
     const contexts = new Map([...world.contexts, [id, toDefinition({ ...filed, id, slug })]]);
     requireValid(id, { ...world, contexts });
     for (let attempt = 1; attempt <= MOST_SLUG_ATTEMPTS; attempt += 1) {
@@ -81,7 +93,11 @@ export const createContext = async (
         id,
         slug: attempt === 1 ? slug : `${slug}-${attempt}`,
       });
-      if (inserted.status === 'inserted') return toSavedContext(inserted.context);
+      if (inserted.status === 'inserted') {
+        await saveCollections(transaction, access, inserted.context, undefined);
+        return toSavedContext(inserted.context);
+      }
+      if (request.slug !== undefined) throw slugTaken(slug);
     }
     throw new ServiceError(
       'invalid_request',
@@ -89,6 +105,35 @@ export const createContext = async (
     );
   });
 };
+
+const UUID_FORM = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** Throws `invalid_request` for a slug that paths would take for something else. */
+const requireFreeForm = (slug: string): void => {
+  if (!RESERVED_SLUGS.has(slug) && !UUID_FORM.test(slug)) return;
+  const message = `must be neither ${[...RESERVED_SLUGS].map((word) => `"${word}"`).join(', ')} nor of the form of an id`;
+  throw new ServiceError('invalid_request', `The field "slug" ${message}.`, { problems: [{ path: '/slug', message }] });
+};
+
+const slugTaken = (slug: string): ServiceError =>
+  new ServiceError(
+    'context_slug_taken',
+    `Another context has the slug "${slug}"; choose another one, or leave it out to have one made of the name.`,
+    { slug },
+  );
+
+const isSeen = ({ userGroups: own }: WorkspaceAccess, { userGroups }: ContextRecord): boolean =>
+  own === undefined || userGroups.some((group) => own.includes(group));
+
+/** Whether a stored context is what these settings would make. */
+const hasSettings = (context: ContextRecord, settings: ContextSettings): boolean =>
+  (Object.keys(settings) as (keyof ContextSettings)[]).every((key) =>
+    // the keys of the settings are their type's keys
+    sameValue(
+      key === 'schema' ? withNames(context.schema) : context[key],
+      key === 'schema' ? withNames(settings.schema) : settings[key],
+    ),
+  );
 
 const DEFAULTS = {
   description: null,
@@ -104,25 +149,23 @@ const DEFAULTS = {
 export const updateContext = async (
   { database, directory }: DefinitionsContext,
   access: WorkspaceAccess,
-  id: string,
+  name: string,
   request: UpdateContextRequest,
 ): Promise<SavedContext> => {
-  const seen = await database.inWorkspace(access, (transaction) => findContext(transaction, { id }));
-  if (seen === undefined) throw contextNotFound(id);
-  return database.inWorkspace(wholeWorkspace(access), async (transaction) => {
+  return database.inWorkspace(access, async (transaction) => {
+    const seen = await findContextByName(transaction, name);
+    if (seen === undefined) throw contextNotFound(name);
+    const { id } = seen;
     await lockContextWorld(transaction);
+    await changeContexts(transaction, [id]);
     const before = await findContext(transaction, { id });
     if (before === undefined) throw contextNotFound(id);
     const userGroups = assignableGroups(access.userGroups, request.user_groups, before.userGroups);
-    const settings = await inFolder(
-      transaction,
-      access,
-      settingsOf(request, { ...before, userGroups }),
-      request.folder,
-    );
-    await checkChange(transaction, { directory, before, settings });
+    const settings = await inFolder(transaction, settingsOf(request, { ...before, userGroups }), request.folder);
+    await checkChange(transaction, access, { directory, before, settings });
     const after = await updateStoredContext(transaction, id, settings);
     if (after === undefined) throw contextNotFound(id);
+    await saveCollections(transaction, access, after, before.schema);
     return toSavedContext(after);
   });
 };
@@ -133,28 +176,41 @@ interface ChangeToCheck {
   readonly settings: ContextSettings;
 }
 
-const checkChange = async (transaction: Transaction, { directory, before, settings }: ChangeToCheck): Promise<void> => {
+const checkChange = async (
+  transaction: Transaction,
+  access: WorkspaceAccess,
+  { directory, before, settings }: ChangeToCheck,
+): Promise<void> => {
   const { id, slug } = before;
-  const world = toWorld(await loadContextWorld(transaction));
-  const former = requireValid(id, world);
-  const after = requireValid(id, {
-    ...world,
-    contexts: new Map([...world.contexts, [id, toDefinition({ ...settings, id, slug })]]),
-  });
+  const world = await loadSeenWorld(transaction, access);
+  const former = requireValid(id, world.whole);
+  const changed = changeSeenWorld(world, ({ contexts, relationships }) => ({
+    contexts: new Map([...contexts, [id, toDefinition({ ...settings, id, slug })]]),
+    relationships,
+  }));
+  const after = requireSavable(id, changed, keptFormulas(before.schema, settings.schema));
   const added = [...after.facts.keys(), ...after.derived.keys()].filter(
     (fact) => !former.facts.has(fact) && !former.derived.has(fact),
   );
   const { hasInstances, held } = await findHeldFacts(transaction, id, added);
-  const assets = await directory.assetsOf(transaction, slug);
-  const living = { hasInstances, holdsUndeclared: (fact: string) => held.has(fact), assetsNaming: namersIn(assets) };
+  const assets = await asWorkspace(transaction, () => directory.assetsOf(transaction, slug));
+  const seen = new Set((await findBoundRules(transaction, slug)).map((rule) => `rule:${rule.slug}`));
+  const assetsNaming = namersIn(assets, seen);
+  const living = { hasInstances, holdsUndeclared: (fact: string) => held.has(fact), assetsNaming };
   const refusals = refusalsOfChange(former, after, living);
   if (refusals.length > 0) throw changeRefused(after, refusals);
 };
 
-const namersIn =
-  (assets: readonly BoundAsset[]) =>
-  (fact: string): readonly string[] =>
-    assets.filter((asset) => factsRead(asset).includes(fact) || factsWritten(asset).includes(fact)).map(assetKey);
+/** Keys of the assets that name a fact; hidden ones without their names (V12). */
+const namersIn = (assets: readonly BoundAsset[], seen: ReadonlySet<string>): ((fact: string) => readonly string[]) => {
+  const namers = new Map<string, Set<string>>();
+  for (const asset of assets) {
+    const name = seen.has(assetKey(asset)) ? assetKey(asset) : 'a rule that this key does not see';
+    for (const fact of [...factsRead(asset), ...factsWritten(asset)])
+      namers.set(fact, (namers.get(fact) ?? new Set()).add(name));
+  }
+  return (fact) => [...(namers.get(fact) ?? [])];
+};
 
 const changeRefused = ({ definition }: ContextModel, refusals: ReturnType<typeof refusalsOfChange>): ServiceError =>
   new ServiceError(
@@ -181,15 +237,12 @@ const settingsOf = (request: UpdateContextRequest, before: ContextSettings): Con
 /** Settings in the folder that a request names, by id or by name. Throws `invalid_request` where no such folder is visible. */
 const inFolder = async (
   transaction: Transaction,
-  { userGroups }: WorkspaceAccess,
   settings: ContextSettings,
   folder: string | null | undefined,
 ): Promise<ContextSettings> => {
   if (folder === undefined) return settings;
   if (folder === null) return { ...settings, folderId: null };
-  const folders = (await listFolders(transaction, {})).filter(
-    (known) => userGroups === undefined || known.userGroups.some((group) => userGroups.includes(group)),
-  );
+  const folders = await listFolders(transaction, {});
   const found = folders.find(({ id, name, type }) => id === folder || (type === 'context' && name === folder));
   if (found !== undefined) return { ...settings, folderId: found.id };
   const message = 'must be the id or name of a folder of contexts';

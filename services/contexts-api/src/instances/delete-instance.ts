@@ -1,54 +1,42 @@
 import { randomUUID } from 'node:crypto';
-import { type DeletedInstance, ServiceError } from '@decision/contracts';
+import { type DeletedInstance } from '@decision/contracts';
 import {
   deleteInstance as deleteStoredInstance,
   findRegistrations,
   lockInstances,
+  markUntold,
   returnTickets,
   type Transaction,
 } from '@decision/persistence';
+import { holdDefinition } from '../operations/hold-definition';
 import { Line } from '../operations/line';
-import { operate } from '../operations/operate';
-import { findReaderPage, findReadingRelationships, type ReadingRelationship } from '../readers/find-readers';
+import { findReadingRelationships, type ReadingRelationship } from '../readers/find-readers';
 import { Summaries } from '../readers/summaries';
+import { tellUntoldReaders, type UntoldSource } from '../readers/tell-untold';
 import { type InstancesContext } from '../service-context';
 import { nameOfInstance } from './instance-answers';
 import { instanceNotFound } from './instance-errors';
 import { type NamedInstance } from './named-instance';
 
-/** Readers of an instance, as they were when it was deleted. */
-interface LeftReaders {
-  readonly through: ReadingRelationship;
-  readonly readerIds: readonly string[];
-}
-
 interface Deletion {
   readonly state: Readonly<Record<string, unknown>>;
   readonly registered: number;
-  readonly readers: readonly LeftReaders[];
+  readonly relationships: readonly ReadingRelationship[];
+  /** Of the deleted instance, whose readers are still to be told; empty where there are none. */
+  readonly untold: readonly UntoldSource[];
 }
 
 /**
- * Deletes an instance once it is its turn, and re-evaluates its readers (C118). Where that fails, the answer names the identities to retry: the
- * deleted foreign key is not known any more. Throws `instance_not_found`, `overloaded`, `deadline_exceeded`.
+ * Deletes an instance once it is its turn, and re-evaluates its readers (C118). Where that fails, the answer names the identities to retry; upkeep tries
+ * again as well (C120). Throws `instance_not_found`, `overloaded`, `deadline_exceeded`.
  */
 export const deleteInstance = async (context: InstancesContext, named: NamedInstance): Promise<DeletedInstance> => {
-  const { slug } = named.context;
-  const { state, registered, readers } = await deleteInTurn(context, named);
+  const { slug, id: contextId } = named.context;
+  const { state, registered, relationships, untold } = await deleteInTurn(context, named);
   const summaries = new Summaries();
-  const told = new Set<string>();
-  for (const { through, readerIds } of readers) {
-    const open = readerIds.filter((id) => !told.has(`${through.reader.id} ${id}`));
-    for (const id of open) told.add(`${through.reader.id} ${id}`);
-    for (let from = 0; from < open.length; from += context.chunkSize) {
-      const given = open.slice(from, from + context.chunkSize).map((instanceId) => ({ instanceId, facts: {} }));
-      summaries.add(
-        through,
-        await operate(context.operate, { context: through.reader, origin: named.origin, given, mode: 'dependent' }),
-      );
-    }
-  }
-  const cascaded = summaries.list();
+  if (untold.length > 0)
+    await tellUntoldReaders(context, named.origin, { contextId, relationships, summaries }, untold);
+  const cascaded = named.context.view.summaries(summaries.list());
   const degraded = cascaded.find(({ execution_degraded }) => execution_degraded !== undefined)?.execution_degraded;
   return {
     message: `Instance "${nameOfInstance(slug, named.instanceId)}" was deleted.`,
@@ -60,18 +48,17 @@ export const deleteInstance = async (context: InstancesContext, named: NamedInst
 };
 
 const RECOVERY =
-  'Submit the instances named in failed_instance_ids with their identity alone: deleting again cannot find them, since the foreign key is gone.';
+  'Submit the instances named in failed_instance_ids with their identity alone, or wait until the service has evaluated them again: deleting again cannot find them, since the foreign key is gone.';
 
-const deleteInTurn = async (
-  context: InstancesContext,
-  { context: definition, instanceId, origin }: NamedInstance,
-): Promise<Deletion> => {
+const deleteInTurn = async (context: InstancesContext, named: NamedInstance): Promise<Deletion> => {
   const { database } = context;
+  const { context: definition, instanceId, origin } = named;
   const line = new Line(database, definition, origin, context.operate.line, randomUUID());
   try {
     for (;;) {
       const { ticketId } = line;
       const deletion = await database.inWorkspace(origin.access, async (transaction) => {
+        await holdDefinition(transaction, context.directory, { context: definition, origin });
         const [locked] = await lockInstances(transaction, {
           contextId: definition.id,
           instanceIds: [instanceId],
@@ -80,11 +67,14 @@ const deleteInTurn = async (
         });
         if (locked === undefined) throw instanceNotFound(definition.slug, instanceId);
         if (locked.isBusy || locked.isQueued) return undefined;
-        const readers = await readersOf(transaction, context, { context: definition, instanceId, origin });
+        const relationships = await findReadingRelationships(
+          ...([transaction, context.directory, definition, origin.access.workspaceId] as const),
+        );
         const registered = (await findRegistrations(transaction, definition.id, [instanceId])).length;
         await deleteStoredInstance(transaction, definition.id, instanceId);
+        const untold = relationships.length === 0 ? [] : await mark(transaction, named);
         if (ticketId !== undefined) await returnTickets(transaction, ticketId);
-        return { state: { ...locked.facts, ...locked.derived }, registered, readers };
+        return { state: { ...locked.facts, ...locked.derived }, registered, relationships, untold };
       });
       if (deletion !== undefined) return deletion;
       await line.wait([instanceId]);
@@ -94,33 +84,12 @@ const deleteInTurn = async (
   }
 };
 
-/** Readers that are kept in memory at most: deleting what more depend on is refused. */
-const MOST_READERS = 100_000;
-
-const readersOf = async (
+/** This request tells the readers; after its deadline others do. */
+const mark = async (
   transaction: Transaction,
-  { directory, chunkSize: limit }: InstancesContext,
   { context, instanceId, origin }: NamedInstance,
-): Promise<readonly LeftReaders[]> => {
-  const relationships = await findReadingRelationships(transaction, directory, context, origin.access.workspaceId);
-  const left: LeftReaders[] = [];
-  let count = 0;
-  for (const through of relationships) {
-    const readerIds: string[] = [];
-    for (let after: string | undefined = ''; after !== undefined;) {
-      const page = await findReaderPage(transaction, through, context, { sourceIds: [instanceId], after, limit });
-      readerIds.push(...page.readerIds);
-      after = page.next;
-      if ((count += page.readerIds.length) > MOST_READERS) throw tooManyReaders();
-    }
-    left.push({ through, readerIds });
-  }
-  return left;
+): Promise<Deletion['untold']> => {
+  const leaseMs = Math.max(0, origin.deadline - Date.now());
+  const marks = await markUntold(transaction, context.id, [instanceId], leaseMs);
+  return [...marks].map(([id, given]) => ({ instanceId: id, mark: given, begun: undefined, version: 0 }));
 };
-
-const tooManyReaders = (): ServiceError =>
-  new ServiceError(
-    'invalid_request',
-    `More than ${MOST_READERS} instances read this one; delete or move some of them first.`,
-    { limit: MOST_READERS },
-  );

@@ -1,6 +1,13 @@
-import { type AssetRun } from '@decision/contexts';
-import { type CascadeResult, type ContextCascadeSummary, type SubmitAnswer } from '@decision/contracts';
+import { type AssetRun, type GivenInstance, type Settled } from '@decision/contexts';
+import {
+  type CascadeRejection,
+  type CascadeResult,
+  type ContextCascadeSummary,
+  type Remarks,
+  type SubmitAnswer,
+} from '@decision/contracts';
 import { type InstanceOutcome } from '../operations/work';
+import { shown } from './instance-errors';
 
 /** What became of an asset, for whoever submitted. */
 export const toCascadeResult = (context: string, run: AssetRun, autoExecuted = true): CascadeResult => ({
@@ -10,17 +17,51 @@ export const toCascadeResult = (context: string, run: AssetRun, autoExecuted = t
   ...(run.result === undefined ? {} : { result: run.result }),
   auto_executed: autoExecuted,
   ...(run.written === undefined ? {} : { written_to_context: [...run.written] }),
+  ...(run.cleared === undefined ? {} : { cleared: [...run.cleared] }),
   ...(run.error === undefined ? {} : { error: run.error }),
 });
 
 export const nameOfInstance = (slug: string, instanceId: string): string => `${slug}:${instanceId}`;
 
-/** The answer of a single submission (C125). */
-export const toSubmitAnswer = (
-  slug: string,
-  outcome: InstanceOutcome,
+/** Facts of a request that are not merged. */
+export type IgnoredFacts = Pick<GivenInstance, 'ignored' | 'ignoredCount'>;
+
+/** Says which facts were not merged (C28); nothing where all were. */
+export const toldOfIgnored = ({ ignored, ignoredCount }: IgnoredFacts): Remarks =>
+  ignoredCount === 0
+    ? {}
+    : {
+        ignored: ignored.map(({ fact, error }) => ({ fact: shown(fact), reason: error })),
+        ignored_count: ignoredCount,
+      };
+
+/** Says which assets are still due, and why (C67); nothing where none is. */
+export const toldOfEnd = ({ ended, unfinished }: Settled): Remarks =>
+  ended === 'fixpoint' ? {} : { unfinished: [...unfinished], stopped_by: ended };
+
+/** The dependents that are to be evaluated again (C119); nothing where all were. */
+export const toldOfRejections = (
   readers: readonly ContextCascadeSummary[],
-): SubmitAnswer => {
+): { cascade_rejections?: CascadeRejection[] } => {
+  const rejections = readers.flatMap((summary): CascadeRejection[] => {
+    const { context, relation, failed_instance_ids: ids, error, execution_degraded: degraded } = summary;
+    if (ids === undefined && error === undefined) return [];
+    return [{ context, relation, instance_ids: [...(ids ?? [])], error: error ?? degraded ?? NOT_SETTLED }];
+  });
+  return rejections.length === 0 ? {} : { cascade_rejections: rejections };
+};
+
+const NOT_SETTLED = 'What is due for these instances was not run to its end; submit them again.';
+
+/** What a single submission did. */
+export interface CarriedOut {
+  readonly outcome: InstanceOutcome;
+  readonly readers: readonly ContextCascadeSummary[];
+  readonly ignored: IgnoredFacts;
+}
+
+/** The answer of a single submission (C125). */
+export const toSubmitAnswer = (slug: string, { outcome, readers, ignored }: CarriedOut): SubmitAnswer => {
   const { instanceId, resolved, settled, isNew, expiresAt } = outcome;
   const context = nameOfInstance(slug, instanceId);
   return {
@@ -34,6 +75,8 @@ export const toSubmitAnswer = (
     expires_at: expiresAt,
     cascaded: [...settled.runs.map((run) => toCascadeResult(context, run)), ...readers],
     ...(settled.degraded === undefined ? {} : { execution_degraded: settled.degraded }),
-    ...(settled.ended === 'fixpoint' ? {} : { unfinished: [...settled.unfinished], stopped_by: settled.ended }),
+    ...toldOfRejections(readers),
+    ...toldOfIgnored(ignored),
+    ...toldOfEnd(settled),
   };
 };

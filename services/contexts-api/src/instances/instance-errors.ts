@@ -1,15 +1,19 @@
 import { type Mismatch, sentenceOf } from '@decision/contexts';
 import { ServiceError } from '@decision/contracts';
 
-const shown = (text: string): string => (text.length > 100 ? `${text.slice(0, 100)}...` : text);
+/** A text of a client, shortened for an answer. */
+export const shown = (text: string): string => (text.length > 100 ? `${text.slice(0, 100)}...` : text);
 
 export const instanceNotFound = (slug: string, instanceId: string): ServiceError =>
   new ServiceError('instance_not_found', `The context "${slug}" has no instance "${shown(instanceId)}".`, {
     context: slug,
   });
 
-export const factsInvalid = (mismatches: readonly Pick<Mismatch, 'fact' | 'error'>[]): ServiceError =>
-  new ServiceError('facts_invalid', sentenceOf(mismatches), {
+export const factsInvalid = (
+  mismatches: readonly Pick<Mismatch, 'fact' | 'error'>[],
+  count: number = mismatches.length,
+): ServiceError =>
+  new ServiceError('facts_invalid', sentenceOf(mismatches, count), {
     facts: mismatches.map(({ fact, error }) => ({ fact: shown(fact), error })),
   });
 

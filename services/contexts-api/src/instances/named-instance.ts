@@ -1,9 +1,9 @@
-import { type ContextInUse } from '../definitions/context-directory';
+import { type OpenContext } from '../definitions/context-directory';
 import { type RequestOrigin } from '../operations/work';
 
 /** One instance that a request names. */
 export interface NamedInstance {
-  readonly context: ContextInUse;
+  readonly context: OpenContext;
   readonly instanceId: string;
   readonly origin: RequestOrigin;
 }

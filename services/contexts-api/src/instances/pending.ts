@@ -1,6 +1,6 @@
 import { type BoundAsset, type Facts, resolveInstance, waitingOn } from '@decision/contexts';
 import { type ContextWaitingOn, type PendingAnswer } from '@decision/contracts';
-import { findInstances, findRegistrations } from '@decision/persistence';
+import { asWorkspace, findInstances, findRegistrations } from '@decision/persistence';
 import { loadRelatives } from '../operations/related';
 import { NO_RELATIVES, type Relatives } from '../operations/relatives';
 import { type InstancesContext } from '../service-context';
@@ -20,18 +20,19 @@ export const waitsFor = (
       const target = context.model.relations.get(name)?.toContextId ?? '';
       return context.world.contexts.get(target)?.slug ?? '';
     },
-  });
+  }).filter((waiting) => context.view.seesContext(waiting.context));
 
 /** Registered evaluations of an instance, with what each still waits for. Throws `instance_not_found`. */
 export const getPending = (
   { database }: InstancesContext,
   { context, instanceId, origin }: NamedInstance,
 ): Promise<PendingAnswer> =>
-  database.inWorkspace(origin.access, async (transaction) => {
+  database.inWorkspace(context.view.access, async (transaction) => {
     const [instance] = await findInstances(transaction, context.id, [instanceId]);
     if (instance === undefined) throw instanceNotFound(context.slug, instanceId);
-    const registrations = await findRegistrations(transaction, context.id, [instanceId]);
-    const found = await loadRelatives(transaction, context, [instance], origin);
+    const registered = await findRegistrations(transaction, context.id, [instanceId]);
+    const registrations = registered.filter(({ type, slug }) => context.view.seesAsset(`${type}:${slug}`));
+    const found = await asWorkspace(transaction, () => loadRelatives(transaction, context, [instance], origin));
     const relatives = found.get(instanceId) ?? NO_RELATIVES;
     const { state } = resolveInstance(context.model, instance.facts, { now: origin.now, ...relatives });
     return {

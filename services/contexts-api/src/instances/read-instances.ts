@@ -14,17 +14,16 @@ import {
   listInstances as listStoredInstances,
   type PageRequest,
 } from '@decision/persistence';
-import { type ContextInUse } from '../definitions/context-directory';
+import { type OpenContext } from '../definitions/context-directory';
 import { loadRelatives } from '../operations/related';
 import { type Relatives } from '../operations/relatives';
-import { type RequestOrigin } from '../operations/work';
 import { type InstancesContext } from '../service-context';
 import { nameOfInstance } from './instance-answers';
 import { instanceNotFound } from './instance-errors';
 import { type NamedInstance } from './named-instance';
 
 /** An instance as it is stored; derived facts are as its last write left them. */
-const toAnswer = ({ slug, model }: ContextInUse, record: InstanceRecord, relations: Facts): InstanceAnswer => {
+const toAnswer = ({ slug, model, view }: OpenContext, record: InstanceRecord, relations: Facts): InstanceAnswer => {
   const derived = Object.fromEntries(
     [...model.derived.values()]
       .map(
@@ -43,7 +42,7 @@ const toAnswer = ({ slug, model }: ContextInUse, record: InstanceRecord, relatio
     context: nameOfInstance(slug, record.instanceId),
     ...{ state, derived, need, relations, status: need.length === 0 ? 'complete' : 'pending' },
     have: [...declared, ...others.sort()].filter((fact) => hasValue(state, fact)),
-    executions: record.executions,
+    executions: view.executions(record.executions),
     created_at: record.createdAt,
     updated_at: record.updatedAt,
     expires_at: record.expiresAt,
@@ -56,7 +55,7 @@ export const getInstance = (
   { context, instanceId, origin }: NamedInstance,
   includeRelations: string | undefined,
 ): Promise<InstanceAnswer> =>
-  database.inWorkspace(origin.access, async (transaction) => {
+  database.inWorkspace(context.view.access, async (transaction) => {
     const relations = relationsAsked(context, includeRelations);
     const [record] = await findInstances(transaction, context.id, [instanceId]);
     if (record === undefined) throw instanceNotFound(context.slug, instanceId);
@@ -67,13 +66,14 @@ export const getInstance = (
     return toAnswer(context, record, found?.related ?? {});
   });
 
-const relationsAsked = ({ model }: ContextInUse, text: string | undefined) => {
+const relationsAsked = ({ model, view }: OpenContext, text: string | undefined) => {
+  const seen = new Map([...model.relations].filter(([, relationship]) => view.seesRelationship(relationship)));
   if (text === undefined || text === '' || text === 'false') return [];
-  if (text === 'true') return [...model.relations.values()];
+  if (text === 'true') return [...seen.values()];
   return text.split(',').map((part) => {
-    const relationship = model.relations.get(part.trim());
+    const relationship = seen.get(part.trim());
     if (relationship !== undefined) return relationship;
-    const message = `must be among: ${['true', ...model.relations.keys()].join(', ')}`;
+    const message = `must be among: ${['true', ...seen.keys()].join(', ')}`;
     throw new ServiceError('invalid_request', `The parameter "include_relations" ${message}.`, {
       problems: [{ path: '/include_relations', message }],
     });
@@ -81,13 +81,15 @@ const relationsAsked = ({ model }: ContextInUse, text: string | undefined) => {
 };
 
 /** A relation is answered whole or not at all. */
-const refuseTooLong = ({ related }: Relatives, relations: readonly { readonly name: string }[]): void => {
+const refuseTooLong = ({ related, aggregates }: Relatives, relations: readonly { readonly name: string }[]): void => {
   const tooLong = relations.find(({ name }) => !Object.hasOwn(related, name));
   if (tooLong === undefined) return;
-  const most = contextLimits.relatedMost.toLocaleString('en');
+  const bytes = aggregates[tooLong.name]?.listBytes ?? contextLimits.relatedBytes;
+  const [taken, most] = [bytes, contextLimits.relatedBytes].map((count) => count.toLocaleString('en'));
   throw new ServiceError(
     'result_too_large',
-    `The relation "${tooLong.name}" has more than ${most} instances, which is the most that is answered.`,
+    `The relation "${tooLong.name}" takes ${taken} bytes or more, and at most ${most} are answered: leave it out of include_relations.`,
+    { limit_bytes: contextLimits.relatedBytes },
   );
 };
 
@@ -104,12 +106,11 @@ export interface ListedInstances {
 
 export const listInstances = (
   { database }: InstancesContext,
-  context: ContextInUse,
-  origin: RequestOrigin,
+  context: OpenContext,
   filters: ListedInstances,
   page: PageRequest,
 ): Promise<InstanceList> =>
-  database.inWorkspace(origin.access, async (transaction) => {
+  database.inWorkspace(context.view.access, async (transaction) => {
     const required = [...context.model.facts.values()].filter((fact) => fact.required);
     const completeness =
       filters.status === undefined
@@ -131,13 +132,13 @@ export const listInstances = (
 /** Throws `instance_not_found`, and `invalid_request` for a fact that is not tracked. */
 export const getHistory = (
   { database }: InstancesContext,
-  { context, instanceId, origin }: NamedInstance,
+  { context, instanceId }: NamedInstance,
   {
     field,
     limit = contextLimits.historyMost,
   }: { readonly field?: string | undefined; readonly limit?: number | undefined },
 ): Promise<InstanceHistoryAnswer> =>
-  database.inWorkspace(origin.access, async (transaction) => {
+  database.inWorkspace(context.view.access, async (transaction) => {
     const tracked = [...context.model.facts.values()].filter(({ trackHistory }) => trackHistory).map(({ key }) => key);
     if (field !== undefined && !tracked.includes(field)) {
       const message = `must be a tracked fact: ${tracked.join(', ') || 'the context has none'}`;

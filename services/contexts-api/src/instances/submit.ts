@@ -1,19 +1,22 @@
-import { checkRecord, type Facts, identityValueOf, isRecord, sameValue, valueOf } from '@decision/contexts';
-import {
-  type CascadeAnswer,
-  type ContextCascadeSummary,
-  ServiceError,
-  type SolveInstanceAnswer,
-  type SubmitAnswer,
-} from '@decision/contracts';
+import { assetKey, checkRecord, type Facts, identityValueOf, isRecord, sameValue, valueOf } from '@decision/contexts';
+import { type CascadeAnswer, ServiceError, type SolveInstanceAnswer, type SubmitAnswer } from '@decision/contracts';
 import { operate } from '../operations/operate';
 import { loadContextCollections, toCollections } from '../operations/surroundings';
-import { type InstanceOutcome, type Work } from '../operations/work';
+import { type Work } from '../operations/work';
 import { tellReaders } from '../readers/tell-readers';
 import { type InstancesContext } from '../service-context';
 import { type NamedInstance } from './named-instance';
 import { waitsFor } from './pending';
-import { nameOfInstance, toCascadeResult, toSubmitAnswer } from './instance-answers';
+import {
+  type CarriedOut,
+  type IgnoredFacts,
+  nameOfInstance,
+  toCascadeResult,
+  toldOfEnd,
+  toldOfIgnored,
+  toldOfRejections,
+  toSubmitAnswer,
+} from './instance-answers';
 import { factsInvalid, instanceNotFound, withFates } from './instance-errors';
 
 /**
@@ -25,12 +28,12 @@ export const submitFacts = async (
   named: NamedInstance,
   body: unknown,
 ): Promise<SubmitAnswer> => {
-  const facts = await checkFacts(context, named, body);
-  const { outcome, readers } = await carryOut(context, named, {
+  const { facts, ...ignored } = await checkFacts(context, named, body);
+  const carried = await carryOut(context, named, {
     given: [{ instanceId: named.instanceId, facts }],
     mode: 'submit',
   });
-  return toSubmitAnswer(named.context.slug, outcome, readers);
+  return toSubmitAnswer(named.context.slug, { ...carried, ignored });
 };
 
 /** Evaluates what is registered for an instance, and nothing else. Throws `instance_not_found` and as {@link submitFacts} does. */
@@ -40,7 +43,8 @@ export const cascadeInstance = async (context: InstancesContext, named: NamedIns
     mode: 'registered',
   });
   const name = nameOfInstance(named.context.slug, named.instanceId);
-  return { context: name, cascaded: [...outcome.settled.runs.map((run) => toCascadeResult(name, run)), ...readers] };
+  const cascaded = [...outcome.settled.runs.map((run) => toCascadeResult(name, run)), ...readers];
+  return { context: name, cascaded, ...toldOfEnd(outcome.settled) };
 };
 
 /** A manual solve: what the rule decided, or that it is registered since it waits for facts (C126). */
@@ -56,22 +60,23 @@ export const solveInstance = async (
   ruleSlug: string,
   body: unknown,
 ): Promise<ManualSolve> => {
-  const { slug, assets } = named.context;
+  const { slug, assets, view } = named.context;
   const asset = assets.find((bound) => bound.type === 'rule' && bound.slug === ruleSlug);
-  if (asset === undefined) {
+  if (asset === undefined || !view.seesAsset(assetKey(asset))) {
     throw new ServiceError(
       'rule_not_found',
       `No published rule "${ruleSlug.slice(0, 200)}" is bound to the context "${slug}".`,
       { context: slug },
     );
   }
-  const facts = await checkFacts(context, named, body);
+  const { facts, ...ignored } = await checkFacts(context, named, body);
   const given = [{ instanceId: named.instanceId, facts }];
   const { outcome, readers } = await carryOut(context, named, { given, mode: 'submit', forced: `rule:${ruleSlug}` });
   const name = nameOfInstance(slug, named.instanceId);
   const own = outcome.settled.runs.find((run) => run.type === 'rule' && run.slug === ruleSlug);
   const others = outcome.settled.runs.filter((run) => run !== own);
   const cascaded = [...others.map((run) => toCascadeResult(name, run)), ...readers];
+  const remarks = { ...toldOfRejections(readers), ...toldOfIgnored(ignored), ...toldOfEnd(outcome.settled) };
   if (own === undefined) {
     const { have, need } = outcome.resolved;
     const waiting_on = waitsFor(named, asset, outcome.resolved.state, outcome.relatives);
@@ -86,43 +91,43 @@ export const solveInstance = async (
         waiting_on,
         expires_at: outcome.expiresAt,
         cascaded,
+        ...remarks,
       },
     };
   }
-  const { result, written, error } = own;
-  const parts = { context: name, rule: ruleSlug, cascaded };
+  const { result, written, cleared, error } = own;
+  const parts = { context: name, rule: ruleSlug, cascaded, ...remarks };
   if (own.status !== 'success')
     return { status: 200, answer: { ...parts, status: 'error', error: error ?? 'The rule was not run.' } };
   return {
     status: 200,
-    answer: { ...parts, status: 'solved', result: result ?? {}, written_to_context: [...(written ?? [])] },
+    answer: {
+      ...{ ...parts, status: 'solved', result: result ?? {}, written_to_context: [...(written ?? [])] },
+      ...(cleared === undefined ? {} : { cleared: [...cleared] }),
+    },
   };
 };
-
-interface Carried {
-  readonly outcome: InstanceOutcome;
-  readonly readers: readonly ContextCascadeSummary[];
-}
 
 const carryOut = async (
   context: InstancesContext,
   { context: definition, instanceId, origin }: NamedInstance,
   work: Pick<Work, 'given' | 'mode' | 'forced'>,
-): Promise<Carried> => {
+): Promise<Omit<CarriedOut, 'ignored'>> => {
   const { outcomes, failures, committed } = await operate(context.operate, { context: definition, origin, ...work });
   const failure = failures.get(instanceId);
   if (failure !== undefined) throw withFates(failure, { committed });
   const outcome = outcomes.get(instanceId);
   if (outcome === undefined) throw instanceNotFound(definition.slug, instanceId);
-  return { outcome, readers: await tellReaders(context, origin, definition, [outcome]) };
+  const readers = await tellReaders(context, origin, outcome);
+  return { outcome: definition.view.outcome(outcome), readers: definition.view.summaries(readers) };
 };
 
-/** The facts of a body that are merged. Throws `facts_invalid`. */
+/** The facts of a body that are merged, and those that are not. Throws `facts_invalid`. */
 const checkFacts = async (
   { database }: InstancesContext,
   { context, instanceId, origin }: NamedInstance,
   body: unknown,
-): Promise<Facts> => {
+): Promise<IgnoredFacts & { readonly facts: Facts }> => {
   const { model } = context;
   const record = isRecord(body) ? body : {};
   const { key } = model.identity;
@@ -145,6 +150,7 @@ const checkFacts = async (
     ? await database.inWorkspace(origin.access, (transaction) => loadContextCollections(transaction, context))
     : new Map<string, readonly unknown[]>();
   const check = checkRecord(model, record, toCollections(members));
-  if (!check.ok) throw factsInvalid(check.mismatches);
-  return check.facts;
+  if (!check.ok) throw factsInvalid(check.mismatches, check.count);
+  const { facts, ignored, ignoredCount } = check;
+  return { facts, ignored, ignoredCount };
 };

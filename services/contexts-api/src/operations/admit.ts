@@ -12,7 +12,7 @@ import {
   writeInstances,
 } from '@decision/persistence';
 import { groupBy } from './group-by';
-import { mergedFacts, planInstance } from './plan-instances';
+import { mergeInto, planInstance } from './plan-instances';
 import { loadContextCollections, loadSurroundings, toCollections } from './surroundings';
 import { type GivenFacts, type InstanceOutcome, type PlannedInstance, type Work } from './work';
 import { followLinks, writeHistory } from './write-changes';
@@ -94,7 +94,7 @@ const planAll = async (
   const factsOf = new Map(given.map(({ instanceId, facts }) => [instanceId, facts]));
   const merged = free.map((locked) => {
     const { instanceId } = locked;
-    return { locked, instanceId, facts: mergedFacts(context, locked, factsOf.get(instanceId) ?? {}) };
+    return { locked, instanceId, ...mergeInto(context, locked, factsOf.get(instanceId) ?? {}) };
   });
   // Before related instances are read, since an instance may be related to one of the same context.
   await followLinks(
@@ -110,10 +110,11 @@ const planAll = async (
   );
   const members = toCollections(collections);
   const planned: PlannedInstance[] = [];
-  for (const { locked, instanceId, facts } of merged) {
+  for (const { locked, instanceId, facts, executions } of merged) {
     const found = surroundings.get(instanceId) ?? { related: {}, aggregates: {}, history: {} };
     const own = registrations.get(instanceId) ?? [];
-    planned.push(await planInstance(work, { locked, facts, surroundings: found, registrations: own }, members));
+    const toPlan = { locked, facts, executions, surroundings: found, registrations: own };
+    planned.push(await planInstance(work, toPlan, members));
   }
   return planned;
 };
@@ -154,18 +155,22 @@ const writeAll = async (
 };
 
 /** Whether writing an instance would leave it as it is. */
-const isUnchanged = ({ locked, facts, resolved }: PlannedInstance): boolean =>
-  !locked.isNew && sameValue(locked.facts, facts) && sameValue(locked.derived, resolved.derived);
+const isUnchanged = ({ locked, facts, executions, resolved }: PlannedInstance): boolean =>
+  !locked.isNew &&
+  executions === locked.executions &&
+  sameValue(locked.facts, facts) &&
+  sameValue(locked.derived, resolved.derived);
 
 const register = async (transaction: Transaction, { context, forced }: Work, instanceId: string): Promise<void> => {
   const [type, slug = ''] = (forced ?? '').split(/:(.*)/s, 2);
   await registerEvaluation(transaction, context.id, { instanceId, type: type === 'flow' ? 'flow' : 'rule', slug });
 };
 
-const toWrite = ({ locked, facts, resolved }: PlannedInstance) => ({
+const toWrite = ({ locked, facts, executions, resolved }: PlannedInstance) => ({
   instanceId: locked.instanceId,
   facts,
   derived: resolved.derived,
+  executions: executions === locked.executions ? undefined : executions,
   isNew: locked.isNew,
 });
 
@@ -177,6 +182,7 @@ const toOutcome = (
   written: ReadonlyMap<string, WrittenInstance>,
 ): InstanceOutcome => ({
   instanceId: locked.instanceId,
+  context,
   isNew: locked.isNew,
   before: { ...locked.facts, ...locked.derived },
   resolved,

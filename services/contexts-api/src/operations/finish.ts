@@ -8,8 +8,10 @@ import {
   type WrittenInstance,
   writeBackInstances,
 } from '@decision/persistence';
+import { type ContextDirectory, type ContextInUse } from '../definitions/context-directory';
 import { type HeldInstance } from './admit';
 import { commitWrites, isLost, UnknownCommit, waitsUntil } from './commit-writes';
+import { DefinitionChanged, hasSameFacts, holdDefinition } from './hold-definition';
 import { sourcesOf } from './plan-instances';
 import { type InstanceOutcome, type Work } from './work';
 import { followLinks, writeHistory } from './write-changes';
@@ -22,6 +24,7 @@ export interface Finished {
 
 export interface FinishOptions {
   readonly database: Database;
+  readonly directory: ContextDirectory;
   readonly operationId: string;
 }
 
@@ -34,21 +37,23 @@ export interface SettledHeld {
 
 /**
  * Writes back what an operation made of its instances (C142), and says what became of each. Where the database is lost it is sent again under the
- * same fence, until the deadline has passed (C149).
+ * same fence, until the deadline has passed (C149). Throws `DefinitionChanged` where the context has other facts by now, and `context_not_found`.
  */
 export const finish = async (
-  { database, operationId }: FinishOptions,
+  { database, directory, operationId }: FinishOptions,
   work: Work,
   settledHeld: readonly SettledHeld[],
 ): Promise<Finished> => {
-  const { context, origin } = work;
+  const { origin } = work;
   const wait = waitsUntil(origin.deadline);
   do {
     try {
-      const { written } = await commitWrites(database, context.id, origin, (transaction) =>
-        writeBack(transaction, work, operationId, settledHeld),
-      );
-      return settleAccounts(settledHeld, written);
+      const { written, context } = await commitWrites(database, work.context.id, origin, async (transaction) => {
+        const context = await holdDefinition(transaction, directory, work);
+        if (!hasSameFacts(context, work.context)) throw new DefinitionChanged(context);
+        return { ...(await writeBack(transaction, { ...work, context }, operationId, settledHeld)), context };
+      });
+      return settleAccounts(settledHeld, written, context);
     } catch (error) {
       if (error instanceof UnknownCommit) break;
       if (!isLost(error)) throw error;
@@ -96,12 +101,16 @@ const endedRegistrations = ({ held, settled }: SettledHeld) =>
     .filter(({ status }) => status === 'success' || status === 'evaluation_error' || status === 'skipped_already_run')
     .map(({ type, slug }) => ({ instanceId: idOf(held), type, slug }));
 
-const settleAccounts = (settledHeld: readonly SettledHeld[], written: readonly WrittenInstance[]): Finished => {
+const settleAccounts = (
+  settledHeld: readonly SettledHeld[],
+  written: readonly WrittenInstance[],
+  context: ContextInUse,
+): Finished => {
   const rows = new Map(written.map((row) => [row.instanceId, row]));
   const failures = new Map<string, ServiceError>();
   const outcomes = settledHeld.flatMap(({ held, outcome }) => {
     const row = rows.get(idOf(held));
-    if (row !== undefined) return [{ ...outcome, expiresAt: row.expiresAt }];
+    if (row !== undefined) return [{ ...outcome, context, expiresAt: row.expiresAt }];
     failures.set(idOf(held), takenOver());
     return [];
   });
@@ -137,6 +146,7 @@ export const outcomeOfHeld = (work: Work, held: HeldInstance, instance: SettledI
   const settled: Settled = { ...instance, degraded: instance.degraded };
   return {
     instanceId: locked.instanceId,
+    context,
     isNew: locked.isNew,
     before: { ...locked.facts, ...locked.derived },
     resolved: resolveInstance(context.model, instance.facts, history),

@@ -1,7 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { ServiceError } from '@decision/contracts';
-import { type Database, findTurns, renewTickets, returnTickets, takeTickets } from '@decision/persistence';
-import { type ContextInUse } from '../definitions/context-directory';
+import {
+  type Database,
+  findTurns,
+  renewTickets,
+  returnTickets,
+  takeTickets,
+  type Transaction,
+} from '@decision/persistence';
+import { type ContextInUse, contextNotFound } from '../definitions/context-directory';
 import { type RequestOrigin } from './work';
 
 export interface LineSettings {
@@ -39,7 +46,7 @@ export class Line {
 
   /**
    * Waits until at least one of these instances is free and this request is the first in its line; answers them. Throws `overloaded` where a line is
-   * full, and `deadline_exceeded`.
+   * full, `context_not_found` where the context has been deleted, and `deadline_exceeded`.
    */
   async wait(instanceIds: readonly string[]): Promise<readonly string[]> {
     for (;;) {
@@ -66,9 +73,10 @@ export class Line {
 
   private async take(instanceIds: readonly string[]): Promise<void> {
     const { mostWaiting: most, ticketLeaseMs: leaseMs } = this.settings;
-    const hasPlace = await this.database.inWorkspace(this.origin.access, (transaction) =>
-      takeTickets(transaction, this.context.id, instanceIds, { ticketId: this.ownId, leaseMs, most }),
-    );
+    const hasPlace = await this.database.inWorkspace(this.origin.access, async (transaction) => {
+      await this.findTurns(transaction);
+      return takeTickets(transaction, this.context.id, instanceIds, { ticketId: this.ownId, leaseMs, most });
+    });
     if (!hasPlace) throw tooLong(most);
     this.taken = true;
     this.renewedAt = Date.now();
@@ -88,8 +96,14 @@ export class Line {
           return [];
         }
       }
-      return findTurns(transaction, this.ownId);
+      return this.findTurns(transaction);
     });
+  }
+
+  private async findTurns(transaction: Transaction): Promise<readonly string[]> {
+    const turns = await findTurns(transaction, this.context.id, this.ownId);
+    if (turns === undefined) throw contextNotFound(this.context.slug);
+    return turns;
   }
 }
 

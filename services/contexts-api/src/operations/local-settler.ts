@@ -4,7 +4,9 @@ import {
   createContextModels,
   createRunTeller,
   type DecisionLogWriter,
+  type EvaluationThreads,
   type RuleLibrary,
+  type SettleFault,
   settleOperations,
 } from '@decision/execution';
 import pLimit from 'p-limit';
@@ -14,9 +16,13 @@ export type LocalSettler = (request: SettleRequest, envelope: RequestEnvelope) =
 
 export interface LocalSettlerTools {
   readonly library: Pick<RuleLibrary, 'get'>;
+  /** Where what is long is evaluated; undefined: here. */
+  readonly threads?: Pick<EvaluationThreads, 'solve'> | undefined;
   /** Is told every rule that runs here, as workers tell theirs. */
   readonly decisions: DecisionLogWriter;
   readonly newId: () => string;
+  /** Is told why rules had no answer, each fault once in an operation. */
+  readonly onFault: (fault: SettleFault) => void;
 }
 
 /** What is settled here is large: so many operations at a time bound the memory; others wait, and end with their deadline. */
@@ -26,7 +32,8 @@ const AT_ONCE = 2;
 const REQUESTER = 'contexts-api';
 
 /** Settles instances in this process in slices, so that other requests go on meanwhile. */
-export const createLocalSettler = ({ library, decisions, newId }: LocalSettlerTools): LocalSettler => {
+export const createLocalSettler = (tools: LocalSettlerTools): LocalSettler => {
+  const { library, threads, decisions, newId, onFault } = tools;
   const models = createContextModels();
   const turn = pLimit(AT_ONCE);
   return (request, envelope) =>
@@ -34,8 +41,9 @@ export const createLocalSettler = ({ library, decisions, newId }: LocalSettlerTo
       const told = { ...envelope, correlationId: newId(), requester: REQUESTER, replyPartition: 0 };
       const { workspaceId, deadline } = envelope;
       const runs = createRunTeller(decisions, told);
-      const { onRun } = runs;
-      const settled = await settleOperations(request, { workspaceId, deadline, library, models, onRun });
+      const { onRun, isFull } = runs;
+      const surroundings = { workspaceId, deadline, library, threads, models, onRun, isFull, onFault };
+      const settled = await settleOperations(request, surroundings);
       runs.tell();
       return JSON.parse(JSON.stringify(settled)) as SettledInstance[]; // as a message would have carried it
     });

@@ -3,9 +3,11 @@ import { settle } from '@decision/contexts';
 import { ServiceError, type SettledInstance } from '@decision/contracts';
 import { inputHash } from '@decision/execution';
 import { type Database, type HeldInstances, releaseInstances, renewLease } from '@decision/persistence';
+import { type ContextDirectory } from '../definitions/context-directory';
 import { commitWrites } from './commit-writes';
 import { admit, type Admitted, type HeldInstance } from './admit';
 import { finish, type Finished, outcomeOfHeld } from './finish';
+import { DefinitionChanged, hasSameFacts, holdDefinition, requireStillFit } from './hold-definition';
 import { Line, type LineSettings } from './line';
 import { sourcesOf } from './plan-instances';
 import { type Operation, type Settler } from './settler';
@@ -14,6 +16,7 @@ import { toCollections } from './surroundings';
 
 export interface OperateContext {
   readonly database: Database;
+  readonly directory: ContextDirectory;
   readonly settler: Settler;
   readonly line: LineSettings;
   /** How long an operation may be silent before others take it over, ms. */
@@ -25,6 +28,11 @@ export const operate = (context: OperateContext, work: Work): Promise<WorkResult
 
 /** Attempts at a transaction that collided with another one. */
 const MOST_COLLISIONS = 3;
+/** Times that an operation is decided anew, since the definition changed while it was settled. */
+const MOST_CHANGES = 3;
+
+/** What was admitted, with the work as the definition in force then has it. */
+type AdmittedWork = Admitted & { readonly work: Work };
 
 /**
  * One piece of work on its way. Instances that are free are merged at once; of those that are busy each waits in its own line while the others
@@ -40,6 +48,8 @@ class Operating {
   constructor(
     private readonly context: OperateContext,
     private readonly work: Work,
+    /** How often the definition has changed already while this was settled. */
+    private readonly changes = 0,
   ) {
     this.line = new Line(context.database, work.context, work.origin, context.line, randomUUID());
   }
@@ -80,14 +90,17 @@ class Operating {
     return admitted.busy;
   }
 
-  private async admitOnce(operationId: string, given: Work['given']): Promise<Admitted> {
-    const { database, leaseMs } = this.context;
+  private async admitOnce(operationId: string, given: Work['given']): Promise<AdmittedWork> {
+    const { database, directory, leaseMs } = this.context;
     const options = { admission: { operationId, leaseMs }, ticketId: this.line.ticketId };
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await commitWrites(database, this.work.context.id, this.work.origin, (transaction) =>
-          admit(transaction, this.work, given, options),
-        );
+        return await commitWrites(database, this.work.context.id, this.work.origin, async (transaction) => {
+          const context = await holdDefinition(transaction, directory, this.work);
+          if (!hasSameFacts(context, this.work.context)) await requireStillFit(transaction, context, given);
+          const work = { ...this.work, context };
+          return { ...(await admit(transaction, work, given, options)), work };
+        });
       } catch (error) {
         if (attempt >= MOST_COLLISIONS || !isCollision(error)) throw error;
       }
@@ -95,8 +108,7 @@ class Operating {
   }
 
   /** Settles what was admitted and writes it back. Never rejects: what goes wrong is told of its instances. */
-  private async carryOut(operationId: string, { held, collections }: Admitted): Promise<void> {
-    const { work } = this;
+  private async carryOut(operationId: string, { work, held, collections }: AdmittedWork): Promise<void> {
     const operation = { work, held, collections };
     const renewal = this.renew(operationId);
     try {
@@ -107,13 +119,30 @@ class Operating {
           throw new ServiceError('internal_error', 'An operation answered too few instances.');
         return { held: one, settled: instance, outcome: outcomeOfHeld(work, one, instance) };
       });
-      this.take(await finish({ database: this.context.database, operationId }, work, settledHeld));
+      const { database, directory } = this.context;
+      this.take(await finish({ database, directory, operationId }, work, settledHeld));
     } catch (error) {
       await this.release(operationId, held);
+      if (error instanceof DefinitionChanged && this.changes < MOST_CHANGES) return this.decideAnew(work, held, error);
       const failure = error instanceof ServiceError ? error : unexpected(error);
       for (const { planned } of held) this.failures.set(planned.locked.instanceId, failure);
     } finally {
       clearInterval(renewal);
+    }
+  }
+
+  /** The facts are merged; what was decided about them was decided under a definition that is no longer in force. */
+  private async decideAnew(work: Work, held: readonly HeldInstance[], { context }: DefinitionChanged): Promise<void> {
+    const given = held.map(({ planned }) => ({ instanceId: planned.locked.instanceId, facts: {} }));
+    const mode = work.mode === 'submit' ? 'dependent' : work.mode;
+    const again = new Operating(this.context, { ...work, context, given, mode }, this.changes + 1);
+    const { outcomes, failures } = await again.run();
+    for (const { planned } of held) {
+      const { instanceId, isNew, facts, derived } = planned.locked;
+      const outcome = outcomes.get(instanceId);
+      const failure = failures.get(instanceId) ?? new DefinitionChanged(context);
+      if (outcome === undefined) this.failures.set(instanceId, failure);
+      else this.outcomes.set(instanceId, { ...outcome, isNew, before: { ...facts, ...derived } });
     }
   }
 
@@ -154,7 +183,12 @@ class Operating {
 }
 
 /** Failures that say that nothing can be executed at the moment (C71). */
-const UNAVAILABLE: ReadonlySet<string> = new Set(['broker_unavailable', 'overloaded', 'shutting_down']);
+const UNAVAILABLE: ReadonlySet<string> = new Set([
+  'broker_unavailable',
+  'too_few_reply_partitions',
+  'overloaded',
+  'shutting_down',
+]);
 
 const heldBy = (operationId: string, held: readonly HeldInstance[]): HeldInstances => ({
   operationId,
@@ -168,19 +202,21 @@ const settleWithout = async (
   status: 'unavailable' | 'infrastructure_error',
   error: string,
 ): Promise<SettledInstance> => {
-  const { locked, facts, surroundings, only } = planned;
+  const { locked, facts, executions, surroundings, only } = planned;
   const { model, assets } = work.context;
   const settled = await settle(
     {
-      ...{ model, assets, facts, only },
-      executions: locked.executions,
+      ...{ model, assets, facts, executions, only },
       forced: work.forced,
       sources: sourcesOf(work, locked.facts, facts, surroundings),
     },
     {
       execute: () => Promise.resolve({ status, error }),
       hash: inputHash,
-      isOver: () => false,
+      isOver: () => false, // what never succeeds is tried once
+      isFull: () => false,
+      pause: () => Promise.resolve(),
+      onFault: () => undefined,
       collections: toCollections(collections),
     },
   );

@@ -1,6 +1,8 @@
 import {
   assetKey,
   type Collections,
+  disownFacts,
+  type Executions,
   type Facts,
   historyOfChange,
   identityValueOf,
@@ -18,23 +20,31 @@ import { type PlannedInstance, type Surroundings, type Work } from './work';
 /** An instance that is held, with what was read for it. */
 export interface InstanceToPlan {
   readonly locked: LockedInstance;
-  /** Merged already. */
+  /** Merged already, as are executions. */
   readonly facts: Facts;
+  readonly executions: Executions;
   readonly surroundings: Surroundings;
   readonly registrations: readonly Registration[];
 }
 
-/** The facts of an instance after a merge; its identity is among them. */
-export const mergedFacts = (context: ContextInUse, locked: LockedInstance, given: Facts): Facts => {
+/** An instance after a merge. Its identity is among its facts; no asset owns what was given (C66). */
+export const mergeInto = (
+  context: ContextInUse,
+  locked: LockedInstance,
+  given: Facts,
+): Pick<InstanceToPlan, 'facts' | 'executions'> => {
   const { key } = context.model.identity;
   const identity = { [key]: identityValueOf(context.model.identity, locked.instanceId) ?? locked.instanceId };
-  return mergeFacts({ ...locked.facts, ...identity }, given).facts;
+  return {
+    facts: mergeFacts({ ...locked.facts, ...identity }, given).facts,
+    executions: disownFacts(locked.executions, Object.keys(given)),
+  };
 };
 
 /** Decides what is due for an instance whose facts were merged. Nothing is executed. */
 export const planInstance = async (
   work: Work,
-  { locked, facts, surroundings, registrations }: InstanceToPlan,
+  { locked, facts, executions, surroundings, registrations }: InstanceToPlan,
   collections: Collections,
 ): Promise<PlannedInstance> => {
   const { model, assets } = work.context;
@@ -42,12 +52,12 @@ export const planInstance = async (
   const sources = sourcesOf(work, locked.facts, facts, surroundings);
   const registered = new Set(registrations.map(assetKey));
   const only = onlyConsidered(work, registered);
-  const task = { model, assets, facts, executions: locked.executions, sources, only, forced };
+  const task = { model, assets, facts, executions, sources, only, forced };
   const peek = await settle(task, { ...LOOKING_ONLY, collections });
   const resolved = resolveInstance(model, facts, sources);
   const wanted = assets.find((asset) => assetKey(asset) === forced);
   return {
-    ...{ locked, facts, surroundings, only, peek, resolved },
+    ...{ locked, facts, executions, surroundings, only, peek, resolved },
     hasRegistered: registered.size > 0,
     isDue: peek.ended !== 'fixpoint',
     registers: wanted !== undefined && !isReady(model, wanted, resolved.state),
@@ -88,4 +98,7 @@ const LOOKING_ONLY: Omit<SettlePorts, 'collections'> = {
   execute: () => Promise.resolve({ status: 'unavailable', error: 'Nothing is executed here.' }),
   hash: inputHash,
   isOver: () => true,
+  isFull: () => false,
+  pause: () => Promise.resolve(),
+  onFault: () => undefined,
 };

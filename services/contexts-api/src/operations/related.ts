@@ -100,43 +100,63 @@ const loadHolders = async (query: RelationQuery): Promise<FindRelation> => {
   const aggregates = isList ? aggregatesOver(context.model, relationship.name) : [];
   const reading = readingOf(context, relationship.name);
   const folds = new Map(instances.map(({ instanceId }) => [instanceId, new RelationFolds(aggregates, origin.now)]));
-  const lists = new Map(instances.map(({ instanceId }): [string, Facts[]] => [instanceId, []]));
-  for await (const { ofId, related } of piecesFor(query, reading, aggregates)) {
+  const lists = new Map(
+    instances.map(({ instanceId }): [string, RelatedList] => [instanceId, { items: [], bytes: 0 }]),
+  );
+  for await (const { ofId, related, bytes } of piecesFor(query, reading, aggregates)) {
     if (Date.now() >= origin.deadline) throw tooLate();
     folds.get(ofId)?.add(related);
     const list = lists.get(ofId);
-    if (reading.of === 'instances' && list !== undefined && list.length <= contextLimits.relatedMost)
-      list.push(...related);
+    if (reading.of === 'nothing' || list === undefined) continue;
+    if (isList) extend(list, related, bytes);
+    else if (list.items.length === 0) list.items.push(...related.slice(0, 1));
   }
   return (id) => {
-    const list = lists.get(id) ?? [];
-    if (!isList) return { related: list[0] ?? null };
-    const found = { aggregates: folds.get(id)?.result() ?? { instances: 0, answers: {} } };
-    const isHeld = reading.of === 'instances' && list.length <= contextLimits.relatedMost;
-    return isHeld ? { ...found, related: list } : found;
+    const { items, bytes } = lists.get(id) ?? { items: [], bytes: 0 };
+    if (!isList) return { related: items[0] ?? null };
+    const aggregated = folds.get(id)?.result() ?? { instances: 0, answers: {} };
+    if (reading.of === 'nothing') return { aggregates: aggregated };
+    if (bytes > contextLimits.relatedBytes) return { aggregates: { ...aggregated, listBytes: bytes } };
+    return { aggregates: aggregated, related: items };
   };
 };
+
+/** What is read as a list of the instances that are related to one. */
+interface RelatedList {
+  items: Facts[];
+  /** Of what was read, as JSON; where there are too many, nothing is held. */
+  bytes: number;
+}
+
+const extend = (list: RelatedList, related: readonly Facts[], bytes: number): void => {
+  list.bytes += bytes;
+  if (list.bytes > contextLimits.relatedBytes) list.items = [];
+  else for (const facts of related) list.items.push(facts);
+};
+
+/** More facts than these are not read one by one: the database takes no more arguments of one function. */
+const MOST_NAMED = 100;
 
 /** Related instances as formulas see them, in pieces, with as many facts as are read. */
 async function* piecesFor(
   { transaction, context, relationship, instances }: RelationQuery,
   reading: Reading,
   aggregates: ReturnType<typeof aggregatesOver>,
-): AsyncGenerator<{ readonly ofId: string; readonly related: readonly Facts[] }> {
+): AsyncGenerator<{ readonly ofId: string; readonly related: readonly Facts[]; readonly bytes: number }> {
   const { type, toContextId, foreignKeyFact } = relationship;
   const target = context.modelOf(toContextId);
-  const isWhole = reading.of === 'instances' && reading.facts === undefined;
   const listed = reading.of === 'instances' ? (reading.facts ?? []) : [];
   const named = [...new Set([...listed, ...aggregates.flatMap(({ facts }) => [...facts])])];
+  const isWhole = (reading.of === 'instances' && reading.facts === undefined) || named.length > MOST_NAMED;
   const wanted = named.map((key) => ({ key, defaultValue: target.facts.get(key)?.defaultValue ?? null }));
   const pieces = findRelatedPieces(transaction, {
     ...{ contextId: toContextId, foreignKeyFact, most: PIECE },
     ids: instances.map(({ instanceId }) => instanceId),
     facts: isWhole ? undefined : wanted,
-    mostOfEach: aggregates.length > 0 ? undefined : type === 'has_one' ? 1 : contextLimits.relatedMost,
+    mostBytesOfEach: aggregates.length > 0 ? undefined : type === 'has_one' ? 1 : contextLimits.relatedBytes,
   });
-  for await (const { ofId, related } of pieces)
-    yield { ofId, related: isWhole ? related.map((found) => withDefaults(target, found)) : related };
+  for await (const { ofId, related, bytes } of pieces)
+    yield { ofId, bytes, related: isWhole ? related.map((found) => withDefaults(target, found)) : related };
 }
 
 const tooLate = (): ServiceError =>

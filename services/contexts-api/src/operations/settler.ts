@@ -22,7 +22,7 @@ export interface Operation {
 }
 
 /**
- * Carries out operations on instances and answers what each became, in the same order. Throws `broker_unavailable` or `overloaded` where nothing can
+ * Carries out operations on instances and answers what each became, in the same order. Throws `broker_unavailable`, `too_few_reply_partitions` or `overloaded` where nothing can
  * be executed now, `deadline_exceeded`, and whatever a worker answers.
  */
 export type Settler = (operation: Operation) => Promise<readonly SettledInstance[]>;
@@ -126,11 +126,11 @@ const messageKey = (contextId: string, instanceId: string): string =>
 
 const toSettleInstance = (
   work: Work,
-  { locked, facts, surroundings, only }: HeldInstance['planned'],
+  { locked, facts, executions, surroundings, only }: HeldInstance['planned'],
 ): SettleInstance => {
   const { history } = sourcesOf(work, locked.facts, facts, surroundings);
   return {
-    ...{ instanceId: locked.instanceId, facts, executions: locked.executions },
+    ...{ instanceId: locked.instanceId, facts, executions },
     related: surroundings.related as SettleInstance['related'], // readonly lists, which a message does not know
     aggregates: surroundings.aggregates,
     history: Object.fromEntries(historyFacts(work).map((fact) => [fact, [...history(fact)]])),

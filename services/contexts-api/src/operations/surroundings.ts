@@ -1,5 +1,5 @@
 import { type Collections } from '@decision/contexts';
-import { findHistory, loadCollections, type Transaction } from '@decision/persistence';
+import { findCollectionGroups, findHistory, loadCollections, type Transaction } from '@decision/persistence';
 import { type ContextInUse } from '../definitions/context-directory';
 import { loadRelatives } from './related';
 import { type GivenFacts, type RequestOrigin, type Surroundings } from './work';
@@ -32,10 +32,11 @@ const historyFactsOf = ({ model }: ContextInUse): string[] => [
 /** The collections of values that facts of a context are limited to, by name. */
 export const loadContextCollections = async (
   transaction: Transaction,
-  { model }: ContextInUse,
+  { id, model }: ContextInUse,
 ): Promise<ReadonlyMap<string, readonly unknown[]>> => {
   const names = [...new Set([...model.facts.values()].flatMap(({ collection }) => collection ?? []))];
-  return names.length === 0 ? new Map() : loadCollections(transaction, names);
+  if (names.length === 0) return new Map();
+  return loadCollections(transaction, names, await findCollectionGroups(transaction, id));
 };
 
 /** Collections as the rules of contexts ask for them. */

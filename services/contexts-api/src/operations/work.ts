@@ -1,4 +1,4 @@
-import { type Facts, type Outcome, type ResolvedInstance, type Settled } from '@decision/contexts';
+import { type Executions, type Facts, type Outcome, type ResolvedInstance, type Settled } from '@decision/contexts';
 import { type ServiceError } from '@decision/contracts';
 import {
   type LockedInstance,
@@ -59,6 +59,8 @@ export interface InstanceOutcome {
   readonly resolved: ResolvedInstance;
   readonly settled: Settled;
   readonly outcome: Outcome;
+  /** As it was when the instance was written. */
+  readonly context: ContextInUse;
   readonly relatives: Relatives;
   /** ISO 8601; null: never. */
   readonly expiresAt: string | null;
@@ -83,6 +85,8 @@ export interface WorkResult {
 export interface PlannedInstance {
   readonly locked: LockedInstance;
   readonly facts: Facts;
+  /** The very object of `locked` where the merge changed nothing of it. */
+  readonly executions: Executions;
   readonly surroundings: Surroundings;
   /** Keys of the only assets that are considered; undefined: all. */
   readonly only: ReadonlySet<string> | undefined;

@@ -1,5 +1,5 @@
-import { type ReaderPlace, readersThrough, type Relationship } from '@decision/contexts';
-import { findInstances, findLinkHolders, findLinkTargets, type Transaction } from '@decision/persistence';
+import { readersThrough, type Relationship } from '@decision/contexts';
+import { findLinkHolders, findLinkTargets, findNamed, type LinkEnds, type Transaction } from '@decision/persistence';
 import { type ContextDirectory, type ContextInUse } from '../definitions/context-directory';
 
 /** A relationship through which instances of another context read those of a changed one. */
@@ -33,6 +33,51 @@ export const findReadingRelationships = async (
 
 const orderOf = ({ reader, relationship }: ReadingRelationship): string => `${reader.slug} ${relationship.id}`;
 
+/** Whether readers are those that a source's own foreign key names, now or before; else their foreign keys name the source. */
+export const areNamedBySource = ({ relationship }: ReadingRelationship): boolean =>
+  readersThrough(relationship).by === 'target';
+
+/** Those of the ids that name readers that exist. */
+export const existingReaders = async (
+  transaction: Transaction,
+  { reader }: ReadingRelationship,
+  ids: readonly string[],
+): Promise<readonly string[]> => {
+  const existing = await findNamed(transaction, { contextId: reader.id, ids, facts: [] });
+  const found = new Set(existing.map(({ instanceId }) => instanceId));
+  return ids.filter((id) => found.has(id));
+};
+
+/** Links that one statement reads. */
+const LINKS_AT_ONCE = 10_000;
+
+/** What the foreign keys of changed instances name or named before, by changed instance. */
+export const findNamedReaders = async (
+  transaction: Transaction,
+  { relationship }: ReadingRelationship,
+  sourceContextId: string,
+  sourceIds: readonly string[],
+): Promise<ReadonlyMap<string, readonly string[]>> => {
+  const targets = new Map<string, string[]>();
+  const query = {
+    contextId: sourceContextId,
+    fact: readersThrough(relationship).foreignKeyFact,
+    instanceIds: sourceIds,
+    limit: LINKS_AT_ONCE,
+  };
+  let after: LinkEnds | undefined;
+  do {
+    const links = await findLinkTargets(transaction, { ...query, after });
+    for (const { instanceId, targetId } of links) {
+      const own = targets.get(instanceId);
+      if (own === undefined) targets.set(instanceId, [targetId]);
+      else own.push(targetId);
+    }
+    after = links.length === LINKS_AT_ONCE ? links.at(-1) : undefined;
+  } while (after !== undefined);
+  return targets;
+};
+
 /** A page of readers. */
 export interface ReaderPage {
   /** In order; those that exist. */
@@ -41,26 +86,22 @@ export interface ReaderPage {
   readonly next: string | undefined;
 }
 
-/** Instances that read any of the changed ones through a relationship, after an id, in order. */
-export const findReaderPage = async (
+/** Instances whose foreign keys name any of the changed ones, after an id, in order. */
+export const findHoldingReaders = async (
   transaction: Transaction,
-  { relationship, reader }: ReadingRelationship,
-  source: Pick<ContextInUse, 'id'>,
+  through: ReadingRelationship,
   {
     sourceIds,
     after,
     limit,
   }: { readonly sourceIds: readonly string[]; readonly after: string; readonly limit: number },
 ): Promise<ReaderPage> => {
-  const place: ReaderPlace = readersThrough(relationship);
-  const page = { fact: place.foreignKeyFact, instanceIds: sourceIds, after, limit };
-  const ids =
-    place.by === 'target'
-      ? await findLinkTargets(transaction, { ...page, contextId: source.id })
-      : await findLinkHolders(transaction, { ...page, contextId: reader.id });
-  const existing = await findInstances(transaction, reader.id, ids);
+  const fact = readersThrough(through.relationship).foreignKeyFact;
+  const ids = await findLinkHolders(transaction, {
+    ...{ contextId: through.reader.id, fact, instanceIds: sourceIds, after, limit },
+  });
   return {
-    readerIds: existing.map(({ instanceId }) => instanceId),
+    readerIds: await existingReaders(transaction, through, ids),
     next: ids.length === limit ? ids.at(-1) : undefined,
   };
 };

@@ -16,7 +16,9 @@ export class Summaries {
     return this.failures === 0;
   }
 
-  add({ relationship, reader }: ReadingRelationship, { outcomes, failures }: WorkResult): void {
+  /** Answers the ids of those that were not evaluated to the end. */
+  add({ relationship, reader }: ReadingRelationship, { outcomes, failures }: WorkResult): readonly string[] {
+    const failed: string[] = [];
     const summary = this.of(relationship.name, reader.slug, relationship.id);
     summary.instances += outcomes.size + failures.size;
     for (const [instanceId, { settled }] of outcomes) {
@@ -26,13 +28,15 @@ export class Summaries {
       summary.evaluation_errors += count('evaluation_error');
       summary.infrastructure_errors += count('infrastructure_error');
       if (settled.degraded !== undefined) summary.execution_degraded = settled.degraded;
-      if (count('infrastructure_error') > 0 || settled.ended !== 'fixpoint') this.fail(summary, instanceId);
+      if (count('infrastructure_error') > 0 || settled.ended !== 'fixpoint') failed.push(instanceId);
     }
     for (const [instanceId, failure] of failures) {
       summary.infrastructure_errors += 1;
       summary.error = failure.message;
-      this.fail(summary, instanceId);
+      failed.push(instanceId);
     }
+    for (const id of failed) this.fail(summary, id);
+    return failed;
   }
 
   /** A relation whose readers could not even be looked for. */

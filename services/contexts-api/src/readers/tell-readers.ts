@@ -1,149 +1,126 @@
 import { canonicalJson } from '@decision/contexts';
-import { type ContextCascadeSummary, ServiceError } from '@decision/contracts';
+import { type ContextCascadeSummary } from '@decision/contracts';
 import { inputHash } from '@decision/execution';
-import { forgetFormerLinks, type ReaderPass, saveReaderPasses } from '@decision/persistence';
+import { type Database, forgetFormerLinks, type ReaderPass, saveReaderPasses } from '@decision/persistence';
 import { type ContextInUse } from '../definitions/context-directory';
-import { groupBy } from '../operations/group-by';
-import { operate } from '../operations/operate';
 import { type InstanceOutcome, type RequestOrigin } from '../operations/work';
 import { type InstancesContext } from '../service-context';
-import { findReaderPage, findReadingRelationships, type ReaderPage, type ReadingRelationship } from './find-readers';
+import { findReadingRelationships } from './find-readers';
 import { Summaries } from './summaries';
+import { type Source, Telling, type TellingNotes } from './telling';
 
-/** A changed instance with what its readers are told. */
-interface Source {
-  readonly instanceId: string;
+/** A changed instance, as it was when it was written. */
+interface ChangedInstance extends Source {
   readonly version: number;
+  /** Of its facts: the same one resumes where it was told of before (C115). */
   readonly fingerprint: string;
-  /** How far this very state was told before; undefined: not at all. */
-  readonly begun: ReaderPass | undefined;
 }
 
+/** What one changed instance takes in memory beside its id, bytes; its fingerprint most of all. */
+const BYTES_OF_EACH = 300;
+
+/** Instances of one context that changed, with what it takes to tell their readers. An instance that is added again is as it was added last. */
+export class ChangedInstances {
+  private readonly byId = new Map<string, ChangedInstance>();
+  private newest: ContextInUse | undefined;
+  private heldBytes = 0;
+
+  /** What they take in memory, roughly. */
+  get bytes(): number {
+    return this.heldBytes;
+  }
+
+  /** The context as the last of these writes found it: a relationship may have been made since the first one. */
+  get context(): ContextInUse | undefined {
+    return this.newest;
+  }
+
+  add({ instanceId, version, context, resolved, readerPass }: InstanceOutcome): void {
+    if (Number(context.revision) > Number(this.newest?.revision ?? -1)) this.newest = context;
+    if (!isRead(context)) return;
+    const fingerprint = inputHash(canonicalJson(resolved.state));
+    const known = readerPass?.fingerprint === fingerprint ? readerPass : undefined;
+    const isAddedAgain = this.byId.has(instanceId);
+    if (known?.done === true && !isAddedAgain) return;
+    if (!isAddedAgain) this.heldBytes += 2 * instanceId.length + BYTES_OF_EACH;
+    // What was added before may have been seen by somebody, even where the facts are the former ones again.
+    const begun = isAddedAgain ? undefined : toProgress(known);
+    this.byId.set(instanceId, { instanceId, version, fingerprint, begun });
+  }
+
+  list(): readonly ChangedInstance[] {
+    return [...this.byId.values()];
+  }
+}
+
+/** Whether any relationship leads to a context. */
+const isRead = ({ id, world }: ContextInUse): boolean =>
+  world.relationships.some(({ toContextId }) => toContextId === id);
+
+const toProgress = (pass: ReaderPass | undefined): Source['begun'] =>
+  pass?.relationshipId === undefined ? undefined : { relationshipId: pass.relationshipId, after: pass.after ?? '' };
+
 /**
- * Re-evaluates the instances that read changed ones, one level deep, each once for each context (C111 to C117). Progress is recorded on the changed
- * instances with every page, so that the same state resumes and another begins anew. Never rejects: what goes wrong stands in the summaries, and what
- * was not told is told by the next submission.
+ * Re-evaluates the instances that read a changed one, one level deep (C111 to C117). What was not told is told by the next submission. Throws
+ * `database_unavailable`.
  */
 export const tellReaders = async (
   context: InstancesContext,
   origin: RequestOrigin,
-  source: ContextInUse,
-  changed: readonly InstanceOutcome[],
+  changed: InstanceOutcome,
 ): Promise<readonly ContextCascadeSummary[]> => {
+  const instances = new ChangedInstances();
   const summaries = new Summaries();
-  if (!source.world.relationships.some(({ toContextId }) => toContextId === source.id)) return [];
-  const sources = changed.map(toSource).filter(({ begun }) => begun?.done !== true);
-  if (sources.length === 0) return [];
-  const relationships = await context.database.inWorkspace(origin.access, (transaction) =>
-    findReadingRelationships(transaction, context.directory, source, origin.access.workspaceId),
-  );
-  if (relationships.length === 0) return [];
-  const groups = groupBy(sources, ({ begun }) => `${begun?.relationshipId ?? ''} ${begun?.after ?? ''}`);
-  for (const group of groups.values())
-    await new Pass(context, origin, { source, relationships, summaries }, group).run();
+  instances.add(changed);
+  await tellReadersOf(context, origin, instances, summaries);
   return summaries.list();
 };
 
-const toSource = ({ instanceId, version, resolved, readerPass }: InstanceOutcome): Source => {
-  const fingerprint = inputHash(canonicalJson(resolved.state));
-  return { instanceId, version, fingerprint, begun: readerPass?.fingerprint === fingerprint ? readerPass : undefined };
+/**
+ * Re-evaluates the instances that read changed ones, each once, and counts what became of them. Progress is recorded on the changed instances, so that
+ * the same state resumes and another begins anew. Throws `database_unavailable`.
+ */
+export const tellReadersOf = async (
+  context: InstancesContext,
+  origin: RequestOrigin,
+  changed: ChangedInstances,
+  summaries: Summaries,
+): Promise<void> => {
+  const { context: source } = changed;
+  const sources = changed.list();
+  if (source === undefined || sources.length === 0) return;
+  const relationships = await context.database.inWorkspace(origin.access, (transaction) =>
+    findReadingRelationships(transaction, context.directory, source, origin.access.workspaceId),
+  );
+  if (relationships.length === 0) return;
+  const notes = notesOnInstances(context.database, origin, source.id);
+  await new Telling(context, origin, { contextId: source.id, relationships, summaries, notes }, sources).run();
 };
 
-interface PassSurroundings {
-  readonly source: ContextInUse;
-  readonly relationships: readonly ReadingRelationship[];
-  readonly summaries: Summaries;
-}
-
-/** Sources that have come equally far are told together. */
-class Pass {
-  /** Readers that were evaluated in this pass, by context: a reader may be reached through several relationships. */
-  private readonly told = new Map<string, Set<string>>();
-  /** Whether progress may still be recorded: pages after one that failed are evaluated, and told again next time. */
-  private isWhole = true;
-
-  constructor(
-    private readonly context: InstancesContext,
-    private readonly origin: RequestOrigin,
-    private readonly surroundings: PassSurroundings,
-    private readonly sources: readonly Source[],
-  ) {}
-
-  async run(): Promise<void> {
-    const { relationships, source } = this.surroundings;
-    const begun = this.sources[0]?.begun;
-    const first = Math.max(
-      0,
-      relationships.findIndex(({ relationship }) => relationship.id === begun?.relationshipId),
-    );
-    for (const [index, relationship] of relationships.entries()) {
-      if (index < first) continue;
-      const resumes = relationship.relationship.id === begun?.relationshipId;
-      try {
-        await this.tellThrough(relationship, resumes ? (begun.after ?? '') : '');
-      } catch (error) {
-        if (!(error instanceof ServiceError)) throw error;
-        this.isWhole = false;
-        this.surroundings.summaries.broken(relationship, error.message);
-      }
-    }
-    if (!this.isWhole) return;
-    await this.record({ done: true });
-    const versions = new Map(this.sources.map(({ instanceId, version }) => [instanceId, version]));
-    await this.context.database
-      .inWorkspace(this.origin.access, (transaction) => forgetFormerLinks(transaction, source.id, versions))
-      .catch(() => undefined); // told once more by a later pass
-  }
-
-  private async tellThrough(through: ReadingRelationship, from: string): Promise<void> {
-    const { source, summaries } = this.surroundings;
-    const { database, operate: operating, chunkSize: limit } = this.context;
-    const sourceIds = this.sources.map(({ instanceId }) => instanceId);
-    let after: string | undefined = from;
-    while (after !== undefined) {
-      if (Date.now() >= this.origin.deadline) {
-        throw new ServiceError(
-          'deadline_exceeded',
-          'The deadline passed before every dependent instance was evaluated; send the request again to go on.',
-        );
-      }
-      const place = { sourceIds, after, limit };
-      const page: ReaderPage = await database.inWorkspace(this.origin.access, (transaction) =>
-        findReaderPage(transaction, through, source, place),
-      );
-      const given = this.notYetTold(through, page.readerIds).map((instanceId) => ({ instanceId, facts: {} }));
-      if (given.length > 0) {
-        const result = await operate(operating, {
-          context: through.reader,
-          origin: this.origin,
-          given,
-          mode: 'dependent',
-        });
-        summaries.add(through, result);
-        if (!summaries.allWell) this.isWhole = false;
-      }
-      after = page.next;
-      if (after !== undefined && this.isWhole)
-        await this.record({ done: false, relationshipId: through.relationship.id, after });
-    }
-  }
-
-  private notYetTold({ reader }: ReadingRelationship, ids: readonly string[]): readonly string[] {
-    const isReachedTwice = this.surroundings.relationships.filter((other) => other.reader.id === reader.id).length > 1;
-    if (!isReachedTwice) return ids;
-    const told = this.told.get(reader.id) ?? new Set();
-    this.told.set(reader.id, told);
-    return ids.filter((id) => !told.has(id) && told.add(id).has(id));
-  }
-
-  private async record(progress: Omit<ReaderPass, 'fingerprint'>): Promise<void> {
-    const passes = this.sources.map(
-      ({ instanceId, version, fingerprint }) => [instanceId, { version, pass: { fingerprint, ...progress } }] as const,
-    );
-    await this.context.database
-      .inWorkspace(this.origin.access, (transaction) =>
-        saveReaderPasses(transaction, this.surroundings.source.id, new Map(passes)),
-      )
-      .catch(() => undefined); // what is not recorded is told again
-  }
-}
+/** Progress is recorded on the changed instances themselves, of the version that is told. */
+const notesOnInstances = (
+  database: Database,
+  { access }: RequestOrigin,
+  contextId: string,
+): TellingNotes<ChangedInstance> => {
+  const passOf = ({ instanceId, version, fingerprint }: ChangedInstance, progress: Omit<ReaderPass, 'fingerprint'>) =>
+    [instanceId, { version, pass: { fingerprint, ...progress } }] as const;
+  return {
+    progress: (told) =>
+      database
+        .inWorkspace(access, (transaction) => {
+          const passes = told.map(({ source, progress }) => passOf(source, { done: false, ...progress }));
+          return saveReaderPasses(transaction, contextId, new Map(passes));
+        })
+        .catch(() => undefined),
+    finished: (sources) =>
+      database
+        .inWorkspace(access, async (transaction) => {
+          const passes = sources.map((source) => passOf(source, { done: true }));
+          await saveReaderPasses(transaction, contextId, new Map(passes));
+          const versions = new Map(sources.map(({ instanceId, version }) => [instanceId, version]));
+          await forgetFormerLinks(transaction, contextId, versions);
+        })
+        .catch(() => undefined),
+  };
+};

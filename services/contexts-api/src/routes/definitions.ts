@@ -13,13 +13,16 @@ import { accessOf } from '../access';
 import { getContext, listContexts, listRelationships } from '../definitions/read-contexts';
 import { createRelationship, deleteContext, deleteRelationship } from '../definitions/relate-contexts';
 import { createContext, type DefinitionsContext, updateContext } from '../definitions/save-context';
+import { type InstancesContext } from '../service-context';
 import { readPage } from './page-query';
 
 type Params = Readonly<Record<string, string>>;
 const idOf = (params: Params): string => params['id'] ?? '';
 
 /** The calls under /api/v1/admin/contexts. */
-export const definitionRoutes = (context: DefinitionsContext): readonly BoundOperation[] => [
+export const definitionRoutes = (
+  context: DefinitionsContext & Pick<InstancesContext, 'timeoutMs'>,
+): readonly BoundOperation[] => [
   bindOperation(listContextsOperation, async ({ identity, query }) => {
     const { name, folder, user_group: userGroup } = query;
     const isPaged = query.limit !== undefined || query.cursor !== undefined;
@@ -38,8 +41,11 @@ export const definitionRoutes = (context: DefinitionsContext): readonly BoundOpe
   bindOperation(listRelationshipsOperation, ({ identity, params }) =>
     listRelationships(context, accessOf(identity), idOf(params)),
   ),
-  bindOperation(createRelationshipOperation, ({ identity, params, body }) =>
-    createRelationship(context, accessOf(identity), idOf(params), body),
+  bindOperation(createRelationshipOperation, ({ identity, params, body, context: { receivedAt } }) =>
+    createRelationship(context, accessOf(identity), idOf(params), {
+      ...body,
+      deadline: receivedAt + context.timeoutMs,
+    }),
   ),
   bindOperation(deleteRelationshipOperation, ({ identity, params }) =>
     deleteRelationship(context, accessOf(identity), idOf(params), params['relationship'] ?? ''),

@@ -66,8 +66,7 @@ export const instanceRoutes = (context: InstancesContext): readonly BoundOperati
     ),
     bindOperation(listInstancesOperation, async (asked) => {
       const { prefix, status } = asked.query;
-      const origin = originOf(asked.identity, asked.context, context.timeoutMs);
-      return listInstances(context, await open(asked), origin, { prefix, status }, readPage(asked.query));
+      return listInstances(context, await open(asked), { prefix, status }, readPage(asked.query));
     }),
     bindOperation(submitOperation, async (asked) => submitFacts(context, await name(asked), asked.body)),
     bindOperation(getInstanceOperation, async (asked) =>

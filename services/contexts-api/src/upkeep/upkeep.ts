@@ -1,55 +1,80 @@
 import {
+  type ContextRemoval,
+  findUnfinishedForeignKeys,
   forgetStaleTickets,
+  removeContextStep,
+  type StepBounds,
   sweepExpiredInstances,
+  type SweptRows,
   takeOverOperations,
   type TakenOperation,
 } from '@decision/persistence';
-import { resume, type ResumeContext } from './resume';
+import { finishForeignKey } from '../links/build-links';
+import { finishUntold, type FinishUntoldContext, type UntoldEvent } from './finish-untold';
+import { resume } from './resume';
 
-export interface UpkeepContext extends ResumeContext {
-  readonly onError: (error: unknown) => void;
+export interface UpkeepContext extends FinishUntoldContext {
   readonly onEvent: (event: UpkeepEvent) => void;
 }
 
 export type UpkeepEvent =
-  | { readonly type: 'instances_expired'; readonly count: number }
-  | { readonly type: 'operations_taken_over'; readonly count: number };
+  /** Rows that the steps of one round deleted. */
+  | ({ readonly type: 'instances_expired' } & SweptRows)
+  /** How far a deleted context is removed after the steps of one round, and the rows that they removed. */
+  | ({ readonly type: 'context_removal' } & ContextRemoval)
+  | { readonly type: 'operations_taken_over'; readonly count: number }
+  | UntoldEvent;
 
 /** Something that goes on in the background. */
 export interface Upkeep {
-  /** Does one round; for tests. */
-  round(): Promise<void>;
-  /** Ends it, after the round that is under way. Idempotent. */
+  /** Does one round, and answers whether there is more to do at once; for tests. */
+  round(): Promise<boolean>;
+  /** Ends it, after the step that is under way. Idempotent. */
   stop(): Promise<void>;
 }
 
 /** Rows that one statement takes at most. */
 const MOST_AT_ONCE = 500;
+/** What one step of a sweep or a removal deletes at most: well below a second of work, so that no statement runs out of time and nobody waits long. */
+const SWEEP_STEP: StepBounds = { rows: MOST_AT_ONCE, history: 5_000, bytes: 33_554_432 };
+const REMOVAL_STEP = { rows: 2_000, bytes: 33_554_432 };
+/** Steps of each kind in one round, so that what is urgent does not wait until the last row of something large is gone. */
+const MOST_STEPS = 20;
 /** Operations that are taken over at once; each holds as many instances as a chunk of a batch. */
 const MOST_OPERATIONS = 10;
 
 /**
- * Looks after what was left behind: instances that have expired are deleted in bounded steps (C107), operations whose owner is silent are taken over
- * (C147), tickets of the dead are taken away.
+ * Looks after what was left behind: operations whose owner is silent are taken over (C147), instances that have expired and the data of deleted contexts
+ * are removed in bounded steps (C107, C161), readers that nobody tells are told (C120), links that are not all made are made, tickets of the dead are taken
+ * away.
  */
 export const startUpkeep = (context: UpkeepContext, periodMs: number): Upkeep => {
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> = Promise.resolve();
-  const round = async (): Promise<void> => {
-    await sweep(context, () => stopped).catch(context.onError);
+  const isStopped = (): boolean => stopped;
+  const round = async (): Promise<boolean> => {
+    const orTellAndPause = (error: unknown): false => {
+      context.onError(error);
+      return false;
+    };
     await takeOver(context).catch(context.onError);
+    const hasMoreExpired = await sweep(context, isStopped).catch(orTellAndPause);
+    const hasMoreToRemove = await removeContexts(context, isStopped).catch(orTellAndPause);
+    const hasMoreUntold = await finishUntold(context, isStopped).catch(orTellAndPause);
+    await finishForeignKeys(context).catch(context.onError);
     await forgetStaleTickets(context.database, MOST_AT_ONCE).catch(context.onError);
+    return hasMoreExpired || hasMoreToRemove || hasMoreUntold;
   };
-  const schedule = (): void => {
+  const schedule = (delayMs: number): void => {
     timer = setTimeout(() => {
-      running = round().then(() => {
-        if (!stopped) schedule();
+      running = round().then((hasMore) => {
+        if (!stopped) schedule(hasMore ? 0 : periodMs);
       });
-    }, periodMs);
+    }, delayMs);
     timer.unref();
   };
-  schedule();
+  schedule(periodMs);
   return {
     round,
     stop: async () => {
@@ -60,10 +85,43 @@ export const startUpkeep = (context: UpkeepContext, periodMs: number): Upkeep =>
   };
 };
 
-const sweep = async ({ database, onEvent }: UpkeepContext, isStopped: () => boolean): Promise<void> => {
-  for (let gone = MOST_AT_ONCE; gone === MOST_AT_ONCE && !isStopped();) {
-    gone = (await sweepExpiredInstances(database, MOST_AT_ONCE)).length;
-    if (gone > 0) onEvent({ type: 'instances_expired', count: gone });
+/** Takes some steps through the expired instances; answers whether there may be more. */
+const sweep = async ({ database, onEvent }: UpkeepContext, isStopped: () => boolean): Promise<boolean> => {
+  const gone = { instances: 0, history: 0 };
+  try {
+    for (let steps = 0; steps < MOST_STEPS && !isStopped(); steps += 1) {
+      const { instances, history } = await sweepExpiredInstances(database, SWEEP_STEP);
+      if (instances + history === 0) return false;
+      gone.instances += instances;
+      gone.history += history;
+    }
+    return true;
+  } finally {
+    if (gone.instances + gone.history > 0) onEvent({ type: 'instances_expired', ...gone });
+  }
+};
+
+/** Takes some steps of the removals of deleted contexts; answers whether there may be more. */
+const removeContexts = async ({ database, onEvent }: UpkeepContext, isStopped: () => boolean): Promise<boolean> => {
+  const removals = new Map<string, ContextRemoval>();
+  try {
+    for (let steps = 0; steps < MOST_STEPS && !isStopped(); steps += 1) {
+      const removal = await removeContextStep(database, REMOVAL_STEP);
+      if (removal === undefined) return false;
+      const removed = removal.removed + (removals.get(removal.contextId)?.removed ?? 0);
+      removals.set(removal.contextId, { ...removal, removed });
+    }
+    return true;
+  } finally {
+    for (const removal of removals.values()) onEvent({ type: 'context_removal', ...removal });
+  }
+};
+
+const finishForeignKeys = async ({ database, timeoutMs, now, onError }: UpkeepContext): Promise<void> => {
+  const deadline = now() + timeoutMs;
+  for (const { workspaceId, ...key } of await findUnfinishedForeignKeys(database, MOST_AT_ONCE)) {
+    if (now() >= deadline) return;
+    await finishForeignKey(database, { workspaceId, userGroups: undefined }, key, deadline).catch(onError);
   }
 };
 
@@ -74,5 +132,5 @@ const takeOver = async (context: UpkeepContext): Promise<void> => {
     most: MOST_OPERATIONS,
   });
   if (taken.length > 0) onEvent({ type: 'operations_taken_over', count: taken.length });
-  for (const operation of taken) await resume(context, operation).catch(context.onError);
+  for (const operation of taken) await resume(database, operation).catch(context.onError);
 };

@@ -3,7 +3,8 @@ import { failedResult, resultSeparator, ServiceError } from '@decision/contracts
 import { inOrder, writeSlowly } from '@decision/service-kit';
 import { type Evaluate } from '../solve';
 import { type Chunk } from './chunk';
-import { CHUNKS_AT_ONCE, ChunkSender } from './chunk-sender';
+import { type Answering, CHUNKS_AT_ONCE, ChunkSender } from './chunk-sender';
+import { ResultMemory } from './result-memory';
 
 const KIND = 'solve-lines';
 const LINE_BREAK = resultSeparator(KIND);
@@ -18,10 +19,10 @@ type Outcome = { readonly lines: Buffer | string } | { readonly lines: string; r
 export const answerLines = async (
   chunks: AsyncIterable<Chunk>,
   evaluate: Evaluate,
-  response: ServerResponse,
-  signal: AbortSignal,
+  { response, context: { signal }, place }: Answering,
 ): Promise<void> => {
-  const sender = new ChunkSender(evaluate, KIND);
+  const memory = new ResultMemory(place, 'passed_on');
+  const sender = new ChunkSender(evaluate, KIND, memory);
   try {
     for await (const outcome of inOrder(chunks, (chunk) => outcomeOf(sender, chunk), CHUNKS_AT_ONCE)) {
       if (!response.headersSent) {
@@ -30,6 +31,7 @@ export const answerLines = async (
       }
       await writeSlowly(response, outcome.lines, signal);
       await writeSlowly(response, LINE_BREAK, signal);
+      if (!('error' in outcome)) memory.passedOn(outcome.lines.length);
     }
   } catch (error) {
     if (response.headersSent && error instanceof ServiceError) await writeSlowly(response, failedResult(error), signal);

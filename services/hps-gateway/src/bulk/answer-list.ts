@@ -1,10 +1,11 @@
 import { type ServerResponse } from 'node:http';
-import { fixedLimits, resultSeparator, ServiceError } from '@decision/contracts';
+import { fixedLimits, resultSeparator } from '@decision/contracts';
 import { sendBytes } from '@decision/service-kit';
 import { inOrder, writeSlowly } from '@decision/service-kit';
 import { type Evaluate } from '../solve';
 import { type Chunk } from './chunk';
-import { CHUNKS_AT_ONCE, ChunkSender } from './chunk-sender';
+import { type Answering, CHUNKS_AT_ONCE, ChunkSender } from './chunk-sender';
+import { ResultMemory, tooLarge } from './result-memory';
 
 const KIND = 'solve-list';
 const SEPARATOR = Buffer.from(resultSeparator(KIND));
@@ -21,12 +22,11 @@ const ONE_PIECE_BYTES = 1024 * 1024;
 export const answerList = async (
   chunks: AsyncIterable<Chunk>,
   evaluate: Evaluate,
-  response: ServerResponse,
-  signal: AbortSignal,
+  { response, context: { signal }, place }: Answering,
 ): Promise<void> => {
   const all: Chunk[] = [];
   for await (const chunk of chunks) all.push(chunk);
-  const sender = new ChunkSender(evaluate, KIND);
+  const sender = new ChunkSender(evaluate, KIND, new ResultMemory(place, 'kept'));
   const parts: Buffer[] = [OPEN];
   let size = OPEN.length + CLOSE.length;
   for await (const results of inOrder(each(all), (chunk) => sender.send(chunk), CHUNKS_AT_ONCE)) {
@@ -34,7 +34,7 @@ export const answerList = async (
     if (parts.length > 1) parts.push(SEPARATOR);
     parts.push(results);
     size += results.length + SEPARATOR.length;
-    if (size > fixedLimits.heldResultBytes) throw tooLarge();
+    if (size > fixedLimits.heldResultBytes) throw tooLarge(fixedLimits.heldResultBytes);
   }
   await sendParts(response, [...parts, CLOSE], signal);
 };
@@ -59,10 +59,3 @@ const sendParts = async (response: ServerResponse, parts: readonly Buffer[], sig
   for (const part of parts) await writeSlowly(response, part, signal);
   response.end();
 };
-
-const tooLarge = (): ServiceError =>
-  new ServiceError(
-    'result_too_large',
-    `The results exceed ${fixedLimits.heldResultBytes} bytes together; send fewer inputs at once, or accept application/x-ndjson, which is streamed.`,
-    { limit_bytes: fixedLimits.heldResultBytes },
-  );

@@ -1,7 +1,9 @@
+import { type ServerResponse } from 'node:http';
 import { type ChunkKind, fixedLimits, ServiceError } from '@decision/contracts';
-import { type InOrderLimits } from '@decision/service-kit';
+import { type InOrderLimits, type RequestContext, type RequestPlace } from '@decision/service-kit';
 import { type Evaluate } from '../solve';
 import { type Chunk } from './chunk';
+import { type ResultMemory } from './result-memory';
 
 /** Chunks of one request that are at workers at once. */
 export const CHUNKS_AT_ONCE: InOrderLimits<Chunk> = {
@@ -9,6 +11,13 @@ export const CHUNKS_AT_ONCE: InOrderLimits<Chunk> = {
   maxWeight: 16 * fixedLimits.chunkBytes,
   weightOf: ({ payload }) => payload.length,
 };
+
+/** What the results of a request go to. */
+export interface Answering {
+  readonly response: ServerResponse;
+  readonly context: Pick<RequestContext, 'signal'>;
+  readonly place: RequestPlace;
+}
 
 /** Sends the chunks of one request to workers and keeps count of them. */
 export class ChunkSender {
@@ -18,13 +27,15 @@ export class ChunkSender {
   constructor(
     private readonly evaluate: Evaluate,
     private readonly kind: ChunkKind,
+    private readonly memory: ResultMemory,
   ) {}
 
   /** The bytes of a chunk's results. Throws `ServiceError` that names the inputs, and for a deadline what is known. */
   async send(chunk: Chunk): Promise<Buffer> {
     this.sent += chunk.count;
     try {
-      const results = await this.evaluate(this.kind, chunk.payload, chunk.firstIndex);
+      const { payload, firstIndex } = chunk;
+      const results = await this.memory.evaluate(chunk, () => this.evaluate(this.kind, payload, firstIndex));
       this.solved += chunk.count;
       return results;
     } catch (error) {

@@ -1,7 +1,13 @@
 import { checkJsonContentType, sendBytes } from '@decision/service-kit';
 import { solveParallel } from '../parallel/parallel-solve';
 import { openPieces } from '../solve-body';
-import { clockOf, identify, type SolveExchange, type SolveRouteContext, type SolveRouteLimits } from './solve-exchange';
+import {
+  clockOf,
+  requireExplainable,
+  type SolveExchange,
+  type SolveRouteContext,
+  type SolveRouteLimits,
+} from './solve-exchange';
 import { readExplain } from './solve-path';
 
 const PATH = '/api/v1/parallel-solve';
@@ -12,16 +18,18 @@ export const isParallelPath = (url: string): boolean =>
 
 /** Answers one parallel request. Throws `ServiceError` for a fault of the whole request. */
 export const answerParallel = async (
-  { request, response, context, place }: SolveExchange,
-  { authenticator, openSolve }: SolveRouteContext,
+  { request, response, context, viewer, place }: SolveExchange,
+  { openSolve }: SolveRouteContext,
   limits: SolveRouteLimits,
 ): Promise<void> => {
-  const viewer = await identify(authenticator, request, context.address);
   checkJsonContentType(request.headers['content-type']);
   const { url = '' } = request;
   const explain = readExplain(url.includes('?') ? url.slice(url.indexOf('?') + 1) : '');
+  requireExplainable(viewer, explain);
   const pieces: Buffer[] = [];
   for await (const piece of openPieces(request, context, limits, place)) pieces.push(piece);
   const shared = { viewer, explain, ...clockOf(context) };
-  sendBytes(response, 200, await solveParallel(Buffer.concat(pieces), shared, openSolve, limits));
+  const results = await solveParallel(Buffer.concat(pieces), shared, openSolve, limits);
+  place.answerInstead(results.length);
+  sendBytes(response, 200, results);
 };

@@ -1,10 +1,14 @@
 import { type IncomingMessage, type ServerResponse } from 'node:http';
 import { type RequesterStatus } from '@decision/broker';
-import { ServiceError, solveRule } from '@decision/contracts';
-import { type Authenticator, type Identity, type RequestContext, requireEntitlement } from '@decision/service-kit';
-import { type Admission } from '../admission';
-import { LargeBodies } from '../large-bodies';
-import { type RequestPlace } from '../request-place';
+import { type ExplainMode, exportRule, ServiceError, solveRule } from '@decision/contracts';
+import {
+  type Authenticator,
+  type Identity,
+  type RequestContext,
+  type RequestPlace,
+  type RequestPlaces,
+  requireEntitlement,
+} from '@decision/service-kit';
 import { type OpenSolve } from '../solve';
 import { type SolveBodyLimits } from '../solve-body';
 
@@ -12,15 +16,13 @@ import { type SolveBodyLimits } from '../solve-body';
 export interface SolveRouteContext {
   readonly authenticator: Authenticator;
   readonly openSolve: OpenSolve;
-  readonly admission: Admission;
+  readonly admission: RequestPlaces;
   /** Undefined where no brokers are configured. */
   readonly requesterStatus: () => RequesterStatus | undefined;
 }
 
 export interface SolveRouteLimits extends SolveBodyLimits {
   readonly bulkMaxItems: number | undefined;
-  readonly largeBodyThresholdBytes: number;
-  readonly largeBodyMaxConcurrent: number;
 }
 
 /** One request on its way through a solve route. */
@@ -28,21 +30,22 @@ export interface SolveExchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly context: RequestContext;
+  readonly viewer: Identity;
   readonly place: RequestPlace;
 }
 
-/** Throws `broker_unavailable` where nothing can be solved at the moment, whoever asks for whatever. */
+/** Throws `broker_unavailable` and `too_few_reply_partitions` where nothing can be solved at the moment, whoever asks for whatever. */
 export const requireBroker = (status: RequesterStatus | undefined): void => {
   if (status === undefined) {
     throw new ServiceError('broker_unavailable', 'The message broker is disabled; nothing can be solved here.');
   }
   if (!status.ready) {
-    throw new ServiceError('broker_unavailable', status.reason ?? 'The message broker cannot be reached.');
+    throw new ServiceError(
+      status.code ?? 'broker_unavailable',
+      status.reason ?? 'The message broker cannot be reached.',
+    );
   }
 };
-
-export const createLargeBodies = (limits: SolveRouteLimits): LargeBodies =>
-  new LargeBodies({ thresholdBytes: limits.largeBodyThresholdBytes, maxConcurrent: limits.largeBodyMaxConcurrent });
 
 /** Who asks. Throws `missing_api_key`, `invalid_api_key` and `forbidden`. */
 export const identify = async (
@@ -62,3 +65,8 @@ export const clockOf = ({ receivedAt, requestId, traceparent }: RequestContext) 
   requestId,
   traceparent,
 });
+
+/** An explanation shows cells of the rule (V18). Throws `forbidden`. */
+export const requireExplainable = (viewer: Identity, explain: ExplainMode): void => {
+  if (explain !== 'none') requireEntitlement(viewer, exportRule.entitlement);
+};

@@ -15,14 +15,13 @@ import { splitBody } from '../bulk/split-body';
 import { type Splitter } from '../bulk/splitter';
 import { formOfBody } from '../media-types';
 import { type Evaluate } from '../solve';
-import { RequestPlace } from '../request-place';
 import { openPieces, readSolveBody } from '../solve-body';
 import { answerParallel, isParallelPath } from './parallel';
 import {
   clockOf,
-  createLargeBodies,
   identify,
   requireBroker,
+  requireExplainable,
   type SolveExchange,
   type SolveRouteContext,
   type SolveRouteLimits,
@@ -30,24 +29,41 @@ import {
 import { parseSolvePath, type SolvePath } from './solve-path';
 
 /**
- * The hot route: one request, from its address to the worker's bytes, without a framework in between. The caller is known, and the
- * version found, before the body is read.
+ * The hot route: one request, from its address to the worker's bytes, without a framework in between. The caller is known before the
+ * request takes a place, and the version found before the body is read.
  */
-export const createSolveRoute = (services: SolveRouteContext, limits: SolveRouteLimits): HotRoute => {
-  const largeBodies = createLargeBodies(limits);
-  return (request, response, context) => {
+export const createSolveRoute =
+  (services: SolveRouteContext, limits: SolveRouteLimits): HotRoute =>
+  (request, response, context) => {
     if (request.method !== 'POST') return false;
     const { url = '' } = request;
     const path = parseSolvePath(url);
     if (path === undefined && !isParallelPath(url)) return false;
     context.route = path === undefined ? parallelSolve.path : routeOf(path);
     requireBroker(services.requesterStatus());
-    const exchange = { request, response, context, place: RequestPlace.enter(services.admission, largeBodies) };
-    const answering =
-      path === undefined ? answerParallel(exchange, services, limits) : answerSolve(path, exchange, services, limits);
-    answering.catch((error: unknown) => sendError(response, error, context)).finally(exchange.place.release);
+    answer({ request, response, context }, path, services, limits).catch((error: unknown) =>
+      sendError(response, error, context),
+    );
     return true;
   };
+
+const answer = async (
+  arrived: Pick<SolveExchange, 'request' | 'response' | 'context'>,
+  path: SolvePath | undefined,
+  services: SolveRouteContext,
+  limits: SolveRouteLimits,
+): Promise<void> => {
+  const { request, response, context } = arrived;
+  // Whoever may not solve takes no place of those who may.
+  const viewer = await identify(services.authenticator, request, context.address);
+  const place = services.admission.enter();
+  try {
+    const exchange = { ...arrived, viewer, place };
+    if (path === undefined) await answerParallel(exchange, services, limits);
+    else await answerSolve(path, exchange, services, limits);
+  } finally {
+    place.releaseAfter(response);
+  }
 };
 
 const routeOf = ({ bulk, named }: SolvePath): string => {
@@ -58,11 +74,11 @@ const routeOf = ({ bulk, named }: SolvePath): string => {
 const answerSolve = async (
   path: SolvePath,
   exchange: SolveExchange,
-  { authenticator, openSolve }: SolveRouteContext,
+  { openSolve }: SolveRouteContext,
   limits: SolveRouteLimits,
 ): Promise<void> => {
-  const { request, response, context, place } = exchange;
-  const viewer = await identify(authenticator, request, context.address);
+  const { request, response, context, viewer, place } = exchange;
+  requireExplainable(viewer, path.explain);
   const form = formOfBody(request.headers['content-type'], path.bulk);
   const evaluate = await openSolve({ ...path, ...clockOf(context), viewer });
   if (path.bulk) return answerInputs(exchange, limits, { form, evaluate }, openPieces(request, context, limits, place));
@@ -71,6 +87,7 @@ const answerSolve = async (
   const sentAt = performance.now();
   const result = await evaluate('solve', body.payload);
   place.answered(performance.now() - sentAt);
+  place.answerInstead(result.length);
   sendBytes(response, 200, result);
 };
 
@@ -80,13 +97,13 @@ interface BulkWork {
 }
 
 const answerInputs = async (
-  { request, response, context }: SolveExchange,
+  exchange: SolveExchange,
   limits: SolveRouteLimits,
   { form, evaluate }: BulkWork,
   pieces: AsyncIterable<Buffer>,
 ): Promise<void> => {
-  const answer = formOfAnswer(request.headers.accept, form) === 'lines' ? answerLines : answerList;
-  await answer(splitBody(pieces, createSplitter(form, limits)), evaluate, response, context.signal);
+  const answerChunks = formOfAnswer(exchange.request.headers.accept, form) === 'lines' ? answerLines : answerList;
+  await answerChunks(splitBody(pieces, createSplitter(form, limits)), evaluate, exchange);
 };
 
 const createSplitter = (form: BodyForm, limits: SolveRouteLimits): Splitter => {

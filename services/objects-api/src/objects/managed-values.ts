@@ -16,8 +16,8 @@ export const COLLECTION = '';
 export const keyText = ({ path, member }: ManagedKey): string => `${path}\n${member}`;
 
 /**
- * The values of enum fields: for each field its collection, a list named like the field, and for each member one named
- * `<field>.<member>`. Names are NFC. Fields that no value can be named for are problems, at most 100.
+ * The values of enum fields: for each field its collection, a list named like the field, or as its `x-values-name` says, and for each member
+ * one named `<that name>.<member>`. Names are NFC. Fields that no value can be named for are problems, at most 100.
  */
 export const managedValuesOf = (
   fields: readonly ContentField[],
@@ -38,26 +38,29 @@ export const managedValuesOf = (
   return { wanted: [...byName.values()], problems };
 };
 
-const valuesOf = ({ key, members = [], description }: ContentField): readonly WantedValue[] => {
+const valuesOf = ({ key, members = [], description, valuesName = key }: ContentField): readonly WantedValue[] => {
   if (members.length === 0) return [];
-  const path = key.normalize('NFC');
+  const [path, name] = [key.normalize('NFC'), valuesName.normalize('NFC')];
   return [
     {
       path,
       member: COLLECTION,
-      name: path,
+      name,
       type: 'list',
       content: members.map(({ value }) => value),
       metadata: description === null ? {} : { description },
     },
-    ...members.map((member) => memberValue(path, member)),
+    ...members.map((member) => memberValue({ path, name }, member)),
   ];
 };
 
-const memberValue = (path: string, { value, title, description }: EnumMember): WantedValue => ({
+const memberValue = (
+  { path, name }: Pick<WantedValue, 'path' | 'name'>,
+  { value, title, description }: EnumMember,
+): WantedValue => ({
   path,
   member: JSON.stringify(value),
-  name: `${path}.${String(value)}`.normalize('NFC'),
+  name: `${name}.${String(value)}`.normalize('NFC'),
   type: typeof value as 'string' | 'number' | 'boolean', // a member is one of these
   content: value,
   metadata: { ...(title === undefined ? {} : { title }), ...(description === undefined ? {} : { description }) },

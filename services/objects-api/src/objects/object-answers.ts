@@ -17,7 +17,7 @@ export const toWorkspaceObject = (object: ObjectRecord): WorkspaceObject => ({
 });
 
 /** A field as it is stored and answered. Members are not repeated: the managed collection holds them. */
-export const toParsedField = ({ members, ...field }: ContentField): ParsedField => ({
+export const toParsedField = ({ members, valuesName, ...field }: ContentField): ParsedField => ({
   key: field.key,
   name: field.name,
   description: field.description,
@@ -26,5 +26,5 @@ export const toParsedField = ({ members, ...field }: ContentField): ParsedField 
   required: field.required,
   schemaPath: field.schemaPath,
   ...(field.derivedObjectName === undefined ? {} : { derivedObjectName: field.derivedObjectName }),
-  ...(members === undefined ? {} : { values: field.key.normalize('NFC'), members: members.length }),
+  ...(members === undefined ? {} : { values: (valuesName ?? field.key).normalize('NFC'), members: members.length }),
 });

@@ -38,7 +38,7 @@ export const valueCollision = (collisions: readonly TakenName[]): ServiceError =
   const more = collisions.length > 5 ? ` and ${collisions.length - 5} more` : '';
   return new ServiceError(
     'value_collision',
-    `Values that this object does not own have names that it would generate: ${names.join(', ')}${more}. Rename or delete them, or rename the field.`,
+    `Values that this object does not own have names that it would generate: ${names.join(', ')}${more}. Rename or delete them, or give the field another name for its values in the schema, such as "x-values-name": "order_status".`,
     {
       collisions: collisions.slice(0, MAX_SHOWN).map(({ name, id }) => ({ name, existingId: id ?? null })),
       collision_count: collisions.length,

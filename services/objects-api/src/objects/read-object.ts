@@ -58,7 +58,8 @@ export const readRename = (
   { parsedFields }: ReadObject,
 ): FieldRename | undefined => {
   if (given === undefined) return undefined;
-  const rename = { from: given.from.normalize('NFC'), to: given.to.normalize('NFC') };
+  const [from, to] = 'from' in given ? [given.from, given.to] : [given.from_key, given.to_key];
+  const rename = { from: from.normalize('NFC'), to: to.normalize('NFC') };
   const keys = new Set(parsedFields.map(({ key }) => key.normalize('NFC')));
   if (keys.has(rename.from)) {
     throw objectInvalid([

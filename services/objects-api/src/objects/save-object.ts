@@ -54,9 +54,12 @@ const readGiven = (request: UpsertObjectRequest): GivenObject => {
   return {
     request,
     name: request.name === undefined ? undefined : readObjectName(request.name),
-    read: request.content === undefined ? undefined : readObject(request.content),
+    read: request.content === undefined ? undefined : readObject(textOf(request.content)),
   };
 };
+
+/** Content that is given as an object is stored as its text, as all content is. */
+const textOf = (content: string | object): string => (typeof content === 'string' ? content : JSON.stringify(content));
 
 const missing = (field: string, what: string): ServiceError =>
   new ServiceError('invalid_request', `The object needs ${what}.`, {
@@ -74,12 +77,13 @@ const saveIn = async (transaction: Transaction, access: WorkspaceAccess, given: 
   return change(transaction, other, given);
 };
 
+/** The object to change, locked: what the request leaves out is written back as it is found here. */
 const findExisting = async (
   transaction: Transaction,
   { request: { id }, name = '' }: GivenObject,
 ): Promise<ObjectRecord | undefined> => {
-  if (id === undefined) return findObject(transaction, { name });
-  const existing = await findObject(transaction, { id });
+  if (id === undefined) return findObject(transaction, { name }, 'change');
+  const existing = await findObject(transaction, { id }, 'change');
   if (existing === undefined) throw objectNotFound(id);
   return existing;
 };
@@ -149,5 +153,9 @@ const toPlannedAnswer = ({ created, object, plan }: Saved): UpsertObjectAnswer =
   dry_run: true,
   created,
   object: toWorkspaceObject(object),
-  values: { would_sync: syncedBy(plan), would_archive: [...plan.archive], ...countsOf(plan) },
+  values: {
+    ...{ synced: syncedBy(plan), archived: plan.archive.length },
+    ...{ would_sync: syncedBy(plan), would_archive: [...plan.archive] },
+    ...countsOf(plan),
+  },
 });

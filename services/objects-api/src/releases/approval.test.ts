@@ -27,6 +27,7 @@ it.each([
 
 it('lets a key stand for itself and for its role, and for nobody else', () => {
   const approvers = ['role:admin', 'key:1', 'key:2', 'role:1', 'admin', 'role:administrator'];
-  expect(standsFor(approvers, { keyId: '1', role: 'admin' })).toEqual(['role:admin', 'key:1']);
-  expect(standsFor(approvers, { keyId: '3', role: 'viewer' })).toEqual([]);
+  expect(standsFor(approvers, { keyIds: ['1'], role: 'admin' })).toEqual(['role:admin', 'key:1']);
+  expect(standsFor(approvers, { keyIds: ['3'], role: 'viewer' })).toEqual([]);
+  expect(standsFor(approvers, { keyIds: ['3', '2'], role: 'viewer' })).toEqual(['key:2']);
 });

@@ -2,13 +2,16 @@ import { type ReleaseRecord } from '@decision/persistence';
 
 /** Who wants to approve. */
 export interface Approver {
-  readonly keyId: string;
+  /** The key, and those whose place it has taken by rotation. */
+  readonly keyIds: readonly string[];
   readonly role: string;
 }
 
 /** The approvers of a release, `key:<id>` or `role:<name>`, for whom somebody can stand. */
-export const standsFor = (approvers: readonly string[], { keyId, role }: Approver): readonly string[] =>
-  approvers.filter((approver) => approver === `key:${keyId}` || approver === `role:${role}`);
+export const standsFor = (approvers: readonly string[], { keyIds, role }: Approver): readonly string[] => {
+  const names = new Set([`role:${role}`, ...keyIds.map((id) => `key:${id}`)]);
+  return approvers.filter((approver) => names.has(approver));
+};
 
 /** The approvers of whom one (`any`) or each (`all`) has yet to agree; none where the release may go live. */
 export const waitingFor = ({

@@ -1,6 +1,7 @@
 import { ServiceError } from '@decision/contracts';
 import {
   endRelease,
+  findPredecessors,
   findRelease,
   findReleaseForChange,
   findRollback,
@@ -12,7 +13,8 @@ import {
   type Transaction,
   type WorkspaceAccess,
 } from '@decision/persistence';
-import { type Approver, standsFor, waitingFor } from './approval';
+import { type Identity } from '@decision/service-kit';
+import { standsFor, waitingFor } from './approval';
 import { openRelease } from './open-release';
 import { moveAndAnnounce, type ReleaseChange, type ReleaseContext } from './release-context';
 import { environmentNotFound, releaseConflict, releaseNotFound } from './release-errors';
@@ -43,11 +45,12 @@ export const approveRelease = (
   context: ReleaseContext,
   access: WorkspaceAccess,
   id: string,
-  approver: Approver,
+  { keyId, role }: Pick<Identity, 'keyId' | 'role'>,
 ): Promise<ReleaseRecord> =>
   changeRelease(context, access, id, async (transaction, release) => {
     const { approvers, state } = release;
-    const agreed = standsFor(approvers, approver);
+    const keyIds = [keyId, ...(await findPredecessors(transaction, keyId))];
+    const agreed = standsFor(approvers, { keyIds, role });
     if (agreed.length === 0) throw notAnApprover(release);
     if (state === 'live') return { release, moved: false };
     if (state !== 'pending') throw releaseConflict(release, `The release is ${state} and cannot be approved any more.`);

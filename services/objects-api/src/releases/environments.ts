@@ -14,16 +14,15 @@ import { environmentNotFound } from './release-errors';
 export const listEnvironments = async ({ database }: ReleaseContext, access: WorkspaceAccess): Promise<Environment[]> =>
   (await database.inWorkspace(access, listStoredEnvironments)).map(toEnvironment);
 
-/** Creates or changes an environment. Throws `forbidden` for a restricted key, `invalid_request` for unknown approvers or too many. */
+/** Creates an environment, or changes the given parts of one. Throws `forbidden` for a restricted key, `invalid_request` for unknown approvers or too many. */
 export const saveEnvironment = async (
   { database }: ReleaseContext,
   access: WorkspaceAccess,
   request: SaveEnvironmentRequest,
 ): Promise<Environment> => {
   requireUnrestricted(access, 'change environments');
-  const { slug, name = slug, level = 1, approvers = [] } = request;
-  const { approval_scheme: approvalScheme = 'any', direct_releases: directReleases = true } = request;
-  const settings = { slug, name, level, approvers, approvalScheme, directReleases };
+  const { approval_scheme: approvalScheme, direct_releases: directReleases, ...given } = request;
+  const settings = { ...given, approvalScheme, directReleases };
   const outcome = await database.inWorkspace(access, (transaction) => saveStoredEnvironment(transaction, settings));
   switch (outcome.status) {
     case 'saved':

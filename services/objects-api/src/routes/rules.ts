@@ -12,6 +12,7 @@ import { Answer, bindOperation, type BoundOperation } from '@decision/service-ki
 import { accessOf } from '../access';
 import { deleteRule } from '../rules/delete-rule';
 import { type ImportContext, importRule } from '../rules/import-rule';
+import { ignoredFields } from '../rules/read-import';
 import { listRules } from '../rules/list-rules';
 import { toDocument } from '../rules/rule-answers';
 import { ruleNotFound } from '../rules/rule-errors';
@@ -39,6 +40,7 @@ export const ruleRoutes = (context: ImportContext): readonly BoundOperation[] =>
         updatedAt: body.expected_updated_at,
         ifMatch: header('if-match'),
       }),
+      ignoredFields(body.rule),
     ),
   ),
   bindOperation(deleteOperation, async ({ identity, body }) => ({
@@ -58,6 +60,10 @@ export const ruleRoutes = (context: ImportContext): readonly BoundOperation[] =>
   ),
 ];
 
-const answerDocument = (rule: RuleRecord) => new Answer(toDocument(rule), { headers: { etag: ruleEtag(rule) } });
+const answerDocument = (rule: RuleRecord, ignored: ReturnType<typeof ignoredFields> = []) => {
+  const document = toDocument(rule);
+  const told = ignored.length === 0 ? document : { ...document, ignored };
+  return new Answer(told, { headers: { etag: ruleEtag(rule) } });
+};
 
 const slugOf = (params: Readonly<Record<string, string>>): string => params['slug'] ?? '';

@@ -4,7 +4,9 @@ import {
   checkRule,
   collectReferences,
   functionsCalledIn,
+  type HiddenValues,
   MAX_PROBLEMS,
+  problemsOfMovedReferences,
   type RuleProblem,
   type StoredValue,
   type ValueSource,
@@ -30,7 +32,7 @@ const MAX_CALL_DEPTH = 20;
 
 /**
  * Binds what a table refers to by name to the values that the caller may see, and checks the whole. What the stored table refers to already
- * stays bound, also where the caller may not see it, where it was renamed or archived.
+ * stays bound, also where it was renamed or archived; where the caller may not see it, only in the place where it stands (V5).
  */
 export const bindValues = async (
   transaction: Transaction,
@@ -49,7 +51,10 @@ export const bindValues = async (
   );
   const values = sourceOf([...visible, ...hidden]);
   const binding = bindValueReferences(table, { byName: (name) => active.get(name), byId: values.get });
-  const problems = [...binding.problems, ...checkBound(binding.table, values)];
+  const faults = [...binding.problems, ...checkBound(binding.table, values)];
+  const concealed = await findConcealed(transaction, { visible, hidden, values });
+  // What cannot be executed may nest too deep to be compared.
+  const problems = faults.length > 0 ? faults : problemsOfMovedReferences(binding.table, stored, concealed);
   return {
     table: binding.table,
     valueIds: [...collectReferences(binding.table).ids],
@@ -97,6 +102,27 @@ const findHidden = (
     transaction,
     bound.filter((id) => !seen.has(id)),
   );
+};
+
+/** What of these values the caller does not see, or of which it does not see a member. */
+const findConcealed = async (
+  transaction: Transaction,
+  {
+    visible,
+    hidden,
+    values,
+  }: {
+    readonly visible: readonly ValueRecord[];
+    readonly hidden: readonly BoundValue[];
+    readonly values: ValueSource;
+  },
+): Promise<HiddenValues> => {
+  const members = await findValues(transaction, { ids: visible.flatMap(({ refersTo }) => refersTo) });
+  const seen = new Set(members.map(({ id }) => id));
+  const lists = visible.filter(({ refersTo }) => refersTo.some((id) => !seen.has(id)));
+  const partly = new Set(lists.map(({ id }) => id));
+  const unseen = new Set([...hidden.map(({ id }) => id), ...partly]);
+  return { size: unseen.size, has: (id) => unseen.has(id), hasPartly: (id) => partly.has(id), get: values.get };
 };
 
 const toStored = ({ id, name, type, content }: BoundValue): StoredValue => ({ id, name, type, value: content });

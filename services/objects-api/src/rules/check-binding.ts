@@ -1,10 +1,14 @@
-import { bindingGroundOf, faultsOfBinding } from '@decision/contexts';
+import { bindingGroundOf, faultsOfBinding, relationsRead } from '@decision/contexts';
+import { type RuleField } from '@decision/contracts';
 import { type RuleProblem } from '@decision/engine';
 import {
+  findInputKeys,
+  listEnvironments,
   loadContextWorld,
   loadRuleInterface,
   type RuleDraft,
   type RuleInterface,
+  type RuleRecord,
   type Transaction,
 } from '@decision/persistence';
 
@@ -57,6 +61,20 @@ export const pinnedVersion = (context: unknown): number | undefined => {
   return /^[1-9]\d{0,8}$/.test(selector) ? Number(selector) : undefined;
 };
 
+/** That a binding follows an environment that the workspace does not have: nothing would ever run. */
+export const problemsOfEnvironment = async (
+  transaction: Transaction,
+  context: unknown,
+): Promise<readonly BindingProblem[]> => {
+  const selector = selectorOf(context);
+  if (selector === 'latest' || pinnedVersion(context) !== undefined) return [];
+  const slugs = (await listEnvironments(transaction)).map(({ slug }) => slug);
+  if (slugs.includes(selector)) return [];
+  const known = ['latest', ...slugs].map((name) => JSON.stringify(name)).join(', ');
+  const message = `There is no environment ${JSON.stringify(selector)}: the version of a binding is a number or one of ${known}.`;
+  return [{ code: 'unbindable', path: '/context/version', message }];
+};
+
 /** Whether a binding follows the latest published version. */
 export const followsLatest = (context: unknown): boolean => selectorOf(context) === 'latest';
 
@@ -79,6 +97,54 @@ export const problemsOfHiddenContext = async (
   const message = sentenceOf(slug, 'No such context is visible to this key.');
   return [{ code: 'unbindable', path: '/context', message }];
 };
+
+/** What a draft says of its context that is no binding (V4): `->>` would make a slug of it that no check sees. */
+export const problemsOfContextName = (context: unknown): readonly BindingProblem[] => {
+  const slug: unknown = typeof context === 'object' && context !== null && 'slug' in context ? context.slug : null;
+  if (slug === null || typeof slug === 'string') return [];
+  const message = 'The slug of its context must be a string, such as {"context": {"slug": "orders"}}.';
+  return [{ code: 'unbindable', path: '/context/slug', message }];
+};
+
+/**
+ * Inputs by which a rule would read relationships that a restricted key does not see (V6). Those that the rule read under the same binding before may stay;
+ * when it is bound anew, its versions count like its draft, since each may come into service.
+ */
+export const problemsOfHiddenRelations = async (
+  transaction: Transaction,
+  { context, requestSchema }: Pick<RuleDraft, 'context' | 'requestSchema'>,
+  before: RuleRecord | undefined,
+): Promise<readonly BindingProblem[]> => {
+  const slug = slugOfContext(context);
+  if (slug === undefined) return [];
+  const isBoundAnew = slug !== slugOfContext(before?.context);
+  const inVersions = before === undefined ? [] : await findInputKeys(transaction, before.id, '$relations.');
+  const kept = new Set(isBoundAnew ? [] : relationsIn([...keysOf(before?.requestSchema ?? []), ...inVersions]));
+  const read = relationsIn([...keysOf(requestSchema), ...(isBoundAnew ? inVersions : [])]);
+  const named = read.filter((name) => !kept.has(name));
+  if (named.length === 0) return [];
+  const { contexts, relationships } = await loadContextWorld(transaction);
+  const found = contexts.find((known) => known.slug === slug);
+  const seen = new Set(
+    relationships.filter(({ fromContextId }) => fromContextId === found?.id).map(({ name }) => name),
+  );
+  return named
+    .filter((name) => !seen.has(name))
+    .map((name) => {
+      const index = keysOf(requestSchema).findIndex((key) => relationsIn([key])[0] === name);
+      const message = sentenceOf(slug, `No relationship "${name}" of it is visible to this key.`);
+      return { code: 'unbindable', path: index < 0 ? '/context' : `/requestSchema/${index}`, message };
+    });
+};
+
+const keysOf = (fields: readonly RuleField[]): readonly string[] => fields.map(({ key }) => key);
+
+/** Names of the relationships that inputs of these keys read. */
+const relationsIn = (keys: readonly string[]): readonly string[] =>
+  relationsRead({
+    ...{ type: 'rule', slug: '', effectiveVersion: '', outputs: [] },
+    inputs: keys.map((key) => ({ key, hasDefault: false })),
+  });
 
 const sentenceOf = (slug: string, message: string): string => `It cannot be bound to the context "${slug}": ${message}`;
 

@@ -1,5 +1,5 @@
 import { cacheKeys } from '@decision/contracts';
-import { deleteRule as deleteStoredRule, type WorkspaceAccess } from '@decision/persistence';
+import { deleteRule as deleteStoredRule, type DeleteRuleOutcome, type WorkspaceAccess } from '@decision/persistence';
 import { type AnnouncingContext, changeAndAnnounce } from '../announcing';
 import { ruleReleased } from '../releases/release-errors';
 import { ruleBound, ruleNotFound } from './rule-errors';
@@ -16,7 +16,29 @@ export const deleteRule = (context: AnnouncingContext, access: WorkspaceAccess, 
       case 'bound':
         throw ruleBound(outcome.slug, outcome.context);
       case 'deleted':
-        owe({ kind: 'rule', keys: [cacheKeys.rulePointer(access.workspaceId, outcome.slug)] });
+        for (const keys of staleKeys(access.workspaceId, id, outcome)) owe({ kind: 'rule', keys });
         return outcome.slug;
     }
   });
+
+/** Keys that one announcement names at most. */
+const MAX_ANNOUNCED = 5_000;
+
+/**
+ * What caches hold of a deleted rule, in pieces that can be announced: where its slug points, and its versions. A rule may be imported again
+ * under the id, with another slug: no number of the deleted one may be answered then.
+ */
+const staleKeys = (
+  workspaceId: string,
+  ruleId: string,
+  { slug, versions }: Extract<DeleteRuleOutcome, { status: 'deleted' }>,
+): readonly (readonly string[])[] => {
+  const keys = [
+    cacheKeys.rulePointer(workspaceId, slug),
+    ...versions.map(({ number }) => cacheKeys.numberedVersion(ruleId, number)),
+    ...versions.map((version) => cacheKeys.definition(workspaceId, version.id)),
+  ];
+  const pieces: (readonly string[])[] = [];
+  for (let from = 0; from < keys.length; from += MAX_ANNOUNCED) pieces.push(keys.slice(from, from + MAX_ANNOUNCED));
+  return pieces;
+};

@@ -16,17 +16,22 @@ import {
 } from '@decision/persistence';
 import { type AnnouncingContext, changeAndAnnounce } from '../announcing';
 import { ruleReleased } from '../releases/release-errors';
+import { assignableGroups, changedGroups } from '../grants';
 import { bindValues } from './bind-values';
 import {
   type BindingProblem,
   pinnedVersion,
   problemsOfBinding,
   problemsOfBoundVersion,
+  problemsOfContextName,
+  problemsOfEnvironment,
   problemsOfHiddenContext,
+  problemsOfHiddenRelations,
 } from './check-binding';
 import { withTestIds } from '../tests/read-tests';
 import { requireTested } from '../tests/test-draft';
 import { bindSources } from './field-sources';
+import { type ImportProblem, problemsOfImport } from './read-import';
 import { draftChanges, newDraft, slugOf } from './rule-draft';
 import { ruleNotFound, ruleStale } from './rule-errors';
 import { type Expectation, expectsRule, isAsExpected } from './rule-etag';
@@ -43,7 +48,7 @@ const MAX_SLUG_ATTEMPTS = 50;
 
 /**
  * Creates or changes a rule, then publishes or unpublishes it as asked, in one transaction. Throws `rule_invalid` with every
- * problem, `slug_taken`, `rule_released`, `tests_failed`, or where the rule is not as expected `rule_stale` and `rule_not_found`; then
+ * problem, `invalid_request` for groups that the key has not, `slug_taken`, `rule_released`, `tests_failed`, or where the rule is not as expected `rule_stale` and `rule_not_found`; then
  * nothing has changed.
  */
 export const importRule = (
@@ -53,13 +58,18 @@ export const importRule = (
   expectation: Expectation = {},
 ): Promise<RuleRecord> =>
   changeAndAnnounce(context, access, async (transaction, owe) => {
+    requireNone(problemsOfImport(imported));
     const before = await findExpected(transaction, imported.id, expectation);
     const given = await bindSources(transaction, withIds(draftChanges(imported), context));
     const changes = await bindDraft(transaction, before, given);
     const draft = { ...(before ?? newDraft({})), ...changes };
     await requireBindable(transaction, { draft, before, imported, isRestricted: access.userGroups !== undefined });
     const saved = before
-      ? await change(transaction, before, { ...changes, ...slugChange(imported) })
+      ? await change(transaction, before, {
+          ...changes,
+          ...slugChange(imported),
+          ...groupsChange(access, before, imported),
+        })
       : await create(transaction, context, access, { imported, draft: { ...newDraft({}), ...changes } });
     const after = await setPublication(transaction, context, saved, imported);
     const slugs = new Set([before?.slug, after.slug].filter((slug) => slug !== undefined));
@@ -113,14 +123,17 @@ const requireBindable = async (
   { draft, before, imported, isRestricted }: BindingToCheck,
 ): Promise<void> => {
   const { context } = draft;
+  requireNone(problemsOfContextName(context));
   requireNone(await problemsOfHiddenContext(transaction, { context, before: before?.context, isRestricted }));
+  if (context !== before?.context) requireNone(await problemsOfEnvironment(transaction, context));
   requireNone(await problemsOfBinding(transaction, draft, imported._publish === true));
+  if (isRestricted) requireNone(await problemsOfHiddenRelations(transaction, draft, before));
   const pinned = pinnedVersion(context);
   const version = before && pinned && (await findNumberedVersion(transaction, before.id, pinned));
   if (version) requireNone(await problemsOfBoundVersion(transaction, context, version.version_id));
 };
 
-export const requireNone = (problems: readonly (RuleProblem | BindingProblem)[]): void => {
+export const requireNone = (problems: readonly (RuleProblem | BindingProblem | ImportProblem)[]): void => {
   if (problems.length === 0) return;
   const [first] = problems;
   const more = problems.length === 1 ? '' : ` (and ${problems.length - 1} more, see problems)`;
@@ -138,6 +151,12 @@ const tableOf = ({ requestSchema, responseSchema, conditions, groups, settings }
 });
 
 const slugChange = ({ slug }: RuleImport): RuleChanges => (slug === undefined ? {} : { slug });
+
+const groupsChange = (
+  { userGroups: own }: WorkspaceAccess,
+  { userGroups: before }: RuleRecord,
+  { user_groups: wanted }: RuleImport,
+): RuleChanges => (wanted === undefined ? {} : { userGroups: changedGroups(own, before, wanted) });
 
 const change = async (transaction: Transaction, existing: RuleRecord, changes: RuleChanges): Promise<RuleRecord> => {
   const outcome = await updateRule(transaction, existing.id, changes);
@@ -159,8 +178,9 @@ const create = async (
   { imported, draft }: { readonly imported: RuleImport; readonly draft: RuleDraft & RuleChanges },
 ): Promise<RuleRecord> => {
   const id = imported.id ?? context.newId();
+  const userGroups = assignableGroups(access.userGroups, imported.user_groups);
   for (const slug of slugCandidates(imported.slug, draft.name)) {
-    const outcome = await insertRule(transaction, { ...draft, id, slug, userGroups: access.userGroups ?? [] });
+    const outcome = await insertRule(transaction, { ...draft, id, slug, userGroups });
     if (outcome.status === 'inserted') return outcome.rule;
     if (outcome.status === 'id_taken') {
       // The rule exists but not for this key; it must look as any other failure to create under a taken name.

@@ -23,9 +23,10 @@ export const ruleNotPublished = (slug: string): ServiceError =>
 export const versionNotFound = (slug: string, version: string): ServiceError =>
   new ServiceError('version_not_found', `The rule "${slug}" has no version ${version}.`, { slug, version });
 
-export const ruleBound = (slug: string, context: string): ServiceError =>
+/** `context` is undefined where the caller does not see what the rule is bound to. */
+export const ruleBound = (slug: string, context: string | undefined): ServiceError =>
   new ServiceError(
     'rule_bound',
-    `The rule "${slug}" is published and bound to the context "${context}"; unpublish it, or import it with "context": null, first.`,
-    { context },
+    `The rule "${slug}" is published and bound to ${context === undefined ? 'a context that this key does not see' : `the context "${context}"`}; unpublish it, or import it with "context": null, first.`,
+    context === undefined ? {} : { context },
   );

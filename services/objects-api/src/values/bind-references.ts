@@ -41,15 +41,18 @@ export interface BoundValues {
 
 /**
  * Binds lists to the values to which they refer by name or id, one level deep: a list that refers to values cannot itself be referred to,
- * so there are no cycles. The caller holds the lists back until the other values of the request are written.
+ * so there are no cycles. A reference that stands in a list already may stay there, also where the caller does not see its value (V3). The caller holds the lists back until
+ * the other values of the request are written.
  */
 export const bindReferences = async (transaction: Transaction, lists: readonly SavedValue[]): Promise<BoundValues> => {
   const found = await findValues(transaction, referredTo(lists.map(({ content }) => content)));
-  const referring = await findReferred(transaction, lists);
+  const existing = await findValues(transaction, { names: lists.map(({ name }) => name) });
+  const referring = await findReferred(transaction, existing);
   const source = {
     byId: new Map(found.map((value) => [value.id, value])),
     byName: new Map(found.map((value) => [value.name, value])),
     writing: new Set(lists.map(({ name }) => name)),
+    standing: new Map(existing.map(({ name, content }) => [name, referencesById(content)])),
   };
   const problems: { name: string; message: string }[] = [];
   const bound = lists.flatMap((list) => {
@@ -69,9 +72,19 @@ interface ReferenceSource {
   readonly byName: ReadonlyMap<string, ValueRecord>;
   /** Names of lists that refer to values. */
   readonly writing: ReadonlySet<string>;
+  /** By the name of a list, what it refers to now, by id. */
+  readonly standing: ReadonlyMap<string, ReadonlyMap<string, ValueReference>>;
 }
 
-const bindList = (list: SavedValue, { byId, byName, writing }: ReferenceSource): SavedValue | { fault: string } => {
+const referencesById = (content: unknown): ReadonlyMap<string, ValueReference> =>
+  new Map(
+    (Array.isArray(content) ? (content as readonly unknown[]) : [])
+      .filter(isValueReference)
+      .map((reference) => [reference.id, reference]),
+  );
+
+const bindList = (list: SavedValue, source: ReferenceSource): SavedValue | { fault: string } => {
+  const { byId, byName, writing } = source;
   const content: unknown[] = [];
   for (const element of list.content as readonly unknown[]) {
     // only lists hold references
@@ -81,6 +94,11 @@ const bindList = (list: SavedValue, { byId, byName, writing }: ReferenceSource):
     }
     const shown = '$ref' in element ? element.$ref : element.name;
     const value = '$ref' in element ? byName.get(element.$ref.normalize('NFC')) : byId.get(element.id);
+    const standing = '$ref' in element ? undefined : source.standing.get(list.name)?.get(element.id);
+    if (value === undefined && standing !== undefined) {
+      content.push(standing);
+      continue;
+    }
     if (value === undefined) return { fault: `refers to "${shown}", which is no value that this key sees` };
     if (value.type === 'function') return { fault: `refers to "${shown}", which is a function` };
     if (value.refersTo.length > 0 || writing.has(value.name)) {
@@ -92,8 +110,10 @@ const bindList = (list: SavedValue, { byId, byName, writing }: ReferenceSource):
 };
 
 /** Names of those lists that others refer to. */
-const findReferred = async (transaction: Transaction, lists: readonly SavedValue[]): Promise<ReadonlySet<string>> => {
-  const existing = await findValues(transaction, { names: lists.map(({ name }) => name) });
+const findReferred = async (
+  transaction: Transaction,
+  existing: readonly ValueRecord[],
+): Promise<ReadonlySet<string>> => {
   const referring = await findReferringValues(
     transaction,
     existing.map(({ id }) => id),

@@ -1,20 +1,20 @@
 import { version, versionRange } from '../argument';
-import { type Condition, test } from '../condition';
+import { type Condition, test, testOfForm, type VersionBound } from '../condition';
 import { type Operator, operatorsOf } from '../operator-entry';
-import { compareVersions, isStrictVersion, parseVersion, type Version } from '../version';
+import { compareVersions, isStrictVersion, type Version } from '../version';
 import { satisfies } from '../version-range';
 
 const operator = operatorsOf<string>('string');
 
-/** A test of texts that are versions; any other text fails it. */
-const parsed = (passes: (version: Version) => boolean): Condition<string> =>
-  test((value) => {
-    const came = parseVersion(value);
-    return came !== undefined && passes(came);
-  });
+const versions = (from: VersionBound | undefined, to: VersionBound | undefined): Condition => ({
+  form: 'version',
+  kind: 'versions',
+  ...(from && { from }),
+  ...(to && { to }),
+});
 
-const compared = (to: Version, passes: (order: number) => boolean): Condition<string> =>
-  parsed((came) => passes(compareVersions(came, to)));
+const including = (of: Version): VersionBound => ({ version: of, isIncluded: true });
+const excluding = (of: Version): VersionBound => ({ version: of, isIncluded: false });
 
 /** Operators on versions. A text that is no version matches none of them. */
 export const versionOperators: readonly Operator[] = [
@@ -23,35 +23,35 @@ export const versionOperators: readonly Operator[] = [
     args: [version('version')],
     meaning: 'Is a later version.',
     example: [['1.2.0'], '1.10.0', '1.2.0'],
-    condition: (bound) => compared(bound, (order) => order > 0),
+    condition: (bound) => versions(excluding(bound), undefined),
   }),
   operator({
     op: 'version is less than',
     args: [version('version')],
     meaning: 'Is an earlier version; a pre-release comes before its release.',
     example: [['1.2.0'], '1.2.0-rc.1', '1.2.0'],
-    condition: (bound) => compared(bound, (order) => order < 0),
+    condition: (bound) => versions(undefined, excluding(bound)),
   }),
   operator({
     op: 'version is equal to',
     args: [version('version')],
     meaning: 'Is the same version, build metadata aside.',
     example: [['1.2.0'], '1.2.0+7', '1.2.1'],
-    condition: (bound) => compared(bound, (order) => order === 0),
+    condition: (bound) => versions(including(bound), including(bound)),
   }),
   operator({
     op: 'version is greater than or equal to',
     args: [version('version')],
     meaning: 'Is the version or a later one.',
     example: [['1.2.0'], '1.2.0', '1.1.9'],
-    condition: (bound) => compared(bound, (order) => order >= 0),
+    condition: (bound) => versions(including(bound), undefined),
   }),
   operator({
     op: 'version is less than or equal to',
     args: [version('version')],
     meaning: 'Is the version or an earlier one.',
     example: [['1.2.0'], '1.2.0', '1.2.1'],
-    condition: (bound) => compared(bound, (order) => order <= 0),
+    condition: (bound) => versions(undefined, including(bound)),
   }),
   operator({
     op: 'version is between',
@@ -59,7 +59,7 @@ export const versionOperators: readonly Operator[] = [
     meaning: 'Lies between two versions, both included.',
     example: [['1.0.0', '2.0.0'], '2.0.0', '2.0.1'],
     isInOrder: (low, high) => compareVersions(low, high) <= 0,
-    condition: (low, high) => parsed((came) => compareVersions(came, low) >= 0 && compareVersions(came, high) <= 0),
+    condition: (low, high) => versions(including(low), including(high)),
   }),
   operator({
     op: 'is valid semantic version',
@@ -72,8 +72,8 @@ export const versionOperators: readonly Operator[] = [
     op: 'satisfies version range',
     args: [versionRange('range')],
     meaning:
-      'Lies in a range as package managers write them: >=1.2.0 <2.0.0, ^1.2, ~1.2.3, 1.x, 1.2 - 2.3, or several with ||.',
+      'Lies in a range as package managers write them: >=1.2.0 <2.0.0, ^1.2, ~1.2.3, 1.x, 1.2 - 2.3, or several with ||; a pre-release only where the range names one of the same three numbers.',
     example: [['^1.2.0'], '1.9.3', '2.0.0'],
-    condition: (range) => parsed((came) => satisfies(came, range)),
+    condition: (range) => testOfForm('version', (came: Version) => satisfies(came, range)),
   }),
 ];

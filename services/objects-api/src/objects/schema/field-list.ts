@@ -15,6 +15,7 @@ export interface FieldFacts {
   readonly description?: string | undefined;
   readonly title?: string | undefined;
   readonly required: boolean;
+  readonly valuesName?: string | undefined;
 }
 
 /** A field that may be found several times, in alternatives: what is found first counts, and its members come together. */
@@ -39,12 +40,13 @@ export class FieldEntry {
             description: before.description ?? facts.description,
             title: before.title ?? facts.title,
             required: before.required && facts.required,
+            valuesName: before.valuesName ?? facts.valuesName,
           };
   }
 
   toField(): ContentField {
     const { members } = this;
-    const { type = 'object', description = null, title, required = false } = this.facts ?? {};
+    const { type = 'object', description = null, title, required = false, valuesName } = this.facts ?? {};
     const last = this.parts.at(-1) ?? '';
     return {
       key: this.parts.join('.'),
@@ -55,7 +57,7 @@ export class FieldEntry {
       required,
       schemaPath: this.schemaPath,
       ...(type === 'object' ? { derivedObjectName: pascalCase(title ?? last) } : {}),
-      ...(members === undefined || members.size === 0 ? {} : { members: [...members.values()] }),
+      ...(members === undefined || members.size === 0 ? {} : { members: [...members.values()], valuesName }),
     };
   }
 }

@@ -29,6 +29,8 @@ export interface ContentField {
   readonly derivedObjectName?: string | undefined;
   /** In their order; absent where the schema lists none. */
   readonly members?: readonly EnumMember[] | undefined;
+  /** What the values of its members are called; absent where they are called like the field. */
+  readonly valuesName?: string | undefined;
 }
 
 /** Why content cannot be an object's. */

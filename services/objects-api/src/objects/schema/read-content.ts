@@ -1,4 +1,5 @@
 import { parseJson } from '@decision/contracts';
+import { findUnstorableText, UNSTORABLE_TEXT } from '@decision/service-kit';
 import { isJsonObject, type JsonObject, nestsDeeper } from './json-object';
 import { isJsonSchema } from './is-json-schema';
 import { ContentFault, contentLimits, type ContentReading } from './parsed-content';
@@ -16,6 +17,8 @@ export const readContent = (text: string): ContentReading => {
   if (nestsDeeper(parsing.value, contentLimits.depth)) {
     return refused('', `The content nests deeper than ${contentLimits.depth} levels.`);
   }
+  const unstorable = findUnstorableText(parsing.value, text);
+  if (unstorable !== undefined) return refused(unstorable, `The content at ${unstorable} ${UNSTORABLE_TEXT}.`);
   return readObject(parsing.value);
 };
 

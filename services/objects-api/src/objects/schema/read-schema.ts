@@ -173,9 +173,18 @@ class SchemaReader {
     const scope = place.scope === 'item' ? 'item' : 'nested';
     const { type, members, description, title } = this.read(property, { ...place, scope });
     if (members !== undefined) this.count(members.size, place);
-    entry.add({ type, members, description, title, required });
+    entry.add({ type, members, description, title, required, valuesName: valuesNameIn(property, place) });
   }
 }
+
+/** What a property says its values are to be called instead of by its path, so that two objects can have a field of one name. */
+const VALUES_NAME = 'x-values-name';
+
+const valuesNameIn = (property: unknown, { pointer }: Place): string | undefined => {
+  const name = isJsonObject(property) ? memberOf(property, VALUES_NAME) : undefined;
+  if (name === undefined || (typeof name === 'string' && name.trim() !== '')) return name;
+  throw new ContentFault(pointerTo(pointer, VALUES_NAME), `"${VALUES_NAME}" must be the name of the values, as text.`);
+};
 
 /** A property of what lies in a list belongs to the list's elements. */
 const innerPlace = ({ parts, pointer, scope }: Place, key: string): Place => ({

@@ -1,0 +1,65 @@
+import { createServer, type Socket } from 'node:net';
+import { type Broker, createBroker } from '../src';
+import {
+  anotherClient,
+  createTestTopics,
+  errorCodeOf,
+  silentLog,
+  startRequester,
+  startResponder,
+  testBroker,
+  waitUntil,
+} from './harness';
+
+jest.setTimeout(240_000);
+
+describe('counting the members of a group', () => {
+  let broker: Broker;
+  afterEach(() => broker.close());
+
+  it('finds none in a group that nobody ever joined, each that has joined, and none that has left', async () => {
+    broker = testBroker('members');
+    expect(await broker.countMembers('workers')).toBe(0);
+    await createTestTopics(broker);
+    const first = await startResponder(broker);
+    expect(await broker.countMembers('workers')).toBe(1);
+    const second = await startResponder(anotherClient(broker));
+    expect(await broker.countMembers('workers')).toBe(2);
+    await startRequester(broker);
+    expect(await broker.countMembers('workers')).toBe(2);
+    expect(await broker.countMembers('gatewayReplies')).toBe(1);
+    await second.stop();
+    await waitUntil('one has left', async () => (await broker.countMembers('workers')) === 1);
+    await first.stop();
+    await waitUntil('both have left', async () => (await broker.countMembers('workers')) === 0);
+  });
+
+  it('counts the group of its own prefix alone', async () => {
+    broker = testBroker('members');
+    await createTestTopics(broker);
+    await startResponder(broker);
+    const other = testBroker('others');
+    broker.adopt({ stop: () => other.close() });
+    expect(await other.countMembers('workers')).toBe(0);
+  });
+
+  it('fails with broker_unavailable where there is no broker, and where one accepts and never answers', async () => {
+    const sockets = new Set<Socket>();
+    const mute = createServer((socket) => {
+      sockets.add(socket);
+      socket.on('error', () => undefined);
+    });
+    await new Promise<void>((resolve) => mute.listen(0, '127.0.0.1', resolve));
+    const address = mute.address();
+    if (address === null || typeof address === 'string') throw new Error('The server has no port.');
+    const settings = { brokers: [`127.0.0.1:${address.port}`], clientId: 'members', topicPrefix: 'members.' };
+    broker = createBroker(settings, silentLog);
+    try {
+      expect(await errorCodeOf(broker.countMembers('workers'))).toBe('broker_unavailable');
+    } finally {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => mute.close(resolve));
+    }
+    expect(await errorCodeOf(broker.countMembers('workers'))).toBe('broker_unavailable');
+  });
+});

@@ -1,0 +1,82 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import type { Admin } from 'kafkajs';
+import { type RunningCluster, startBrokerCluster } from '@decision/local-stack';
+import { type Broker, createBroker } from '../src';
+import { silentLog, waitUntil } from './harness';
+import { plainClient } from './stored-messages';
+
+const DOWNLOADS = resolve(__dirname, '../../../.local/downloads');
+
+/** Starts three brokers that one test file has to itself, in a directory of their own. */
+export const startOwnCluster = async (): Promise<RunningCluster> => {
+  const directory = await mkdtemp(join(tmpdir(), 'broker-cluster-'));
+  const cluster = await startBrokerCluster({ directory, downloads: DOWNLOADS, durable: false });
+  return {
+    ...cluster,
+    stop: async () => {
+      await cluster.stop();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+};
+
+/** A client of the cluster with a topic prefix of its own. */
+export const clusterClient = ({ addresses }: RunningCluster, label: string): Broker =>
+  createBroker({ brokers: addresses, clientId: label, topicPrefix: `${label}-${process.hrtime.bigint()}.` }, silentLog);
+
+/** Where one partition lies: broker ids, the leader first among equals. */
+export interface Placement {
+  readonly partition: number;
+  readonly leader: number;
+  readonly replicas: readonly number[];
+  readonly inSync: readonly number[];
+}
+
+/** Administration of a topic past the code under test. */
+export interface TopicOnlooker {
+  placements(): Promise<readonly Placement[]>;
+  /** Has a partition led by its other broker: it is moved off the one that leads it. Resolves when it is. */
+  moveLeader(partition: number, to: readonly number[]): Promise<void>;
+  /** The same without waiting. */
+  beginMove(partition: number, to: readonly number[]): Promise<void>;
+  /** Resolves when every partition has so many copies that hold everything. */
+  inSync(copies: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+export const watchTopic = async (broker: Broker, topic: string): Promise<TopicOnlooker> => {
+  const admin: Admin = plainClient(broker).admin();
+  await admin.connect();
+  const placements = async (): Promise<Placement[]> => {
+    const { topics } = await admin.fetchTopicMetadata({ topics: [topic] });
+    return (topics[0]?.partitions ?? []).map(({ partitionId, leader, replicas, isr }) => ({
+      partition: partitionId,
+      leader,
+      replicas,
+      inSync: isr,
+    }));
+  };
+  const beginMove = async (partition: number, to: readonly number[]): Promise<void> => {
+    const partitionAssignment = [{ partition, replicas: [...to] }];
+    await admin.alterPartitionReassignments({ topics: [{ topic, partitionAssignment }] });
+  };
+  return {
+    placements,
+    beginMove,
+    inSync: (copies) =>
+      waitUntil(`${copies} copies are in sync`, async () => {
+        const found = await placements().catch(() => []); // a broker that has just come back
+        return found.length > 0 && found.every(({ inSync }) => inSync.length === copies);
+      }),
+    moveLeader: async (partition, to) => {
+      await beginMove(partition, to);
+      await waitUntil(`partition ${partition} is led by ${to[0]}`, async () => {
+        const found = (await placements()).find((one) => one.partition === partition);
+        return found?.leader === to[0] && found?.replicas.length === to.length;
+      });
+    },
+    close: () => admin.disconnect(),
+  };
+};

@@ -1,0 +1,119 @@
+import { type ClauseTable, fieldOf } from '../match/clause-table';
+import { NO_CLAUSE } from '../match/matcher';
+import { nextAbove } from '../values/double';
+import { eachSpan, isSpanned, spanCountOf } from './cell-spans';
+import { type Line, segmentOf } from './index-node';
+
+/** Spans that clauses may have, on average. */
+const MAX_SPANS = 4;
+
+/**
+ * Makes the line of some clauses, ascending; undefined where one of them asks for more than points of the field, or where they have too many
+ * ranges. Clauses without cells match everywhere.
+ */
+export const buildLine = (table: ClauseTable, clauses: readonly number[], field: number): Line | undefined => {
+  if (!areOnLine(table, clauses, field)) return undefined;
+  const cuts = cutsOf(table, clauses);
+  const firsts = new Uint32Array(cuts.length + 1).fill(NO_CLAUSE);
+  // Clauses come in their order, so that whoever paints a segment first keeps it; painted segments are leapt over.
+  const unpainted = new Leaps(firsts.length);
+  for (const clause of clauses) {
+    eachSpanOf(table, clause, (low, high) => {
+      const end = segmentOf(cuts, high);
+      for (let at = unpainted.from(segmentOf(cuts, low)); at <= end; at = unpainted.from(at)) {
+        firsts[at] = clause;
+        unpainted.remove(at);
+      }
+    });
+  }
+  return { cuts, firsts };
+};
+
+const areOnLine = (table: ClauseTable, clauses: readonly number[], field: number): boolean => {
+  let spans = 0;
+  for (const clause of clauses) {
+    const cell = table.starts[clause] ?? 0;
+    const count = (table.starts[clause + 1] ?? 0) - cell;
+    if (count > 1 || (count === 1 && (fieldOf(table, cell) !== field || !isSpanned(table, cell)))) return false;
+    spans += count === 0 ? 1 : spanCountOf(table, cell);
+    if (spans > MAX_SPANS * clauses.length) return false;
+  }
+  return true;
+};
+
+const eachSpanOf = (table: ClauseTable, clause: number, visit: (low: number, high: number) => void): void => {
+  const cell = table.starts[clause] ?? 0;
+  if (cell === table.starts[clause + 1]) visit(-Infinity, Infinity);
+  else eachSpan(table, cell, visit);
+};
+
+const cutsOf = (table: ClauseTable, clauses: readonly number[]): Float64Array => {
+  const cuts: number[] = [];
+  for (const clause of clauses) {
+    eachSpanOf(table, clause, (low, high) => {
+      if (low > -Infinity) cuts.push(low);
+      if (high < Infinity) cuts.push(nextAbove(high));
+    });
+  }
+  const sorted = Float64Array.from(cuts).sort();
+  return sorted.filter((cut, index) => cut !== sorted[index - 1]);
+};
+
+/** Numbers from 0 on, of which some are removed, in about constant time for each. */
+class Leaps {
+  /** By number: itself, or one that is nearer to the next that is left. */
+  private readonly next: Uint32Array;
+
+  constructor(count: number) {
+    this.next = Uint32Array.from({ length: count + 1 }, (_, index) => index);
+  }
+
+  /** The first number from `start` on that is left; the count of all where none is. */
+  from(start: number): number {
+    const { next } = this;
+    let at = start;
+    while ((next[at] ?? at) !== at) {
+      next[at] = next[next[at] ?? at] ?? at;
+      at = next[at] ?? at;
+    }
+    return at;
+  }
+
+  remove(number: number): void {
+    this.next[number] = number + 1;
+  }
+}
+
+/** How many cuts are not above a point: as {@link segmentOf}, but begins near where the point stands if cuts are evenly spread. */
+export const segmentNear = (cuts: Float64Array, point: number): number => {
+  const { length } = cuts;
+  const first = cuts[0] ?? 0;
+  const last = cuts[length - 1] ?? 0;
+  if (length === 0 || point < first) return 0;
+  if (point >= last) return length;
+  // Where the distance is no finite number the middle is as good as anything.
+  const share = (point - first) / (last - first);
+  const guess = Math.floor(share * (length - 1)) || 0;
+  let low = guess;
+  let high = guess + 1;
+  // In the end the cut at `low` is not above the point, and the one at `high` is; the first and the last are such cuts.
+  if ((cuts[guess] ?? 0) <= point) {
+    for (let step = 1; (cuts[high] ?? Infinity) <= point; step *= 2) {
+      low = high;
+      high = Math.min(length - 1, high + step);
+    }
+  } else {
+    high = guess;
+    low = guess - 1;
+    for (let step = 1; (cuts[low] ?? -Infinity) > point; step *= 2) {
+      high = low;
+      low = Math.max(0, low - step);
+    }
+  }
+  while (high - low > 1) {
+    const middle = (low + high) >>> 1;
+    if ((cuts[middle] ?? 0) <= point) low = middle;
+    else high = middle;
+  }
+  return high;
+};

@@ -1,0 +1,138 @@
+import { type RuleField, type RuleTable } from '@decision/contracts';
+import { type Place, pointerPart, ProblemList } from '../read/problem-list';
+import { type RuleProblem } from '../rule-problem';
+import { functionsCalledIn } from './collect-references';
+import { functionIdsOf } from './function-bindings';
+import { functionTextOf } from './function-values';
+import { asReference } from './value-reference';
+import { type StoredValue } from './value-source';
+
+/** Values that whoever changes a table does not see, or not wholly. */
+export interface HiddenValues {
+  readonly size: number;
+  readonly has: (id: string) => boolean;
+  /** Lists that are seen, of which a member is not. */
+  readonly hasPartly: (id: string) => boolean;
+  /** Values that the table is bound to, hidden ones too. */
+  readonly get: (id: string) => StoredValue | undefined;
+}
+
+/**
+ * References to hidden values that do not stand where they stood in the stored table: in the same column and the same cell, default or formula, unchanged. Rows
+ * may change their order; a cell may not stand more often than it did. Both tables are bound, and neither nests too deep. Of what is found, at most 100.
+ */
+export const problemsOfMovedReferences = (
+  table: RuleTable,
+  stored: RuleTable | undefined,
+  hidden: HiddenValues,
+): readonly RuleProblem[] => {
+  const left = new Map<string, number>();
+  if (hidden.size === 0) return [];
+  for (const { key } of stored === undefined ? [] : placesOf(stored, hidden)) left.set(key, (left.get(key) ?? 0) + 1);
+  const problems = new ProblemList();
+  for (const { key, place, id, name, isCall } of placesOf(table, hidden)) {
+    const count = left.get(key) ?? 0;
+    left.set(key, count - 1);
+    if (count > 0) continue;
+    const lack = hidden.hasPartly(id) ? 'of which a member does not exist' : 'which does not exist';
+    if (isCall) problems.addFault('unknown_function', `calls the function "${name}", ${lack}`, place);
+    else problems.addFault('unknown_value', `refers to the value "${name}", ${lack}`, place);
+    if (problems.isFull) break;
+  }
+  return problems.problems;
+};
+
+/** A part of a table that refers to a hidden value. */
+interface HiddenPlace {
+  /** The same for parts that say the same in the same column. */
+  readonly key: string;
+  readonly place: Place;
+  readonly id: string;
+  readonly name: string;
+  readonly isCall: boolean;
+}
+
+function* placesOf(table: RuleTable, hidden: HiddenValues): Generator<HiddenPlace> {
+  const inFormula = formulaReader(table, hidden);
+  for (const side of ['requestSchema', 'responseSchema'] as const) {
+    for (const [index, field] of table[side].entries())
+      yield* placesOfField(field, `/${side}/${index}`, hidden, inFormula);
+  }
+  const formulas = new Set(table.responseSchema.filter(({ type }) => type === 'function').map(({ key }) => key));
+  for (const [row, { request = {}, response = {} }] of table.conditions.entries()) {
+    const placeOf = (side: string, column: string): Place => ({
+      ...{ path: `/conditions/${row}/${side}/${pointerPart(column)}`, row, column },
+    });
+    for (const [column, { op, args }] of Object.entries(request))
+      yield* inValue(args, ['request', column, op], placeOf('request', column), hidden);
+    for (const [column, { value }] of Object.entries(response)) {
+      const place = placeOf('response', column);
+      yield* formulas.has(column)
+        ? inFormula(value, ['formula', column], place)
+        : inValue(value, ['response', column], place, hidden);
+    }
+  }
+  for (const [group, { accumulators = {} }] of Object.entries(table.groups ?? {})) {
+    for (const [column, text] of Object.entries(accumulators)) {
+      const path = `/groups/${pointerPart(group)}/accumulators/${pointerPart(column)}`;
+      yield* inFormula(text, ['group', group, column], { path, column });
+    }
+  }
+}
+
+type ReadFormula = (text: unknown, where: readonly string[], place: Place) => Generator<HiddenPlace>;
+
+function* placesOfField(
+  { key, defaultValue, defaultComputedValue }: RuleField,
+  path: string,
+  hidden: HiddenValues,
+  inFormula: ReadFormula,
+): Generator<HiddenPlace> {
+  const side = path.split('/')[1] ?? '';
+  yield* inValue(defaultValue, ['default', side, key], { path: `${path}/defaultValue`, column: key }, hidden);
+  const computed = { path: `${path}/defaultComputedValue`, column: key };
+  yield* inFormula(defaultComputedValue, ['computed', side, key], computed);
+}
+
+function* inValue(
+  value: unknown,
+  where: readonly string[],
+  place: Place,
+  hidden: HiddenValues,
+): Generator<HiddenPlace> {
+  if (typeof value !== 'object' || value === null) return;
+  let found: { readonly id: string; readonly name: string } | undefined;
+  // The name in a reference is only for reading.
+  const text = JSON.stringify(value, (_key, part: unknown) => {
+    const reference = asReference(part);
+    if (reference === undefined) return part;
+    const { id, name = id } = reference;
+    if (hidden.has(id)) found ??= { id, name };
+    return { $rb: 'globalValue', id };
+  });
+  if (found !== undefined) yield { key: JSON.stringify([...where, text]), place, ...found, isCall: false };
+}
+
+/** Reads which formulas reach a hidden function, by themselves or through functions that they call. */
+const formulaReader = (table: RuleTable, hidden: HiddenValues): ReadFormula => {
+  const ids = functionIdsOf(table);
+  const isAnyHidden = [...ids.values()].some(hidden.has);
+  return function* (text, where, place) {
+    if (!isAnyHidden || typeof text !== 'string' || text === '') return;
+    const reached = new Map<string, string>();
+    const open = [text];
+    for (let formula = open.pop(); formula !== undefined; formula = open.pop()) {
+      for (const name of functionsCalledIn(formula)) {
+        const id = ids.get(name);
+        if (id === undefined || reached.has(name)) continue;
+        reached.set(name, id);
+        const called = functionTextOf(hidden.get(id));
+        if (typeof called === 'object') open.push(called.formula);
+      }
+    }
+    const [found] = [...reached].filter(([, id]) => hidden.has(id));
+    if (found === undefined) return;
+    const [name, id] = found;
+    yield { key: JSON.stringify([...where, text, [...reached].sort()]), place, id, name, isCall: true };
+  };
+};

@@ -1,0 +1,92 @@
+import { Worker } from 'node:worker_threads';
+import { createThreadPool, type ThreadEvent, type ThreadPool } from './thread-pool';
+
+/** Answers a number with its double; holds its thread for ever, or ends it, where a text says so. */
+const WORK = `
+  const { parentPort, threadId } = require('node:worker_threads');
+  parentPort.on('message', (job) => {
+    if (job === 'for ever') for (;;) {}
+    if (job === 'crash') throw new RangeError('no memory');
+    parentPort.postMessage(typeof job === 'number' ? 2 * job : threadId);
+  });
+`;
+
+let events: string[];
+let pool: ThreadPool<unknown, unknown>;
+const open = (changes: { size?: number; maxWaiting?: number; maxRunMs?: number } = {}): void => {
+  events = [];
+  pool = createThreadPool<unknown, unknown>({
+    start: () => new Worker(WORK, { eval: true }),
+    ...{ size: 1, maxWaiting: 10, maxRunMs: 300_000, ...changes },
+    affinityOf: String,
+    keptBytesOf: Number,
+    onEvent: ({ type }: ThreadEvent) => events.push(type),
+  });
+};
+afterEach(() => pool.stop());
+
+const LATER = 600_000;
+const run = (job: unknown, withinMs = LATER): Promise<unknown> => pool.run(job, Date.now() + withinMs);
+
+it('answers each job with its own answer, also where jobs wait for a thread', async () => {
+  open();
+  expect(pool.status()).toEqual({ threads: 0, busy: 0, waiting: 0, keptBytes: 0 });
+  const answers = await Promise.all([1, 2, 3, 4].map((job) => run(job)));
+  expect(answers).toEqual([2, 4, 6, 8]);
+  expect(pool.status()).toEqual({ threads: 1, busy: 0, waiting: 0, keptBytes: 8 });
+});
+
+it('ends a thread that overruns, says so, and goes on with another one', async () => {
+  open({ maxRunMs: 100 });
+  await expect(run('for ever')).rejects.toMatchObject({
+    code: 'evaluation_failed',
+    details: { reason: 'took_too_long', limit_ms: 100 },
+  });
+  expect(events).toEqual(['started', 'overran']);
+  expect(pool.status().threads).toBe(0);
+});
+
+it('ends a thread at the deadline of its job', async () => {
+  open();
+  await expect(run('for ever', 50)).rejects.toMatchObject({ code: 'deadline_exceeded' });
+  await expect(run(21)).resolves.toBe(42);
+  expect(events).toEqual(['started', 'overran', 'started', 'finished']);
+});
+
+it('refuses what finds no place in the queue, and what waits until its deadline', async () => {
+  open({ maxWaiting: 1 });
+  const endless = run('for ever', 2_000);
+  const waiting = run(1, 50);
+  await expect(run(2)).rejects.toMatchObject({ code: 'overloaded', details: { limit: 1 } });
+  await expect(waiting).rejects.toMatchObject({ code: 'deadline_exceeded' });
+  expect(pool.status()).toMatchObject({ threads: 1, busy: 1, waiting: 0 });
+  await expect(endless).rejects.toMatchObject({ code: 'deadline_exceeded' });
+  await expect(pool.run(1, Date.now() - 1)).rejects.toMatchObject({ code: 'deadline_exceeded' });
+});
+
+it('starts another thread after one has crashed', async () => {
+  open();
+  await expect(run('crash')).rejects.toMatchObject({ code: 'internal_error' });
+  await expect(run(4)).resolves.toBe(8);
+  expect(events).toEqual(['started', 'crashed', 'started', 'finished']);
+});
+
+it('gives a job to the free thread that has had the like', async () => {
+  open({ size: 2 });
+  const [a, b] = await Promise.all([run('a'), run('b')]);
+  expect(a).not.toBe(b);
+  expect(await run('b')).toBe(b);
+  expect(await run('a')).toBe(a);
+});
+
+it('lets what runs end when it stops, and refuses what waits and what comes', async () => {
+  open();
+  const running = run(5);
+  const waiting = run(6);
+  const stopping = pool.stop(LATER);
+  await expect(waiting).rejects.toMatchObject({ code: 'shutting_down' });
+  await expect(run(7)).rejects.toMatchObject({ code: 'shutting_down' });
+  await expect(running).resolves.toBe(10);
+  await stopping;
+  expect(pool.status()).toEqual({ threads: 0, busy: 0, waiting: 0, keptBytes: 0 });
+});

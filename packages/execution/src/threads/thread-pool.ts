@@ -1,0 +1,233 @@
+import { type Worker } from 'node:worker_threads';
+import { ServiceError } from '@decision/contracts';
+
+export interface ThreadPoolOptions<Job, Answer> {
+  /** Starts a thread, which answers each message with one message, in order. */
+  readonly start: () => Worker;
+  /** Threads at most; each is started with the first job for which none is free. */
+  readonly size: number;
+  /** Jobs that may wait for a free thread; more are refused with `overloaded`. */
+  readonly maxWaiting: number;
+  /** Milliseconds that one job may run; a thread that overruns is ended and started anew. */
+  readonly maxRunMs: number;
+  /** What of a job a thread keeps ready: it goes to a free thread that has had the like, where there is one. */
+  readonly affinityOf: (job: Job) => string;
+  /** Bytes that a thread keeps for later jobs, as its last answer says. */
+  readonly keptBytesOf: (answer: Answer) => number;
+  readonly onEvent: (event: ThreadEvent) => void;
+}
+
+export interface ThreadEvent {
+  readonly type: 'started' | 'finished' | 'refused' | 'expired' | 'overran' | 'crashed';
+  /** From the start of a job to its end, where one ended. */
+  readonly ms?: number;
+}
+
+/** Runs jobs in threads. */
+export interface ThreadPool<Job, Answer> {
+  /** `deadline` is epoch ms. Throws `overloaded`, `deadline_exceeded`, `evaluation_failed` for a job that overruns, or `shutting_down`. */
+  run(job: Job, deadline: number): Promise<Answer>;
+  status(): ThreadPoolStatus;
+  /** Refuses what waits, gives what runs `drainMs` to end, and ends the threads. Idempotent. */
+  stop(drainMs?: number): Promise<void>;
+}
+
+export interface ThreadPoolStatus {
+  readonly threads: number;
+  readonly busy: number;
+  readonly waiting: number;
+  /** Of all threads together. */
+  readonly keptBytes: number;
+}
+
+interface Task<Job, Answer> {
+  readonly job: Job;
+  readonly deadline: number;
+  readonly resolve: (answer: Answer) => void;
+  readonly reject: (error: ServiceError) => void;
+  timer: NodeJS.Timeout | undefined;
+  beganAt: number;
+}
+
+interface Thread<Job, Answer> {
+  readonly worker: Worker;
+  readonly had: Set<string>;
+  task: Task<Job, Answer> | undefined;
+  keptBytes: number;
+}
+
+/** Kinds of jobs that are remembered of a thread. */
+const MOST_AFFINITIES = 200;
+
+/**
+ * A thread is free, busy with one task, or ended. A task waits, runs in one thread, or is settled; whoever settles it clears its timer: the
+ * answer, its deadline, its overrun, the end of its thread, or the stop of the pool.
+ */
+export const createThreadPool = <Job, Answer>(options: ThreadPoolOptions<Job, Answer>): ThreadPool<Job, Answer> =>
+  new WorkerThreads<Job, Answer>(options);
+
+class WorkerThreads<Job, Answer> implements ThreadPool<Job, Answer> {
+  private readonly threads = new Set<Thread<Job, Answer>>();
+  private readonly waiting = new Set<Task<Job, Answer>>();
+  private stopping: Promise<void> | undefined;
+  private onIdle: (() => void) | undefined;
+
+  constructor(private readonly options: ThreadPoolOptions<Job, Answer>) {}
+
+  run(job: Job, deadline: number): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      const task: Task<Job, Answer> = { job, deadline, resolve, reject, timer: undefined, beganAt: 0 };
+      if (this.stopping !== undefined) return reject(stopped());
+      if (Date.now() >= deadline) return this.expire(task);
+      const thread = this.freeThread(job);
+      if (thread !== undefined) return this.give(thread, task);
+      if (this.waiting.size >= this.options.maxWaiting) {
+        this.options.onEvent({ type: 'refused' });
+        return reject(tooMany(this.options.maxWaiting));
+      }
+      this.waiting.add(task);
+      task.timer = setTimeout(() => {
+        this.waiting.delete(task);
+        this.expire(task);
+      }, deadline - Date.now());
+    });
+  }
+
+  status(): ThreadPoolStatus {
+    const busy = [...this.threads].filter(({ task }) => task !== undefined).length;
+    const keptBytes = [...this.threads].reduce((sum, thread) => sum + thread.keptBytes, 0);
+    return { threads: this.threads.size, busy, waiting: this.waiting.size, keptBytes };
+  }
+
+  stop(drainMs = 0): Promise<void> {
+    this.stopping ??= this.end(drainMs);
+    return this.stopping;
+  }
+
+  private async end(drainMs: number): Promise<void> {
+    for (const task of this.waiting) {
+      clearTimeout(task.timer);
+      task.reject(stopped());
+    }
+    this.waiting.clear();
+    if (this.status().busy > 0) await this.idleWithin(drainMs);
+    for (const thread of [...this.threads]) {
+      this.settle(thread)?.reject(stopped());
+      this.threads.delete(thread);
+      await thread.worker.terminate();
+    }
+  }
+
+  private idleWithin(drainMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, drainMs);
+      this.onIdle = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  private freeThread(job: Job): Thread<Job, Answer> | undefined {
+    const free = [...this.threads].filter(({ task }) => task === undefined);
+    const kind = this.options.affinityOf(job);
+    return (
+      free.find(({ had }) => had.has(kind)) ?? (this.threads.size < this.options.size ? this.startThread() : free[0])
+    );
+  }
+
+  private startThread(): Thread<Job, Answer> {
+    const thread: Thread<Job, Answer> = { worker: this.options.start(), had: new Set(), task: undefined, keptBytes: 0 };
+    this.threads.add(thread);
+    this.options.onEvent({ type: 'started' });
+    thread.worker.on('message', (answer: Answer) => this.finish(thread, answer));
+    thread.worker.on('error', (cause) => this.crash(thread, cause));
+    thread.worker.on('exit', () => this.crash(thread, undefined));
+    return thread;
+  }
+
+  private give(thread: Thread<Job, Answer>, task: Task<Job, Answer>): void {
+    clearTimeout(task.timer);
+    thread.task = task;
+    task.beganAt = performance.now();
+    const kind = this.options.affinityOf(task.job);
+    if (thread.had.size >= MOST_AFFINITIES) thread.had.clear();
+    thread.had.add(kind);
+    const runs = Math.min(this.options.maxRunMs, task.deadline - Date.now());
+    task.timer = setTimeout(() => this.overrun(thread, task), runs);
+    thread.worker.postMessage(task.job);
+  }
+
+  private finish(thread: Thread<Job, Answer>, answer: Answer): void {
+    thread.keptBytes = this.options.keptBytesOf(answer);
+    const task = this.settle(thread);
+    if (task === undefined) return;
+    this.options.onEvent({ type: 'finished', ms: performance.now() - task.beganAt });
+    task.resolve(answer);
+    this.next();
+  }
+
+  /** Nothing but the end of the thread stops what it computes. */
+  private overrun(thread: Thread<Job, Answer>, task: Task<Job, Answer>): void {
+    this.settle(thread);
+    this.threads.delete(thread);
+    void thread.worker.terminate();
+    this.options.onEvent({ type: 'overran', ms: performance.now() - task.beganAt });
+    task.reject(Date.now() >= task.deadline ? tooLate() : tooLong(this.options.maxRunMs));
+    this.next();
+  }
+
+  private crash(thread: Thread<Job, Answer>, cause: unknown): void {
+    if (!this.threads.delete(thread)) return;
+    this.options.onEvent({ type: 'crashed' });
+    const sentence = 'The thread that evaluated the rule ended; its memory may not have sufficed.';
+    this.settle(thread)?.reject(new ServiceError('internal_error', sentence, {}, { cause }));
+    this.next();
+  }
+
+  private expire(task: Task<Job, Answer>): void {
+    this.options.onEvent({ type: 'expired' });
+    task.reject(tooLate());
+  }
+
+  /** Takes the task from its thread. */
+  private settle(thread: Thread<Job, Answer>): Task<Job, Answer> | undefined {
+    const { task } = thread;
+    clearTimeout(task?.timer);
+    thread.task = undefined;
+    return task;
+  }
+
+  private next(): void {
+    if (this.stopping !== undefined) {
+      if (this.status().busy === 0) this.onIdle?.();
+      return;
+    }
+    for (const task of this.waiting) {
+      const thread = this.freeThread(task.job);
+      if (thread === undefined) return;
+      this.waiting.delete(task);
+      this.give(thread, task);
+    }
+  }
+}
+
+const tooMany = (limit: number): ServiceError =>
+  new ServiceError(
+    'overloaded',
+    `${limit} long evaluations wait for a thread already, which is the limit; try again later, or send smaller inputs.`,
+    { limit },
+  );
+
+const tooLate = (): ServiceError =>
+  new ServiceError('deadline_exceeded', 'The deadline of the request passed before its long evaluation had ended.');
+
+const tooLong = (limitMs: number): ServiceError =>
+  new ServiceError(
+    'evaluation_failed',
+    `The evaluation took longer than ${limitMs} ms, which is the limit, and was ended; send a smaller input or ask about it in fewer rows.`,
+    { reason: 'took_too_long', limit_ms: limitMs },
+  );
+
+const stopped = (): ServiceError =>
+  new ServiceError('shutting_down', 'The process stops; another one evaluates the request.');

@@ -1,0 +1,90 @@
+import { availableParallelism } from 'node:os';
+import { extname, join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { type ServiceName } from '@decision/contracts';
+import { createEvaluationThreads, type EvaluationThreads, type ThreadEvent } from '@decision/execution';
+import { type Config, type evaluationSettings, type Metrics } from '@decision/service-kit';
+import { type Opening } from './opening';
+
+export type EvaluationConfig = Config<typeof evaluationSettings>;
+
+/** The heap of one thread, MB: what goes beyond it ends the thread and not the process. */
+const HEAP_MB = 2_048;
+/** Threads where the configuration names no number. */
+const MOST_BY_DEFAULT = 4;
+/** The loader of a thread that is started from sources, as tests do; what is built needs none. */
+const SOURCE_LOADER = ['--require', 'tsx/cjs', '--conditions=source'];
+
+/** What a thread is told when it starts. */
+export interface ThreadStart {
+  /** The service whose thread it is: how it calls itself towards the database. */
+  readonly name: ServiceName;
+}
+
+/**
+ * Starts one thread that evaluates, with connections to the database and the cache of its own. It reads the environment given, by default that
+ * of its process.
+ */
+export const startEvaluationThread = (start: ThreadStart, environment?: Readonly<Record<string, string>>): Worker => {
+  const extension = extname(__filename);
+  return new Worker(join(__dirname, `evaluation-thread${extension}`), {
+    workerData: start,
+    resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
+    ...(environment === undefined ? {} : { env: environment }),
+    ...(extension === '.ts' ? { execArgv: SOURCE_LOADER } : {}),
+  });
+};
+
+/** One core is left to the thread that handles messages. */
+const usualThreads = (): number => Math.min(MOST_BY_DEFAULT, Math.max(1, availableParallelism() - 1));
+
+/**
+ * Threads for long evaluations; undefined where the configuration asks for none. A thread starts with the first evaluation that needs it.
+ */
+export const openEvaluationThreads = (
+  { name, config, metrics, stopper }: Pick<Opening<EvaluationConfig>, 'name' | 'config' | 'metrics' | 'stopper'>,
+  start = startEvaluationThread,
+): EvaluationThreads | undefined => {
+  const size = config.evaluationThreads ?? usualThreads();
+  if (size === 0) return undefined;
+  const threads = createEvaluationThreads({
+    start: () => start({ name }),
+    size,
+    maxWaiting: config.evaluationMaxWaiting,
+    maxRunMs: config.evaluationMaxMs,
+    onEvent: measureThreads(metrics),
+  });
+  metrics.gauge({
+    name: 'decision_evaluation_threads_waiting',
+    help: 'Long evaluations that wait for a thread.',
+    collect() {
+      this.set(threads.status().waiting);
+    },
+  });
+  metrics.gauge({
+    name: 'decision_evaluation_threads_compiled_bytes',
+    help: 'Memory of the compiled rules that all evaluation threads keep, as they estimate it.',
+    collect() {
+      this.set(threads.status().keptBytes);
+    },
+  });
+  stopper.add('evaluation threads', (drainMs) => threads.stop(drainMs));
+  return threads;
+};
+
+const measureThreads = (metrics: Metrics): ((event: ThreadEvent) => void) => {
+  const events = metrics.counter({
+    name: 'decision_evaluation_threads_events_total',
+    help: 'What became of long evaluations and their threads, by type.',
+    labelNames: ['type'],
+  });
+  const seconds = metrics.histogram({
+    name: 'decision_long_evaluation_seconds',
+    help: 'Time of evaluations in threads, loading and compiling the rule included.',
+    buckets: [0.01, 0.05, 0.1, 0.5, 1, 2, 5, 15],
+  });
+  return ({ type, ms }) => {
+    events.inc({ type });
+    if (ms !== undefined) seconds.observe(ms / 1_000);
+  };
+};

@@ -1,0 +1,184 @@
+import { randomUUID } from 'node:crypto';
+import { type Worker } from 'node:worker_threads';
+import { type RuleTable } from '@decision/contracts';
+import { type EvaluationJob, type EvaluationThreads } from '@decision/execution';
+import { testStack } from '@decision/local-stack';
+import {
+  createDatabase,
+  type Database,
+  dropDatabase,
+  ensureWorkspace,
+  insertRule,
+  migrate,
+  openDatabase,
+  publishRule,
+} from '@decision/persistence';
+import { createMetrics, createStopper, evaluationSettings, readConfig, type Stopper } from '@decision/service-kit';
+import { openEvaluationThreads } from '../src';
+import { startEvaluationThread } from '../src/open-evaluation-threads';
+
+const NAME = 'contexts-api';
+const ROWS = 4_000;
+/** As near to the largest sum of work that is admitted as makes no difference: it takes long wherever it is evaluated. */
+const LONG_TEXT = 'abcdefghi '.repeat(8_000);
+
+const longTable: RuleTable = {
+  requestSchema: [{ key: 'text', type: 'string' }],
+  responseSchema: [{ key: 'row', type: 'number' }],
+  conditions: Array.from({ length: ROWS }, (_, row) => ({
+    request: {
+      text: { op: 'contains (case-insensitive)', args: [`${row % 2 === 0 ? 'abcdefghj' : 'never'} ${row};`] },
+    },
+    response: { row: { value: row } },
+  })),
+};
+const wideTable = (rows: number): RuleTable => ({
+  requestSchema: [{ key: 'text', type: 'string' }],
+  responseSchema: [{ key: 'row', type: 'number' }],
+  conditions: Array.from({ length: rows }, (_, row) => ({
+    request: { text: { op: 'equals', args: [`text ${row}`] } },
+    response: { row: { value: row } },
+  })),
+});
+
+let databaseUrl: string;
+let databaseName: string;
+let database: Database;
+let workspaceId: string;
+let longVersion: string;
+beforeAll(async () => {
+  databaseName = testStack().uniqueName('threads');
+  databaseUrl = await createDatabase(testStack().databaseUrl, databaseName);
+  await migrate({ url: databaseUrl });
+  ({ id: workspaceId } = await ensureWorkspace(databaseUrl, { slug: 'ours', name: 'Ours' }));
+  database = openDatabase({ url: databaseUrl, applicationName: 'threads-test', poolMax: 2 });
+  longVersion = await publish(longTable);
+});
+afterAll(async () => {
+  await database.close();
+  await dropDatabase(testStack().databaseUrl, databaseName);
+});
+
+const publish = async ({ requestSchema, responseSchema, conditions }: RuleTable): Promise<string> => {
+  const id = randomUUID();
+  const versionId = randomUUID();
+  const nothing = { description: null, folder: null, sampleRequest: null, sampleResponse: null, testRequest: null };
+  const rule = {
+    ...{ id, slug: `rule-${id}`, name: 'Rule', requestSchema, responseSchema, conditions, context: null },
+    ...{ ...nothing, labels: [], userGroups: [], groups: {}, settings: {}, testSuite: [], metadata: {} },
+  };
+  await database.inWorkspace({ workspaceId, userGroups: undefined, actor: 'tester' }, async (transaction) => {
+    await insertRule(transaction, rule);
+    await publishRule(transaction, id, { versionId });
+  });
+  return versionId;
+};
+
+let threads: EvaluationThreads;
+let stopper: Stopper;
+let started: Worker[];
+const open = (settings: Readonly<Record<string, string>> = {}): void => {
+  const environment = { DATABASE_URL: databaseUrl, CACHE_URL: testStack().cacheUrl, LOG_LEVEL: 'silent', ...settings };
+  const config = readConfig(evaluationSettings, { EVALUATION_THREADS: '1', ...settings });
+  stopper = createStopper();
+  started = [];
+  const opened = openEvaluationThreads(
+    { name: NAME, config: { ...config, evaluationMaxMs: 100_000 }, metrics: createMetrics(NAME), stopper },
+    (start) => {
+      const worker = startEvaluationThread(start, environment);
+      started.push(worker);
+      return worker;
+    },
+  );
+  if (opened === undefined) throw new TypeError('There are no threads.');
+  threads = opened;
+};
+afterEach(() => stopper.stop());
+
+const LATER_MS = 100_000;
+const jobOf = (versionId: string, input: object): EvaluationJob => ({
+  ...{ workspaceId, versionId, request: JSON.stringify(input), now: 0, explain: 'none' },
+});
+const solve = (versionId: string, input: object, withinMs = LATER_MS) =>
+  threads.solve(jobOf(versionId, input), Date.now() + withinMs);
+const answersShortly = async (): Promise<void> => {
+  expect(await solve(longVersion, { text: 'never 17;' })).toMatchObject({ result: '{"row":17}', error: undefined });
+};
+
+it.each([
+  [{ text: LONG_TEXT }, '{}', []],
+  [{ text: `${LONG_TEXT}NEVER 1235;${LONG_TEXT}` }, '{"row":1235}', [1_235]],
+  [{ text: 'xABCDEFGHJ 2; ' }, '{"row":2}', [2]],
+  [{ text: 5 }, '{}', []],
+])('evaluates a stored rule in a thread (%#)', async (input, result, matched) => {
+  open();
+  expect(await solve(longVersion, input)).toMatchObject({ result, matched, error: undefined });
+});
+
+it('tells what is wrong with an input or a version as errors of the answer, by the thread that goes on', async () => {
+  open();
+  const { error } = await solve(longVersion, { text: LONG_TEXT.repeat(20) });
+  expect(error).toMatchObject({ code: 'evaluation_failed', details: { reason: 'value_too_large' } });
+  const { error: unknown } = await solve(randomUUID(), {});
+  expect(unknown).toMatchObject({ code: 'version_not_found' });
+  expect(started).toHaveLength(1);
+});
+
+it('refuses none of a burst of inputs of one rule, as large as what a worker holds at once', async () => {
+  open();
+  const burst = Array.from({ length: 1_000 }, (_, index) => solve(longVersion, { text: `never ${2 * index + 1};` }));
+  const rows = (await Promise.all(burst)).map(({ result }) => result);
+  expect(rows).toEqual(Array.from({ length: 1_000 }, (_, index) => JSON.stringify({ row: 2 * index + 1 })));
+  expect(started).toHaveLength(1);
+});
+
+it('tells whoever waits that its thread ended in the middle of an evaluation, and answers the next in another one', async () => {
+  open();
+  await answersShortly();
+  const cut = solve(longVersion, { text: LONG_TEXT });
+  const waiting = solve(longVersion, { text: 'never 19;' });
+  expect(threads.status()).toMatchObject({ threads: 1, busy: 1, waiting: 1 });
+  await started[0]?.terminate();
+  await expect(cut).rejects.toMatchObject({ code: 'internal_error' });
+  await expect(waiting).resolves.toMatchObject({ result: '{"row":19}' });
+  await answersShortly();
+  expect(started).toHaveLength(2);
+  expect(threads.status()).toMatchObject({ threads: 1, busy: 0, waiting: 0 });
+});
+
+it('ends an evaluation at its deadline, and goes on with another thread', async () => {
+  open();
+  await answersShortly();
+  await expect(solve(longVersion, { text: LONG_TEXT }, 5)).rejects.toMatchObject({ code: 'deadline_exceeded' });
+  await answersShortly();
+  expect(started).toHaveLength(2);
+});
+
+it('keeps no more compiled rules in a thread than its bytes, however many are asked', async () => {
+  const limit = 1_048_576;
+  open({ EVALUATION_THREAD_BYTES: String(limit) });
+  const table = wideTable(500);
+  await solve(await publish(table), {});
+  const { keptBytes } = threads.status();
+  expect(keptBytes).toBeGreaterThan(0);
+  const versions = await Promise.all(Array.from({ length: Math.ceil((3 * limit) / keptBytes) }, () => publish(table)));
+  const kept: number[] = [];
+  for (const version of versions) {
+    expect(await solve(version, { text: 'text 3' })).toMatchObject({ result: '{"row":3}' });
+    kept.push(threads.status().keptBytes);
+  }
+  expect(Math.max(...kept)).toBeLessThanOrEqual(limit);
+  expect(Math.max(...kept)).toBeGreaterThan(limit / 2);
+  expect(started).toHaveLength(1);
+});
+
+it('ends its threads when the service stops', async () => {
+  open({ EVALUATION_THREADS: '2' });
+  await Promise.all([answersShortly(), answersShortly()]);
+  const running = solve(longVersion, { text: LONG_TEXT });
+  const refused = expect(running).rejects.toMatchObject({ code: 'shutting_down' });
+  await threads.stop(0);
+  await refused;
+  expect(threads.status()).toEqual({ threads: 0, busy: 0, waiting: 0, keptBytes: 0 });
+  await expect(solve(longVersion, {})).rejects.toMatchObject({ code: 'shutting_down' });
+});

@@ -1,0 +1,54 @@
+import { type ContextCascadeSummary, ServiceError } from '@decision/contracts';
+import { type InstanceOutcome } from '../operations/work';
+import { Summaries } from '../readers/summaries';
+import { ChangedInstances, tellReadersOf } from '../readers/tell-readers';
+import { type BatchWork } from './carry-out-chunk';
+
+/** What is held of changed instances whose readers are still to be told, bytes: of some 100,000. */
+const MOST_BYTES = 32 * 1024 * 1024;
+
+/**
+ * The readers of everything that a batch changes. They are told when all of it is merged, so that each is evaluated once for the batch (C112); of a
+ * batch that changes more than can be held, once for each part that can.
+ */
+export class BatchReaders {
+  private changed = new ChangedInstances();
+  private readonly summaries = new Summaries();
+  private telling: Promise<void> = Promise.resolve();
+
+  constructor(
+    private readonly work: BatchWork,
+    private readonly mostBytes = MOST_BYTES,
+  ) {}
+
+  /** Notes what was changed. Resolves at once as long as there is room, else when the readers of what was held have been told. */
+  async add(outcomes: Iterable<InstanceOutcome>): Promise<void> {
+    for (const outcome of outcomes) this.changed.add(outcome);
+    if (this.changed.bytes > this.mostBytes) await this.tell();
+  }
+
+  /** Tells the readers of all that was noted. */
+  tell(): Promise<void> {
+    const { changed } = this;
+    const { context, origin } = this.work;
+    this.changed = new ChangedInstances();
+    const before = this.telling.catch(() => undefined); // told to whoever asked for that part
+    this.telling = before.then(() => tellReadersOf(context, origin, changed, this.summaries));
+    return this.telling;
+  }
+
+  /** Of a batch that failed: tells the readers of what it changed, as far as that can be done. The client's retry tells the others. */
+  async tellOfPart(outcomes: Iterable<InstanceOutcome> = []): Promise<void> {
+    try {
+      await this.add(outcomes);
+      await this.tell();
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+    }
+  }
+
+  /** What became of the readers so far, as far as the caller sees them. */
+  cascaded(): readonly ContextCascadeSummary[] {
+    return this.work.definition.view.summaries(this.summaries.list());
+  }
+}

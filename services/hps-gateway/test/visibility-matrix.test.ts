@@ -1,0 +1,231 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { openCache } from '@decision/cache';
+import { chunkInputs, joinResults, operations } from '@decision/contracts';
+import {
+  askRow,
+  findUnmatched,
+  type MatrixKeys,
+  type MatrixRow,
+  type MatrixRows,
+  type MatrixWorld,
+  REQUESTS_OF_A_ROW,
+  testStack,
+  watchTables,
+} from '@decision/local-stack';
+import {
+  createApiKey,
+  createDatabase,
+  type Database,
+  dropDatabase,
+  ensureWorkspace,
+  findApiKey,
+  findNumberedVersion,
+  findRulePointer,
+  findWorkerFloor,
+  goLive,
+  insertRelease,
+  insertRule,
+  loadVersion,
+  migrate,
+  openDatabase,
+  publishRule,
+  saveEnvironment,
+  setWorkerFloor,
+  type WorkspaceAccess,
+} from '@decision/persistence';
+import { createAuthenticator, generateApiKey } from '@decision/service-kit';
+import { Client } from 'pg';
+import { createKeyDirectory } from '../src/key-directory';
+import { createRuleDirectory } from '../src/rule-directory';
+import { createSolve } from '../src/solve';
+import { type GatewayUnderTest, startGateway } from './gateway-under-test';
+
+const own = operations.filter(({ service }) => service === 'hps-gateway');
+const NO_FLOW = 'There are no flows.';
+const OF_DEPLOYMENT = 'The numbers are of the whole deployment.';
+
+/** One input, by every way to select a version; the seen rule has a version 1 and no release. */
+const selecting = (path: string, body: unknown, ...selectors: string[]): readonly MatrixRow[] =>
+  selectors.flatMap((selector) => [
+    { path: `/${path}/{rule.slug}/${selector}`, body },
+    { path: `/${path}/{rule.slug}/${selector}?explain=true`, body },
+  ]);
+const SELECTORS = ['latest', '1', '2', 'production'];
+const LINES = '{}\n{}\n';
+const parallel = (entry: object, more: object = {}): MatrixRow => ({
+  ...{ path: '/parallel-solve', body: { a: entry, b: { $rule: 'seen-rule' } } },
+  ...more,
+});
+
+/** Every way to name a thing, by operation. */
+const ROWS: MatrixRows = {
+  solveRule: [
+    ...['', '?explain=true', '?explain=all'].map((query) => ({ path: `/solve/{rule.slug}${query}`, body: {} })),
+    { path: '/solve/{rule.slug}', body: [{}, {}] },
+    { path: '/solve/{rule.id}', body: {}, seen: 404, same: 'Rules are solved by slug alone.' },
+  ],
+  solveRuleVersion: [
+    ...selecting('solve', {}, ...SELECTORS),
+    { path: '/solve/{rule.slug}/9', body: {}, seen: 404 },
+    { path: '/solve/{rule.slug}/nowhere', body: {}, seen: 404 },
+    { path: '/solve/{rule.slug}/{version.id}', body: {}, seen: 404 },
+    { path: '/solve/seen-rule/{version.id}', body: {}, seen: 404, same: 'Versions are selected by number alone.' },
+    { path: '/solve/seen-rule/production', body: {}, seen: 404, same: 'A pin is of one rule alone.' },
+  ],
+  bulkSolveRule: [
+    ...['', '?explain=true'].map((query) => ({ path: `/bulk-solve/{rule.slug}${query}`, body: [{}, {}] })),
+    { path: '/bulk-solve/{rule.slug}', body: [] },
+    { path: '/bulk-solve/{rule.slug}', body: LINES },
+  ],
+  bulkSolveRuleVersion: [
+    ...selecting('bulk-solve', [{}], ...SELECTORS),
+    ...SELECTORS.map((selector) => ({ path: `/bulk-solve/{rule.slug}/${selector}`, body: LINES })),
+    { path: '/bulk-solve/{rule.slug}/9', body: [{}], seen: 404 },
+  ],
+  parallelSolve: [
+    ...['', ...SELECTORS.map((selector) => `/${selector}`), '/9'].map((selector) => parallel({ $rule: `{rule.slug}${selector}` })),
+    parallel({ $rule: '{rule.slug}' }, { path: '/parallel-solve?explain=true' }),
+    parallel({ $rule: '{rule.id}' }, { same: 'Rules are solved by slug alone.' }),
+    parallel({ $flow: '{rule.slug}' }, { same: NO_FLOW }),
+  ],
+  getScale: [{ path: '/scale', same: OF_DEPLOYMENT }],
+  scaleWorkers: [{ path: '/scale', body: { target_workers: 2 }, seen: 403, all: 200, same: 'Only a key without groups may do this.' }],
+}; // prettier-ignore
+
+let gateway: GatewayUnderTest;
+let database: Database;
+let world: MatrixWorld;
+let stop: () => Promise<void>;
+
+beforeAll(async () => {
+  const stack = testStack();
+  const name = stack.uniqueName('gateway');
+  const url = await createDatabase(stack.databaseUrl, name);
+  await migrate({ url });
+  const patience = { statementTimeoutMs: 100_000, acquireTimeoutMs: 60_000, connectTimeoutMs: 30_000 };
+  database = openDatabase({ url, applicationName: 'hps-gateway-test', ...patience });
+  const { id: workspaceId } = await ensureWorkspace(url, { slug: 'main', name: 'main' });
+  const access: WorkspaceAccess = { workspaceId, userGroups: undefined };
+  const keys: MatrixKeys = {
+    none: await makeKey(access, ['east']),
+    part: await makeKey(access, ['north']),
+    sees: await makeKey(access, ['north', 'south']),
+    all: await makeKey(access),
+  };
+  const hidden = await makeRules(access);
+  const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+  const cache = openCache({ url: undefined, keyPrefix: '' }, silent);
+  gateway = await startGateway(openParts(cache));
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  const watch = await watchTables(async (sql) => [(await client.query<Record<string, unknown>>(sql)).rows].flat());
+  world = { ...{ workspaceId, hidden, marker: 'hidden', keys, watch }, call };
+  stop = async () => {
+    await gateway.server.stop(1_000);
+    await client.end();
+    await cache.close();
+    await database.close();
+    await dropDatabase(stack.databaseUrl, name);
+  };
+});
+afterAll(() => stop());
+
+const makeKey = async (access: WorkspaceAccess, userGroups?: string[]) => {
+  const { apiKey, selector, secretHash } = generateApiKey(randomBytes);
+  const key = { selector, secretHash, name: 'key', role: 'admin', userGroups: userGroups ?? [], expiresAt: null };
+  await database.inWorkspace(access, (transaction) => createApiKey(transaction, key));
+  return { key: apiKey, userGroups };
+};
+
+const EMPTY = {
+  ...{ description: null, labels: [], folder: null, requestSchema: [], responseSchema: [], conditions: [] },
+  ...{ groups: {}, settings: {}, testSuite: [], sampleRequest: null, sampleResponse: null, testRequest: null },
+  ...{ metadata: {}, context: null },
+};
+
+/** A rule of the north with a version, and a hidden one with two, of which the first is live in an environment; answers the hidden names. */
+const makeRules = (access: WorkspaceAccess) =>
+  database.inWorkspace(access, async (transaction) => {
+    const make = async (slug: string, group: string, versionIds: readonly string[]) => {
+      const id = randomUUID();
+      const responseSchema = [{ key: slug.replace('-', '_'), type: 'string' as const }];
+      await insertRule(transaction, { ...EMPTY, responseSchema, id, slug, name: slug, userGroups: [group] });
+      for (const versionId of versionIds) await publishRule(transaction, id, { versionId });
+      return id;
+    };
+    const [first, second] = [randomUUID(), randomUUID()];
+    await make('seen-rule', 'north', [randomUUID()]);
+    const id = await make('hidden-rule', 'south', [first, second]);
+    const saved = await saveEnvironment(transaction, { slug: 'production' });
+    if (saved.status !== 'saved') throw new Error(saved.status);
+    const release = { id: randomUUID(), ruleId: id, versionId: first, environment: saved.environment };
+    const made = await insertRelease(transaction, { ...release, source: 'direct', sourceReleaseId: null, note: null });
+    if (made.status !== 'inserted') throw new Error(made.status);
+    await goLive(transaction, made.release);
+    return { 'rule.slug': 'hidden-rule', 'rule.id': id, 'version.id': first };
+  });
+
+/** The gateway as it runs, before workers that answer each input with the whole version that they were asked to evaluate: whatever reaches them is shown. */
+const openParts = (cache: ReturnType<typeof openCache>) => {
+  const whole = (workspaceId: string) => ({ workspaceId, userGroups: undefined });
+  const directory = createRuleDirectory(cache, {
+    findPointer: (workspaceId, slug) =>
+      database.inWorkspace(whole(workspaceId), (transaction) => findRulePointer(transaction, slug)),
+    findNumberedVersion: (workspaceId, ruleId, number) =>
+      database.inWorkspace(whole(workspaceId), (transaction) => findNumberedVersion(transaction, ruleId, number)),
+  });
+  const storedKeys = createKeyDirectory(cache, (selector) => findApiKey(database, selector));
+  const requester = {
+    request: async (asked: { workspaceId: string; versionId: string; kind: string }, payload: Buffer) => {
+      const { workspaceId, versionId, kind } = asked;
+      const table = await database.inWorkspace(whole(workspaceId), (t) => loadVersion(t, versionId));
+      const text = JSON.stringify({ versionId, table });
+      if (kind !== 'solve-list' && kind !== 'solve-lines') return Buffer.from(text);
+      return joinResults(kind, [...chunkInputs(payload)].map(() => text));
+    },
+  };
+  return {
+    authenticator: createAuthenticator({ findKey: (selector) => storedKeys.find(selector), now: Date.now }),
+    openSolve: createSolve(directory, requester as unknown as Parameters<typeof createSolve>[1], 60_000), // nothing else of it is used
+    scaleSources: {
+      countWorkers: () => Promise.resolve(3),
+      findFloor: (access: WorkspaceAccess) => database.inWorkspace(access, findWorkerFloor),
+      setFloor: (access: WorkspaceAccess, wanted: Parameters<typeof setWorkerFloor>[1]) =>
+        database.inWorkspace(access, (transaction) => setWorkerFloor(transaction, wanted)),
+    },
+  };
+}; // prettier-ignore
+
+const call: MatrixWorld['call'] = async ({ method, path, body, key }) => {
+  const isLines = typeof body === 'string';
+  const type = isLines ? 'application/x-ndjson' : 'application/json';
+  const response = await fetch(`${gateway.url}/api/v1${path}`, {
+    method: method.toUpperCase(),
+    headers: { 'x-api-key': key, accept: type, ...(body === undefined ? {} : { 'content-type': type }) },
+    ...(body === undefined ? {} : { body: isLines ? body : JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  const isLinesAnswer = response.headers.get('content-type')?.startsWith('application/x-ndjson') === true;
+  const parts = isLinesAnswer ? text.split('\n').filter((line) => line !== '') : [text];
+  return { status: response.status, body: parts.map((part) => JSON.parse(part) as unknown) };
+};
+
+it('V1: every operation has a row', () => {
+  expect(findUnmatched(own, ROWS)).toEqual([]);
+});
+
+describe.each(own.map(({ id, method }) => [id, method] as const))('V1: %s', (id, method) => {
+  it.each((ROWS[id] ?? []).map((row) => [row.path, JSON.stringify(row.body) ?? '', row] as const))(
+    'answers a key that does not see a thing as if there were none, and one that sees it: %s %s',
+    async (_path, _body, row) => {
+      expect(await askRow(method, row, world)).toEqual([]);
+    },
+  );
+});
+
+afterAll(() => {
+  const rows = Object.values(ROWS).flat().length;
+  process.stdout.write(
+    `visibility of solving: ${own.length} operations, ${rows} ways to name a thing, ${rows * REQUESTS_OF_A_ROW} requests\n`,
+  );
+});

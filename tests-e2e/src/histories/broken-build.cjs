@@ -1,0 +1,66 @@
+'use strict';
+
+/*
+ * Loaded into a process of contexts-api before everything else (`node --require`), it makes the broken build that `BROKEN_BUILD` names: the checker of
+ * histories must catch each. A process whose code reads otherwise than expected here does not start.
+ */
+const { readFileSync } = require('node:fs');
+const Module = require('node:module');
+const { join } = require('node:path');
+
+const persistence = (name) => join('packages', 'persistence', 'dist', 'contexts', name);
+
+/** By the name of the build: in which file what is replaced by what. Without `from` it is added at the end. */
+const BUILDS = {
+  /** Write-backs do not ask whether the operation still holds the instance. */
+  'write-back-without-fence': {
+    file: persistence('fence.js'),
+    from: 'i.operation_id = cast(:operation as uuid) and i.fence = cast(cast(:fences as jsonb) ->> i.instance_id as bigint)',
+    to: 'cast(:operation as uuid) is not null',
+  },
+  /** Merges read the row without holding it, so that the write of whoever came just before is lost. */
+  'lost-predecessor': { file: persistence('lock-instances.js'), from: 'for update of i', to: '' },
+  /** A take-over forgets the first instance of each operation, which then stays busy. */
+  'partial-take-over': {
+    file: persistence('instance-upkeep.js'),
+    from: 'instance_ids.map((id, index) => [id, Number(fences[index])])',
+    to: 'instance_ids.map((id, index) => [id, Number(fences[index])]).slice(1)',
+  },
+  /** Executions count for whatever the facts are by now. */
+  'stale-executions': {
+    file: join('packages', 'contexts', 'dist', 'rounds', 'settle.js'),
+    from: 'last.input_hash === inputHash',
+    to: 'last.input_hash !== undefined',
+  },
+  /** Reads answer what the process knew of an instance up to a second ago. */
+  'stale-read': {
+    file: persistence('instances.js'),
+    to: `
+const fresh = exports.findInstances;
+const kept = new Map();
+exports.findInstances = async (transaction, contextId, ids) => {
+  const key = JSON.stringify([contextId, ids]);
+  const known = kept.get(key);
+  if (known !== undefined && Date.now() - known.at < 1_000) return known.rows;
+  const rows = await fresh(transaction, contextId, ids);
+  kept.set(key, { at: Date.now(), rows });
+  return rows;
+};`,
+  },
+};
+
+const name = process.env.BROKEN_BUILD ?? '';
+const build = Object.hasOwn(BUILDS, name) ? BUILDS[name] : undefined;
+if (build === undefined) throw new Error(`BROKEN_BUILD must be one of: ${Object.keys(BUILDS).join(', ')}.`);
+
+const broken = (text) => {
+  if (build.from === undefined) return text + build.to;
+  const parts = text.split(build.from);
+  if (parts.length !== 2)
+    throw new Error(`Expected one place to break in ${build.file}, and found ${parts.length - 1}.`);
+  return parts.join(build.to);
+};
+
+const load = Module._extensions['.js'];
+Module._extensions['.js'] = (module, path) =>
+  path.endsWith(build.file) ? module._compile(broken(readFileSync(path, 'utf8')), path) : load(module, path);
