@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { createServer } from 'node:net';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { type ServiceProcess, startServiceProcess } from '@decision/launcher';
+import { freePort } from '@decision/local-stack';
 import { BenchmarkError } from './benchmark-error';
 import { measureHttp } from './http-load';
 import { medianOf } from './measurement';
@@ -75,15 +75,6 @@ const growItems = async (service: ServiceUnderTest): Promise<string> => {
   }
   return table(cells);
 };
-
-const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const server = createServer().once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' ? (address?.port ?? 0) : 0));
-    });
-  });
 
 const addWorker = async (service: ServiceUnderTest): Promise<ServiceProcess> => {
   const worker = startServiceProcess({

@@ -1,22 +1,12 @@
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { type ServiceProcess, startServiceProcess } from '@decision/launcher';
+import { freePort } from '@decision/local-stack';
 import { type FleetUnderTest, repositoryRoot } from './fleet-under-test';
 
 /** A gateway beside that of the fleet: a member of the same group, reached by an address of its own. */
 export interface FurtherGateway extends ServiceProcess {
   readonly lines: readonly string[];
 }
-
-export const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
-    });
-  });
 
 /** Starts it, with what the fleet's services are told and what is given here. */
 export const startFurtherGateway = async (

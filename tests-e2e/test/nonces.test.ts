@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { type ServiceProcess, startServiceProcess } from '@decision/launcher';
+import { freePort } from '@decision/local-stack';
 import { type FleetUnderTest, repositoryRoot, startFleetUnderTest } from './fleet-under-test';
-import { becomesReady, freePort, startFurtherGateway } from './further-gateway';
+import { becomesReady, startFurtherGateway } from './further-gateway';
 import { Connections, makeRequest, nonceRule, randomFrom, VERSIONS } from './nonce-requests';
 
 /*

@@ -4,13 +4,14 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ServiceError } from '@decision/contracts';
+import { freePort } from '@decision/local-stack';
 import { explainRefusal, requireExternalServers } from '../src/external-servers';
 import { readConnection, writePrivateJson } from '../src/connection-file';
-import { freePort, requireFreePort } from '../src/free-port';
 import { createRouteOverrides } from '../src/ingress/route-overrides';
 import { LaunchError } from '../src/launch-error';
 import { takeLaunchLock } from '../src/launch-lock';
 import { readLaunchSettings } from '../src/launch-settings';
+import { requireFreePort } from '../src/require-free-port';
 import { openServiceLogs } from '../src/service-logs';
 
 let directory: string;

@@ -1,4 +1,5 @@
 export { type ClusterOptions, type RunningCluster, startBrokerCluster } from './broker-cluster';
+export { freePort } from './network/free-port';
 export { makeSelfSigned, type SelfSigned } from './network/self-signed';
 export { StackError, type StackErrorCode } from './stack-error';
 export {

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { type ServiceName } from '@decision/contracts';
 import { type Fleet, prepareServers, type ServiceProcess, startFleet, startServiceProcess } from '@decision/launcher';
+import { freePort } from '@decision/local-stack';
 import { createDatabase, dropDatabase } from '@decision/persistence';
 import { HistoryError } from './history-error';
 import { callJson } from './service-call';
@@ -138,13 +138,3 @@ const becomeReady = async (services: readonly ServiceProcess[], lines: readonly 
     }
   }
 };
-
-const freePort = (): Promise<number> =>
-  new Promise((done, fail) => {
-    const server = createServer();
-    server.once('error', fail);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => done(typeof address === 'object' && address !== null ? address.port : 0));
-    });
-  });

@@ -6,7 +6,7 @@ import { createTerminal, type Terminal } from '../terminal';
 import { type Fleet, startFleet } from '../fleet/fleet';
 import { prepareServers, type PreparedWorkspace } from '../fleet/prepare';
 import { readExamples, seedExamples } from '../fleet/seed-examples';
-import { requireFreePort } from '../free-port';
+import { requireFreePort } from '../require-free-port';
 import { createRouteOverrides } from '../ingress/route-overrides';
 import { LaunchError } from '../launch-error';
 import { takeLaunchLock } from '../launch-lock';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { type ServiceName, topics } from '@decision/contracts';
-import { freePort } from '../free-port';
+import { freePort } from '@decision/local-stack';
 import { type Ingress, startIngress } from '../ingress/ingress';
 import { type FleetNames, type ServerAddresses, serviceEnvironment } from './addresses';
 import { waitUntilReady } from './readiness';
