@@ -1,5 +1,8 @@
 'use strict';
 
+// What is random in tests follows from one seed, the same in every run, so that a failure can be repeated. Another one is given in TEST_SEED.
+process.env.TEST_SEED ??= '20260101';
+
 /**
  * The one jest preset. Packages are resolved by their `source` condition, so a test always runs against the sources beside
  * it and never against a stale build.
@@ -8,6 +11,10 @@ module.exports = {
   testEnvironment: require.resolve('./jest/environment.js'),
   testEnvironmentOptions: { customExportConditions: ['source', 'node', 'require', 'default'] },
   testMatch: ['<rootDir>/src/**/*.test.ts', '<rootDir>/test/**/*.test.ts'],
+  moduleNameMapper: {
+    '^fast-check$': require.resolve('./jest/seeded-fast-check.js'),
+    '^fast-check/unseeded$': require.resolve('fast-check'),
+  },
   modulePathIgnorePatterns: ['<rootDir>/dist/'],
   transform: {
     '^.+\\.[cm]?[jt]s$': [

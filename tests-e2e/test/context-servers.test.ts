@@ -20,7 +20,7 @@ import { MERGE, WRITE_BACK } from './statements';
 
 /* Servers that are killed in the middle of operations: they are of this file's own. */
 
-const SEED = Number(process.env['HISTORY_SEED'] ?? new Date().toISOString().slice(0, 10).replaceAll('-', ''));
+const SEED = Number(process.env['TEST_SEED']);
 
 let directory: string;
 let stack: RunningStack;

@@ -8,12 +8,12 @@ import { Connections, makeRequest, nonceRule, type Random, randomFrom, VERSIONS 
 
 /*
  * What `npm start` runs, with everything killed at random: database, cache, broker and services. All of them come back by themselves, and every
- * answer belongs to its request. KILLS makes it longer; KILL_SEED repeats a run.
+ * answer belongs to its request. KILLS makes it longer; TEST_SEED chooses other kills.
  */
 
 const SECONDS = 1_000;
 const KILLS = Number(process.env['KILLS'] ?? 8);
-const SEED = Number(process.env['KILL_SEED'] ?? 20_260_101);
+const SEED = Number(process.env['TEST_SEED']);
 const CLIENTS = 40;
 const BETWEEN_KILLS_MS = 6 * SECONDS;
 /**

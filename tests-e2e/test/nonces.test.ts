@@ -7,12 +7,12 @@ import { Connections, makeRequest, nonceRule, randomFrom, VERSIONS } from './non
 
 /*
  * Requests that cannot be mistaken for one another, while gateways and workers are killed and started again: every answer belongs to its
- * request, and comes in time. NONCE_REQUESTS=100000 makes it long; NONCE_SEED repeats a run.
+ * request, and comes in time. NONCE_REQUESTS=100000 makes it long; TEST_SEED chooses other requests and kills.
  */
 
 const SECONDS = 1_000;
 const REQUESTS = Number(process.env['NONCE_REQUESTS'] ?? 6_000);
-const SEED = Number(process.env['NONCE_SEED'] ?? Date.now() % 1_000_000);
+const SEED = Number(process.env['TEST_SEED']);
 const LANES = 48;
 const RPC_TIMEOUT_MS = 30 * SECONDS;
 /** Beyond the deadline of a request nothing may take longer than a restart. */

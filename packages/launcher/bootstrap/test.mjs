@@ -1,6 +1,7 @@
 // `npm test`: installs, builds, checks types, lint and format, then starts one set of real servers and runs the tests of every package on them.
 // `npm run test:long` (`--long`) does the same at full sizes, where a usual run makes do with a tenth.
 import { spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,6 +10,7 @@ import { build, checkNode, install, root, run, runQuietly, step } from './toolch
 
 const STACK_DEADLINE_MS = 600_000;
 const STACK_STOP_MS = 15_000;
+const isLong = process.argv.includes('--long');
 const COUNTS = join(root, 'test-results/counts.json');
 
 /** A program that the project has installed. */
@@ -51,6 +53,13 @@ const startServers = async (directory) => {
   return { addresses, stop };
 };
 
+/** A long run tests full sizes, with random cases that no run before it had. */
+const longRun = () => {
+  const TEST_SEED = process.env.TEST_SEED ?? String(randomInt(2 ** 31));
+  process.stdout.write(`TEST_SEED=${TEST_SEED} repeats this run.\n`);
+  return { TEST_LONG: '1', TEST_SEED };
+};
+
 /** What the tests counted; nothing passed where the run did not get to its end. */
 const countsOfTests = () =>
   existsSync(COUNTS) ? JSON.parse(readFileSync(COUNTS, 'utf8')) : { passed: 0, failed: 0, skipped: 0, failures: [] };
@@ -72,8 +81,7 @@ try {
   servers = await step('starting the test servers', () => startServers(directory));
   testsExit = await step('testing', () => {
     const [node, jest] = installed('jest/bin/jest.js');
-    const sizes = process.argv.includes('--long') ? { TEST_LONG: '1' } : {};
-    return run(node, [jest], { env: { TEST_STACK: servers.addresses, ...sizes } });
+    return run(node, [jest], { env: { TEST_STACK: servers.addresses, ...(isLong ? longRun() : {}) } });
   });
 } catch (error) {
   process.stderr.write(`${error.message}\n`);

@@ -19,7 +19,7 @@ jest.setTimeout(180_000);
 
 const CHUNKS = 12;
 const CHUNK_SIZE = 1_000;
-const SEED = Number(process.env['KILL_SEED'] ?? 20_260_115);
+const SEED = Number(process.env['TEST_SEED']);
 
 const stack = testStack();
 const name = stack.uniqueName('killed');
