@@ -1,3 +1,4 @@
+export { readingOfArgument } from './check/argument-reading';
 export { checkFormula, type CheckScope } from './check/check-formula';
 export { nearName } from './check/near-name';
 export { formulaReferences, type FormulaReferences, selectorIn } from './check/formula-references';

@@ -1,4 +1,11 @@
-import { type Formula, type FormulaNode, formulaReferences, selectorIn } from '@decision/expressions';
+import {
+  childrenOf,
+  type Formula,
+  type FormulaNode,
+  formulaReferences,
+  readingOfArgument,
+  selectorIn,
+} from '@decision/expressions';
 
 /** What a derived fact's formula may read. */
 export interface FormulaReads {
@@ -34,12 +41,6 @@ export const readsOf = (formula: Formula): FormulaReads => {
 };
 
 const firstPart = (name: string): string => name.split('.', 1)[0] ?? name;
-
-/** Functions whose answer holds no element of the list that they are given, nor depends on the members of an object. */
-const REDUCING = new Set(['sum', 'avg', 'average', 'min', 'max', 'count', 'any', 'all', 'length', 'is_null']);
-/** Functions that answer elements of their list, or one of them; with a selector that only names a field, its values. */
-const PICKING = new Set(['first', 'last', 'list']);
-const PASSING = new Set([...PICKING, 'filter', 'sort', 'reverse', 'slice', 'unique']);
 
 type Call = Extract<FormulaNode, { kind: 'call' }>;
 type Name = Extract<FormulaNode, { kind: 'name' }>;
@@ -108,16 +109,8 @@ class Reader {
     node.arguments.forEach((argument, position) => {
       const selector = selectorIn(node, position);
       if (selector !== undefined) this.visitSelector(selector);
-      else this.visit(argument, this.isPartly(node, position, partly), variables);
+      else this.visit(argument, isPartly(node, position, partly), variables);
     });
-  }
-
-  private isPartly(call: Call, position: number, partly: boolean): boolean {
-    const { name } = call;
-    if (REDUCING.has(name)) return true;
-    if (position > 0) return name === 'filter' || (partly && name === 'map');
-    if (name === 'map' || (PICKING.has(name) && selectorIn(call, 1)?.root.kind === 'name')) return true;
-    return partly && PASSING.has(name);
   }
 
   private visitSelector(selector: Formula): void {
@@ -126,10 +119,11 @@ class Reader {
   }
 }
 
+/** Whether only members of an argument are used, where `partly` says it of the call's answer. */
+const isPartly = (call: Call, position: number, partly: boolean): boolean => {
+  const reading = readingOfArgument(call, position);
+  return reading === 'parts' || (reading === 'answered' && partly);
+};
+
 const textOf = (node: FormulaNode | undefined): string | undefined =>
   node?.kind === 'literal' && typeof node.value === 'string' ? node.value : undefined;
-
-const isNode = (part: unknown): part is FormulaNode => typeof part === 'object' && part !== null && 'kind' in part;
-
-/** The nodes directly below one. */
-const childrenOf = (node: FormulaNode): readonly FormulaNode[] => Object.values(node).flat().filter(isNode);

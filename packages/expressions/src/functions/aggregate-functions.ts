@@ -28,6 +28,7 @@ const aggregate = (
       { ...optional(lambda('selector')), type: 'lambda, or number' },
     ],
     variadic: true,
+    reads: ['parts'],
     count: ([, second]) => ({ minimum: 1, maximum: isSelector(second) ? 2 : MOST_ARGUMENTS }),
     formOf: (index, node) => (index === 1 && isSelector(node) ? 'lambda' : 'value'),
     build: (site, given) => {

@@ -27,9 +27,20 @@ export const exampleFields: Readonly<Record<string, unknown>> = Object.freeze({
   order: Object.freeze({ quantity: 2, price: 10 }),
 });
 
+/**
+ * How much a call reads of an argument that is an object, a list of objects, or a lambda that answers one:
+ * - `whole`: all of it, because the answer may hold it or depend on any of its members;
+ * - `parts`: only the members that the formula names, and how many elements there are;
+ * - `answered`: as much as is read of the call's answer, which holds elements of it;
+ * - `selected`: `parts` where the argument after it is a selector in quotes that only names a field, else `answered`.
+ */
+export type ArgumentReading = 'whole' | 'parts' | 'answered' | 'selected';
+
 /** A function of the catalogue: what is said about it, and how a call of it becomes a closure. */
 export interface FunctionDefinition {
   readonly entry: FunctionEntry;
+  /** By argument. */
+  readonly readingOf: (index: number) => ArgumentReading;
   /** Fewest and most arguments, which may depend on what they are. */
   readonly count: (given: readonly FormulaNode[]) => ArgumentCount;
   /** Whether equal arguments always give equal answers, so that a call on constants is itself constant. */
@@ -45,6 +56,8 @@ export interface Description {
   readonly meaning: string;
   readonly example: string;
   readonly result: unknown;
+  /** By argument; the last is that of all further ones. Default: all are read whole. */
+  readonly reads?: readonly ArgumentReading[];
 }
 
 type ValuesOf<Parameters extends readonly Parameter[]> = {
@@ -67,6 +80,7 @@ export const strict = <const Parameters extends readonly Parameter[]>(
   const apply = definition.apply as (site: CallSite, run: Run, ...values: unknown[]) => unknown;
   return {
     entry: entryOf(definition, parameters, false),
+    readingOf: readingOf(definition),
     count: countOf(parameters, parameters.length),
     constant,
     formOf: (index) => parameters[index]?.form ?? 'value',
@@ -120,12 +134,18 @@ export const special = (definition: SpecialForm): FunctionDefinition => {
   const { parameters, variadic = false, count, formOf, build } = definition;
   return {
     entry: entryOf(definition, parameters, variadic),
+    readingOf: readingOf(definition),
     count: count ?? countOf(parameters, variadic ? MOST_ARGUMENTS : parameters.length),
     constant: true,
     formOf: formOf ?? ((index) => parameters[index]?.form ?? 'value'),
     build,
   };
 };
+
+const readingOf =
+  ({ reads = [] }: Description): FunctionDefinition['readingOf'] =>
+  (index) =>
+    reads[index] ?? reads.at(-1) ?? 'whole';
 
 const countOf = (parameters: readonly Parameter[], maximum: number): FunctionDefinition['count'] => {
   const count = { minimum: parameters.filter((parameter) => !parameter.optional).length, maximum };

@@ -51,6 +51,7 @@ export const logicFunctions: readonly FunctionDefinition[] = [
     name: 'is_null',
     group,
     parameters: [anything()],
+    reads: ['parts'],
     meaning: 'Whether there is no value: the field is absent or null.',
     example: 'is_null(null)',
     result: true,
