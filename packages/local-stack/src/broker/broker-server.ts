@@ -9,6 +9,7 @@ import { StackError } from '../stack-error';
 import { type BrokerNode, logProperties, serverProperties } from './broker-configuration';
 import { brokerAnswers } from './broker-probe';
 import { scramAccount } from './broker-login';
+import { type ClassArchive, classArchive } from './class-archive';
 import { findJava } from './java';
 import { fetchKafkaJars } from './kafka-jars';
 
@@ -43,23 +44,24 @@ export const prepareBrokerAt = async (place: ClusterPlace, context: ServerContex
   const properties = serverProperties(place.node, place.nodes, context);
   writeFileSync(join(home, 'server.properties'), properties, { mode: 0o600 });
   writeFileSync(join(home, 'log4j2.properties'), logProperties());
-  const machine: JavaProgram = { java, classPath: join(jars, '*'), home };
+  const archive = classArchive(java, jars, !context.durable);
+  const machine: JavaProgram = { java, classPath: join(jars, '*'), archive, home };
   emptyTemporary(home);
   await formatOnce(machine, place.clusterId, context);
   return {
     name: 'broker',
     command: java,
-    args: javaArguments(
-      machine,
-      [`-Xmx${place.heapMib}m`, ...(context.durable ? [] : [QUICK_START])],
-      ['kafka.Kafka', 'server.properties'],
-    ),
+    get args() {
+      const options = [`-Xmx${place.heapMib}m`, ...(context.durable ? [] : [QUICK_START])];
+      return javaArguments(machine, options, ['kafka.Kafka', 'server.properties']);
+    },
     cwd: home,
     env: javaEnvironment(),
     logFile: join(home, 'broker.out'),
     stopSignal: 'SIGTERM',
     prepare: () => Promise.resolve(emptyTemporary(home)),
     isReady: () => brokerAnswers(context.port, context.login),
+    onReady: (pid) => archive.make(pid),
   };
 };
 
@@ -74,6 +76,7 @@ const emptyTemporary = (home: string): void => {
 interface JavaProgram {
   readonly java: string;
   readonly classPath: string;
+  readonly archive: ClassArchive;
   /** Working directory, to which the paths in the configuration are relative. */
   readonly home: string;
 }
@@ -83,6 +86,7 @@ const QUICK_START = '-XX:TieredStopAtLevel=1';
 
 const javaArguments = (program: JavaProgram, options: readonly string[], main: readonly string[]): string[] => [
   ...options,
+  ...program.archive.options(),
   '-XX:+UseSerialGC',
   '-Dlog4j2.configurationFile=log4j2.properties',
   '-Djava.awt.headless=true',

@@ -52,6 +52,7 @@ export const createServerProcess = (recipe: ServerRecipe, watch: ServerWatch): S
       run = launched;
       void launched.ended.then(() => launched.isEndExpected || tellDeath());
       await untilServerReady(recipe, launched, watch);
+      await recipe.onReady?.(launched.pid);
     },
     kill: async (signal = 'SIGKILL') => {
       const target = living();

@@ -5,6 +5,7 @@ import type { ProgramUser } from './run-program';
 export interface ServerRecipe {
   readonly name: ServerName;
   readonly command: string;
+  /** Read at each start. */
   readonly args: readonly string[];
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
@@ -18,4 +19,6 @@ export interface ServerRecipe {
   readonly prepare: () => Promise<void>;
   /** One attempt to talk to it; false when it is not ready, never rejects. */
   readonly isReady: () => Promise<boolean>;
+  /** Done with each process that is ready, before the start counts as done. Never rejects. */
+  readonly onReady?: (pid: number) => Promise<void>;
 }
