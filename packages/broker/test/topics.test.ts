@@ -65,7 +65,7 @@ it('with fewer partitions than expected keep a requester from being ready, until
   broker = testBroker('growing');
   await createTestTopics(broker);
   await startResponder(broker);
-  const requester = await startRequester(broker, { expectedPartitions: 20 }, false);
+  const requester = await startRequester(broker, { expectedPartitions: 20, metadataRefreshMs: 1_000 }, false);
   const name = topicName(broker.settings.topicPrefix, 'solutionResponse');
   const sentence = `The topic "${name}" has 16 partitions, 20 are expected`;
   await waitUntil('it says both numbers', () => requester.status().reason?.startsWith(sentence) === true);
@@ -76,7 +76,6 @@ it('with fewer partitions than expected keep a requester from being ready, until
     message: expect.stringContaining(sentence) as unknown,
   });
   await administer((admin) => admin.createPartitions({ topicPartitions: [{ topic: name, count: 20 }] }));
-  // Metadata is refreshed every 30 seconds.
   await waitUntil(
     'it has found the new partitions',
     () => requester.status().partitions === 20 && requester.status().ready,

@@ -13,12 +13,12 @@ it('asks the library for what the specification says of the consumer of answers'
 });
 
 it('passes the timing of workers on', () => {
-  const timing = { sessionTimeoutMs: 30_000, heartbeatIntervalMs: 3_000 };
+  const timing = { sessionTimeoutMs: 30_000, heartbeatIntervalMs: 3_000, metadataRefreshMs: 5_000 };
   expect(replyTiming(timing)).toEqual(timing);
   expect(consumerConfig({ groupId: 'generic-workers', rebalanceTimeoutMs: 9_000, ...timing })).toMatchObject({
     sessionTimeout: 30_000,
     heartbeatInterval: 3_000,
     rebalanceTimeout: 9_000,
-    metadataMaxAge: 30_000,
+    metadataMaxAge: 5_000,
   });
 });

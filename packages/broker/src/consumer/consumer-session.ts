@@ -6,7 +6,6 @@ import {
   type KafkaMessage,
   type RequestEvent,
 } from 'kafkajs';
-import { fixedLimits } from '@decision/contracts';
 import { stickyAssigner } from '../assigner/sticky-assigner';
 import type { Claim } from '../assigner/member-claim';
 import { settledWithin } from '../connection/deadline';
@@ -59,6 +58,8 @@ export interface ConsumerSessionOptions {
   readonly sessionTimeoutMs: number;
   readonly heartbeatIntervalMs: number;
   readonly rebalanceTimeoutMs: number;
+  /** How often topic metadata is refreshed, ms. */
+  readonly metadataRefreshMs: number;
   /** Where a partition of which the group has committed nothing is begun. */
   readonly fromBeginning: boolean;
   /** Member id of the session before this one, if it did not leave: the group need not wait for it. */
@@ -98,13 +99,16 @@ export const rejoinError = (): Error =>
 
 /** The library's configuration of a session, but for its assigner. */
 export const consumerConfig = (
-  options: Pick<ConsumerSessionOptions, 'groupId' | 'sessionTimeoutMs' | 'heartbeatIntervalMs' | 'rebalanceTimeoutMs'>,
+  options: Pick<
+    ConsumerSessionOptions,
+    'groupId' | 'sessionTimeoutMs' | 'heartbeatIntervalMs' | 'rebalanceTimeoutMs' | 'metadataRefreshMs'
+  >,
 ): ConsumerConfig => ({
   groupId: options.groupId,
   sessionTimeout: options.sessionTimeoutMs,
   heartbeatInterval: options.heartbeatIntervalMs,
   rebalanceTimeout: options.rebalanceTimeoutMs,
-  metadataMaxAge: fixedLimits.metadataRefreshMs,
+  metadataMaxAge: options.metadataRefreshMs,
   allowAutoTopicCreation: false,
   minBytes: 1,
   maxBytes: FETCH_BYTES,

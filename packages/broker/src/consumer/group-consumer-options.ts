@@ -52,6 +52,8 @@ export interface GroupConsumerOptions {
   readonly begin: 'committed' | 'end';
   readonly sessionTimeoutMs: number;
   readonly heartbeatIntervalMs: number;
+  /** How often topic metadata is refreshed, ms. Default 30,000. */
+  readonly metadataRefreshMs?: number;
   /** How long the session may be away before the member counts as gone, ms. */
   readonly goneAfterMs: number;
   readonly retry: BackOff;

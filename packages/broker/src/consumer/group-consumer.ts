@@ -1,3 +1,4 @@
+import { fixedLimits } from '@decision/contracts';
 import type { KafkaMessage } from 'kafkajs';
 import { type Claim, NO_CLAIM } from '../assigner/member-claim';
 import { backOffMs } from '../connection/back-off';
@@ -118,6 +119,7 @@ export class GroupConsumer {
 
   private createSession(): ConsumerSession {
     const { settings, log, groupId, topic, sessionTimeoutMs, heartbeatIntervalMs, begin } = this.options;
+    const { metadataRefreshMs = fixedLimits.metadataRefreshMs } = this.options;
     const session: ConsumerSession = createConsumerSession({
       settings,
       log,
@@ -126,6 +128,7 @@ export class GroupConsumer {
       sessionTimeoutMs,
       heartbeatIntervalMs,
       rebalanceTimeoutMs: this.rebalanceTimeoutMs(),
+      metadataRefreshMs,
       fromBeginning: begin === 'committed',
       formerMemberId: this.formerMemberId,
       hooks: {

@@ -59,6 +59,8 @@ export interface RequesterOptions {
   /** Default 60,000 and 15,000, the specification's. */
   readonly sessionTimeoutMs?: number;
   readonly heartbeatIntervalMs?: number;
+  /** How soon partitions that were added are found, at most, ms. Default 30,000, the specification's. */
+  readonly metadataRefreshMs?: number;
   readonly onEvent?: (event: RequesterEvent) => void;
 }
 
