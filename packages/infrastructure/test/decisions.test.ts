@@ -3,14 +3,8 @@ import { checkDecisionLog, type DecisionLog, type SolutionRequestEnvelope, topic
 import { testStack } from '@decision/local-stack';
 import { createLogger, createMetrics, createStopper, type Metrics, type Stopper } from '@decision/service-kit';
 import { type DecisionLogWriter, solvedInput } from '@decision/execution';
-import {
-  createDatabase,
-  type Database,
-  dropDatabase,
-  ensureWorkspace,
-  migrate,
-  openDatabase,
-} from '@decision/persistence';
+import { type Database, dropDatabase, ensureWorkspace, openDatabase } from '@decision/persistence';
+import { createMigratedDatabase } from '@decision/persistence/testing';
 import { Kafka, logLevel } from 'kafkajs';
 import { openDecisions } from '../src';
 
@@ -42,8 +36,7 @@ beforeAll(async () => {
   stopper = createStopper();
   metrics = createMetrics('test');
   databaseName = stack.uniqueName('decisions');
-  const url = await createDatabase(stack.databaseUrl, databaseName);
-  await migrate({ url });
+  const url = await createMigratedDatabase(stack.databaseUrl, databaseName);
   workspaceId = (await ensureWorkspace(url, { slug: 'decisions', name: 'Decisions' })).id;
   database = openDatabase({ url, applicationName: 'test' });
   const config = { decisionLogs: true, decisionLogBufferBytes: 256 * MIB };

@@ -4,15 +4,14 @@ import { type RuleTable } from '@decision/contracts';
 import { type EvaluationJob, type EvaluationThreads } from '@decision/execution';
 import { testStack } from '@decision/local-stack';
 import {
-  createDatabase,
   type Database,
   dropDatabase,
   ensureWorkspace,
   insertRule,
-  migrate,
   openDatabase,
   publishRule,
 } from '@decision/persistence';
+import { createMigratedDatabase } from '@decision/persistence/testing';
 import { createMetrics, createStopper, evaluationSettings, readConfig, type Stopper } from '@decision/service-kit';
 import { openEvaluationThreads } from '../src';
 import { startEvaluationThread } from '../src/open-evaluation-threads';
@@ -48,8 +47,7 @@ let workspaceId: string;
 let longVersion: string;
 beforeAll(async () => {
   databaseName = testStack().uniqueName('threads');
-  databaseUrl = await createDatabase(testStack().databaseUrl, databaseName);
-  await migrate({ url: databaseUrl });
+  databaseUrl = await createMigratedDatabase(testStack().databaseUrl, databaseName);
   ({ id: workspaceId } = await ensureWorkspace(databaseUrl, { slug: 'ours', name: 'Ours' }));
   database = openDatabase({ url: databaseUrl, applicationName: 'threads-test', poolMax: 2 });
   longVersion = await publish(longTable);

@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { createReadThrough } from '@decision/cache';
 import { compileValidator } from '@decision/contracts';
 import { testStack } from '@decision/local-stack';
-import { createApiKey, createDatabase, dropDatabase, ensureWorkspace, migrate } from '@decision/persistence';
+import { createApiKey, dropDatabase, ensureWorkspace } from '@decision/persistence';
+import { createMigratedDatabase } from '@decision/persistence/testing';
 import {
   brokerSettings,
   cacheSettings,
@@ -24,8 +25,7 @@ let databaseUrl: string;
 let databaseName: string;
 beforeAll(async () => {
   databaseName = testStack().uniqueName('infrastructure');
-  databaseUrl = await createDatabase(testStack().databaseUrl, databaseName);
-  await migrate({ url: databaseUrl });
+  databaseUrl = await createMigratedDatabase(testStack().databaseUrl, databaseName);
 });
 afterAll(() => dropDatabase(testStack().databaseUrl, databaseName));
 

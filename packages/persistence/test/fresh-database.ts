@@ -1,7 +1,8 @@
 import { testStack } from '@decision/local-stack';
 import { createDatabase, dropDatabase } from '../src';
+import { createMigratedDatabase } from '../src/testing';
 
-/** An empty database of its own on the shared test server. */
+/** A database of its own on the shared test server. */
 export interface FreshDatabase {
   readonly url: string;
   readonly name: string;
@@ -11,7 +12,16 @@ export interface FreshDatabase {
 /** The shared test server, as superuser. */
 export const adminUrl = (): string => testStack().databaseUrl;
 
-export const freshDatabase = async (label: string): Promise<FreshDatabase> => {
+/** An empty one. */
+export const freshDatabase = (label: string): Promise<FreshDatabase> => makeDatabase(label, createDatabase);
+
+/** A migrated one. */
+export const migratedDatabase = (label: string): Promise<FreshDatabase> => makeDatabase(label, createMigratedDatabase);
+
+const makeDatabase = async (
+  label: string,
+  make: (adminUrl: string, name: string) => Promise<string>,
+): Promise<FreshDatabase> => {
   const name = testStack().uniqueName(label);
-  return { url: await createDatabase(adminUrl(), name), name, drop: () => dropDatabase(adminUrl(), name) };
+  return { url: await make(adminUrl(), name), name, drop: () => dropDatabase(adminUrl(), name) };
 };

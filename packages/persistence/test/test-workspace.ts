@@ -1,12 +1,5 @@
-import {
-  type Database,
-  type DatabaseSettings,
-  ensureWorkspace,
-  migrate,
-  openDatabase,
-  type WorkspaceAccess,
-} from '../src';
-import { freshDatabase } from './fresh-database';
+import { type Database, type DatabaseSettings, ensureWorkspace, openDatabase, type WorkspaceAccess } from '../src';
+import { migratedDatabase } from './fresh-database';
 
 /** A migrated database of its own with one workspace, opened as a service opens it. */
 export interface TestWorkspace {
@@ -24,8 +17,7 @@ export interface TestWorkspace {
 }
 
 export const openTestWorkspace = async (label: string): Promise<TestWorkspace> => {
-  const { url, drop } = await freshDatabase(label);
-  await migrate({ url });
+  const { url, drop } = await migratedDatabase(label);
   const { id: workspaceId } = await ensureWorkspace(url, { slug: 'main', name: 'Main' });
   const access: WorkspaceAccess = { workspaceId, userGroups: undefined, actor: 'tester' };
   const opened: Database[] = [];

@@ -15,18 +15,17 @@ import { createContextModels, createStoredRules, type SettleFault, settleOperati
 import { testStack } from '@decision/local-stack';
 import {
   createApiKey,
-  createDatabase,
   type Database,
   dropDatabase,
   ensureWorkspace,
   findApiKey,
   insertRule,
-  migrate,
   openDatabase,
   publishRule,
   updateRule,
   type WorkspaceAccess,
 } from '@decision/persistence';
+import { createMigratedDatabase } from '@decision/persistence/testing';
 import { createAuthenticator, createLogger, createMetrics, generateApiKey, openAdmission } from '@decision/service-kit';
 import { createContextsApi } from '../src/app';
 import { createContextDirectory } from '../src/definitions/context-directory';
@@ -112,8 +111,7 @@ const silent = { debug: () => undefined, info: () => undefined, warn: () => unde
 export const startContextsApi = async (options: StartOptions = {}): Promise<ContextsApiUnderTest> => {
   const stack = testStack();
   const name = stack.uniqueName('contexts');
-  const databaseUrl = options.beside?.databaseUrl ?? (await createDatabase(stack.databaseUrl, name));
-  await migrate({ url: databaseUrl });
+  const databaseUrl = options.beside?.databaseUrl ?? (await createMigratedDatabase(stack.databaseUrl, name));
   // Patient: how soon a busy machine answers is no matter of these tests.
   const patience = { statementTimeoutMs: 100_000, acquireTimeoutMs: 60_000, connectTimeoutMs: 30_000 };
   const database = openDatabase({ url: databaseUrl, applicationName: 'contexts-api-test', poolMax: 20, ...patience });

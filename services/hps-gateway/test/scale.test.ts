@@ -5,17 +5,16 @@ import { openAuthenticator } from '@decision/infrastructure';
 import { testStack } from '@decision/local-stack';
 import {
   createApiKey,
-  createDatabase,
   type Database,
   dropDatabase,
   ensureWorkspace,
   findWorkerFloor,
   listAudit,
-  migrate,
   openDatabase,
   readDesiredWorkers,
   setWorkerFloor,
 } from '@decision/persistence';
+import { createMigratedDatabase } from '@decision/persistence/testing';
 import { createLogger, createMetrics, generateApiKey, type Metrics } from '@decision/service-kit';
 import { ANSWER_KEPT_MS, exportDesiredWorkers, type ScaleSources, shareAnswer } from '../src/scale';
 import { type GatewayUnderTest, startGateway } from './gateway-under-test';
@@ -33,8 +32,7 @@ let replicas: readonly [GatewayUnderTest, GatewayUnderTest];
 let metrics: Metrics;
 
 beforeAll(async () => {
-  url = await createDatabase(stack.databaseUrl, databaseName);
-  await migrate({ url });
+  url = await createMigratedDatabase(stack.databaseUrl, databaseName);
   database = openDatabase({
     url,
     applicationName: 'scale-test',

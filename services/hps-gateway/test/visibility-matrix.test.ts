@@ -14,7 +14,6 @@ import {
 } from '@decision/local-stack';
 import {
   createApiKey,
-  createDatabase,
   type Database,
   dropDatabase,
   ensureWorkspace,
@@ -26,13 +25,13 @@ import {
   insertRelease,
   insertRule,
   loadVersion,
-  migrate,
   openDatabase,
   publishRule,
   saveEnvironment,
   setWorkerFloor,
   type WorkspaceAccess,
 } from '@decision/persistence';
+import { createMigratedDatabase } from '@decision/persistence/testing';
 import { createAuthenticator, generateApiKey } from '@decision/service-kit';
 import { Client } from 'pg';
 import { createKeyDirectory } from '../src/key-directory';
@@ -100,8 +99,7 @@ let stop: () => Promise<void>;
 beforeAll(async () => {
   const stack = testStack();
   const name = stack.uniqueName('gateway');
-  const url = await createDatabase(stack.databaseUrl, name);
-  await migrate({ url });
+  const url = await createMigratedDatabase(stack.databaseUrl, name);
   const patience = { statementTimeoutMs: 100_000, acquireTimeoutMs: 60_000, connectTimeoutMs: 30_000 };
   database = openDatabase({ url, applicationName: 'hps-gateway-test', ...patience });
   const { id: workspaceId } = await ensureWorkspace(url, { slug: 'main', name: 'main' });

@@ -4,15 +4,8 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
-import {
-  createDatabase,
-  type Database,
-  dropDatabase,
-  ensureWorkspace,
-  findRule,
-  migrate,
-  openDatabase,
-} from '@decision/persistence';
+import { type Database, dropDatabase, ensureWorkspace, findRule, openDatabase } from '@decision/persistence';
+import { createMigratedDatabase } from '@decision/persistence/testing';
 import { type InvalidationKind } from '@decision/contracts';
 import { testStack } from '@decision/local-stack';
 import { announceOwed, changeAndAnnounce, startAnnouncementRelay } from '../src/announcing';
@@ -31,8 +24,7 @@ const announce = (kind: InvalidationKind, workspace: string, keys: readonly stri
   Promise.resolve(void announced.push([kind, workspace, keys]));
 
 beforeAll(async () => {
-  url = await createDatabase(stack.databaseUrl, name);
-  await migrate({ url });
+  url = await createMigratedDatabase(stack.databaseUrl, name);
   database = openDatabase({ url, applicationName: 'announcing-test' });
   access = { workspaceId: (await ensureWorkspace(url, { slug: 'main', name: 'Main' })).id, userGroups: undefined };
 });

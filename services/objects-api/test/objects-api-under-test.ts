@@ -3,16 +3,15 @@ import { type InvalidationKind } from '@decision/contracts';
 import { testStack } from '@decision/local-stack';
 import {
   createApiKey,
-  createDatabase,
   type Database,
   dropDatabase,
   ensureWorkspace,
   findApiKey,
   findPendingMigrations,
-  migrate,
   openDatabase,
   recordKeyUse,
 } from '@decision/persistence';
+import { createMigratedDatabase } from '@decision/persistence/testing';
 import { createAuthenticator, createLogger, createMetrics, generateApiKey, guardKeys } from '@decision/service-kit';
 import { createObjectsApi } from '../src/app';
 
@@ -49,8 +48,7 @@ export interface ObjectsApiUnderTest {
 export const startObjectsApi = async ({ bodyLimitBytes = 1_000_000 } = {}): Promise<ObjectsApiUnderTest> => {
   const stack = testStack();
   const databaseName = stack.uniqueName('objects');
-  const url = await createDatabase(stack.databaseUrl, databaseName);
-  await migrate({ url });
+  const url = await createMigratedDatabase(stack.databaseUrl, databaseName);
   // Patient: how soon a busy machine answers is no matter of these tests.
   const patience = { statementTimeoutMs: 100_000, acquireTimeoutMs: 60_000, connectTimeoutMs: 30_000 };
   const database = openDatabase({ url, applicationName: 'objects-api-test', ...patience });

@@ -2,15 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   createApiKey,
-  createDatabase,
   type Database,
   dropDatabase,
   ensureWorkspace,
   findValues,
   listAudit,
-  migrate,
   openDatabase,
 } from '@decision/persistence';
+import { createMigratedDatabase } from '@decision/persistence/testing';
 import { testStack } from '@decision/local-stack';
 import { generateApiKey } from '@decision/service-kit';
 import { type ObjectsApiProcess, startObjectsApiProcess } from './objects-api-process';
@@ -30,8 +29,7 @@ let key: string;
 let service: ObjectsApiProcess;
 
 beforeAll(async () => {
-  url = await createDatabase(stack.databaseUrl, name);
-  await migrate({ url });
+  url = await createMigratedDatabase(stack.databaseUrl, name);
   database = openDatabase({ url, applicationName: 'killing-test' });
   access = { workspaceId: (await ensureWorkspace(url, { slug: 'main', name: 'Main' })).id, userGroups: undefined };
   const { apiKey, selector, secretHash } = generateApiKey(randomBytes);

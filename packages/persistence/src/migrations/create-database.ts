@@ -12,14 +12,18 @@ const checkName = (name: string): string => {
   );
 };
 
+/** An empty one that nobody can be connected to, so that many copies can be made at once. */
+const EMPTY_TEMPLATE = 'template0';
+
 /**
- * Makes an empty database and answers its URL. The user of the URL must be allowed to create databases. Copies the template
- * that nobody can be connected to, so that many can be made at once.
+ * Makes a database, empty unless it is a copy of another one, and answers its URL. The user of the URL must be allowed to create databases,
+ * and nobody may be connected to the one that is copied.
  */
-export const createDatabase = async (adminUrl: string, name: string): Promise<string> => {
+export const createDatabase = async (adminUrl: string, name: string, template = EMPTY_TEMPLATE): Promise<string> => {
   const database = checkName(name);
+  const copied = checkName(template);
   await asAdministrator(adminUrl, (client) =>
-    client.query(`create database ${database} template template0 encoding 'UTF8'`),
+    client.query(`create database ${database} template ${copied} encoding 'UTF8'`),
   );
   const url = new URL(adminUrl);
   url.pathname = `/${database}`;

@@ -1,0 +1,1 @@
+export { createMigratedDatabase } from './migrated-database';
