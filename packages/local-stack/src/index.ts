@@ -17,13 +17,10 @@ export { stackLocations } from './stack-locations';
 export { type TestStack, testStack } from './test-stack';
 export { type RunSql, type TableWatch, watchTables } from './table-watch';
 export {
-  absentNames,
-  askRow,
-  findUnmatched,
+  describeMatrix,
   type MatrixKeys,
   type MatrixNames,
   type MatrixRow,
   type MatrixRows,
   type MatrixWorld,
-  REQUESTS_OF_A_ROW,
 } from './visibility-matrix';

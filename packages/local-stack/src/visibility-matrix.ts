@@ -54,7 +54,40 @@ export interface MatrixKeys {
 }
 
 /** How many requests {@link askRow} makes. */
-export const REQUESTS_OF_A_ROW = 6;
+const REQUESTS_OF_A_ROW = 6;
+
+/** A service whose operations are asked with every row. */
+export interface Matrix {
+  /** What the summary at the end calls it. */
+  readonly title: string;
+  readonly operations: readonly { readonly id: string; readonly method: string }[];
+  readonly rows: MatrixRows;
+  /** Is asked for once the tests run. */
+  readonly world: () => MatrixWorld;
+}
+
+/** Defines the tests of V1 in docs/specs/visibility.md, one for each row, and one that every operation has a row. */
+export const describeMatrix = ({ title, operations, rows, world }: Matrix): void => {
+  it('V1: every operation has a row', () => {
+    expect(findUnmatched(operations, rows)).toEqual([]);
+  });
+
+  describe.each(operations.map(({ id, method }) => [id, method] as const))('V1: %s', (id, method) => {
+    it.each((rows[id] ?? []).map((row) => [row.path, JSON.stringify(row.body) ?? '', row] as const))(
+      'answers a key that does not see a thing as if there were none, and one that sees it: %s %s',
+      async (_path, _body, row) => {
+        expect(await askRow(method, row, world())).toEqual([]);
+      },
+    );
+  });
+
+  afterAll(() => {
+    const ways = Object.values(rows).flat().length;
+    process.stdout.write(
+      `visibility of ${title}: ${operations.length} operations, ${ways} ways to name a thing, ${ways * REQUESTS_OF_A_ROW} requests\n`,
+    );
+  });
+};
 
 export interface MatrixWorld {
   readonly workspaceId: string;

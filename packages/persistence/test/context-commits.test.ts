@@ -10,21 +10,16 @@ import {
   writeInstances,
 } from '../src';
 import { newContext, write } from './context-fixtures';
-import { openTestWorkspace, type TestWorkspace } from './test-workspace';
+import { useTestWorkspace } from './test-workspace';
 
-let workspace: TestWorkspace;
+const workspace = useTestWorkspace('context_commits');
+const { inside } = workspace;
 let contextId: string;
-const inside = <T>(work: (transaction: Transaction) => Promise<T>): Promise<T> =>
-  workspace.database.inWorkspace(workspace.access, work);
 const save = (t: Transaction, ...ids: string[]): Promise<readonly WrittenRow[]> =>
   mergeDirect(t, contextId, ids.map((instanceId) => ({ instanceId, facts: { id: instanceId } })), null); // prettier-ignore
 const outcome = (rows: readonly WrittenRow[]): Promise<CommitOutcome> =>
   inside((t) => findCommitOutcome(t, contextId, rows));
 
-beforeAll(async () => {
-  workspace = await openTestWorkspace('context_commits');
-});
-afterAll(() => workspace.close());
 beforeEach(async () => {
   contextId = randomUUID();
   await inside((t) => insertContext(t, newContext({ id: contextId })));

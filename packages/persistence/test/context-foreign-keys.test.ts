@@ -11,19 +11,17 @@ import {
   lockForeignKey,
   registerForeignKey,
   saveForeignKey,
-  type Transaction,
   writeLinks,
 } from '../src';
 import { asOwner } from './as-owner';
 import { newContext, saveInstances, write } from './context-fixtures';
-import { openTestWorkspace, type TestWorkspace } from './test-workspace';
+import { useTestWorkspace } from './test-workspace';
 
-let workspace: TestWorkspace;
+const workspace = useTestWorkspace('foreign_keys');
+const { inside } = workspace;
 const orders = newContext();
 const customers = newContext();
 const key = { contextId: orders.id, fact: 'k' };
-const inside = <T>(work: (transaction: Transaction) => Promise<T>): Promise<T> =>
-  workspace.database.inWorkspace(workspace.access, work);
 const state = async () => (await inside((t) => lockForeignKey(t, key)))?.state;
 const relate = (id: string, name: string) =>
   inside((t) =>
@@ -35,14 +33,12 @@ const relate = (id: string, name: string) =>
 const unrelate = (id: string) => inside((t) => deleteRelationship(t, customers, id));
 
 beforeAll(async () => {
-  workspace = await openTestWorkspace('foreign_keys');
   await inside(async (t) => {
     await insertContext(t, orders);
     await insertContext(t, customers);
     await saveInstances(t, orders.id, ['a', 'b', 'c'].map((id) => write(id, { k: 'x' }))); // prettier-ignore
   });
 });
-afterAll(() => workspace.close());
 
 it('C154: a relationship never stands without its foreign key, which loses its links with the last relationship that needs it', async () => {
   const [one, two] = [randomUUID(), randomUUID()];

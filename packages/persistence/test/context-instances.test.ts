@@ -34,21 +34,16 @@ import {
 } from '../src';
 import { asOwner } from './as-owner';
 import { execution, newContext, saveInstances, write } from './context-fixtures';
-import { openTestWorkspace, type TestWorkspace } from './test-workspace';
+import { useTestWorkspace } from './test-workspace';
 
-let workspace: TestWorkspace;
+const workspace = useTestWorkspace('context_instances');
+const { inside } = workspace;
 let contextId: string;
-const inside = <T>(work: (transaction: Transaction) => Promise<T>): Promise<T> =>
-  workspace.database.inWorkspace(workspace.access, work);
 const lock = (instanceIds: readonly string[], options: { create?: boolean; ticketId?: string } = {}) =>
   inside((t) => lockInstances(t, { contextId, instanceIds, create: true, ...options }));
 const find = (...ids: string[]) => inside((t) => findInstances(t, contextId, ids));
 const LEASE = { leaseMs: 60_000 };
 
-beforeAll(async () => {
-  workspace = await openTestWorkspace('context_instances');
-});
-afterAll(() => workspace.close());
 beforeEach(async () => {
   contextId = randomUUID();
   await inside((t) => insertContext(t, newContext({ id: contextId })));

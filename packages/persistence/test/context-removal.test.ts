@@ -14,12 +14,12 @@ import {
   removeContextStep,
   sweepExpiredInstances,
   takeTickets,
-  type Transaction,
 } from '../src';
 import { query } from '../src/connection/query';
+import { boundDeletes } from '../src/testing';
 import { asOwner } from './as-owner';
 import { newContext } from './context-fixtures';
-import { openTestWorkspace, type TestWorkspace } from './test-workspace';
+import { useTestWorkspace } from './test-workspace';
 
 const INSTANCES = 40;
 const HISTORY = 5;
@@ -28,11 +28,10 @@ const MOST = 10;
 const BOUNDS = { rows: MOST, history: MOST, bytes: 1_000_000 };
 const DATA = ['context_history', 'context_links', 'context_registrations', 'context_instances'];
 
-let workspace: TestWorkspace;
+const workspace = useTestWorkspace('context_removal');
+const { inside } = workspace;
 let id: string;
 let slug: string;
-const inside = <T>(work: (transaction: Transaction) => Promise<T>): Promise<T> =>
-  workspace.database.inWorkspace(workspace.access, work);
 const step = (bounds = BOUNDS) => removeContextStep(workspace.database, bounds);
 const sweep = (bounds = BOUNDS) => sweepExpiredInstances(workspace.database, bounds);
 const count = async (table: string, contextId = id): Promise<number> => {
@@ -43,28 +42,7 @@ const count = async (table: string, contextId = id): Promise<number> => {
 };
 const removals = () => asOwner(workspace.url, 'select stage, after, history::int, links::int, instances::int from context_removals'); // prettier-ignore
 
-beforeAll(async () => {
-  workspace = await openTestWorkspace('context_removal');
-  await asOwner(
-    workspace.url,
-    /* sql */ `create function bound_deletes() returns trigger language plpgsql as $$
-      declare
-        claim text := 'test.deleted_' || tg_table_name;
-        deleted integer := coalesce(nullif(current_setting(claim, true), '')::integer, 0) + 1;
-      begin
-        if deleted > ${MOST} then raise exception 'one transaction deletes more than ${MOST} rows of %', tg_table_name; end if;
-        perform set_config(claim, deleted::text, true);
-        return old;
-      end $$`,
-  );
-  for (const table of DATA) {
-    await asOwner(
-      workspace.url,
-      `create trigger bound_deletes before delete on ${table} for each row execute function bound_deletes()`,
-    );
-  }
-});
-afterAll(() => workspace.close());
+beforeAll(() => boundDeletes(workspace.url, DATA, MOST));
 beforeEach(async () => {
   id = randomUUID();
   slug = `orders-${id.slice(0, 8)}`;

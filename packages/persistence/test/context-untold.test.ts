@@ -12,18 +12,16 @@ import {
   saveUntoldProgress,
   sweepExpiredInstances,
   takeUntold,
-  type Transaction,
   writeLinks,
 } from '../src';
 import { asOwner } from './as-owner';
 import { newContext, saveInstances, write } from './context-fixtures';
-import { openTestWorkspace, type TestWorkspace } from './test-workspace';
+import { useTestWorkspace } from './test-workspace';
 
-let workspace: TestWorkspace;
+const workspace = useTestWorkspace('context_untold');
+const { inside } = workspace;
 const orders = newContext();
 const customers = newContext();
-const inside = <T>(work: (transaction: Transaction) => Promise<T>): Promise<T> =>
-  workspace.database.inWorkspace(workspace.access, work);
 const take = (leaseMs = 60_000, most = 10) => takeUntold(workspace.database, { leaseMs, most });
 const endLeases = () => asOwner(workspace.url, "update context_untold set lease_until = now() - interval '1 s'");
 const linksOf = (contextId: string) =>
@@ -35,7 +33,6 @@ const save = (contextId: string, ids: readonly string[], ttl?: number) =>
   inside((t) => saveInstances(t, contextId, ids.map((id) => write(id)), ttl)); // prettier-ignore
 
 beforeAll(async () => {
-  workspace = await openTestWorkspace('context_untold');
   await inside(async (t) => {
     await insertContext(t, orders);
     await insertContext(t, customers);
@@ -45,7 +42,6 @@ beforeAll(async () => {
     });
   });
 });
-afterAll(() => workspace.close());
 beforeEach(async () => {
   for (const table of ['context_untold', 'context_links', 'context_instances'])
     await asOwner(workspace.url, `delete from ${table}`);

@@ -10,19 +10,13 @@ import {
 } from '../src';
 import { asOwner } from './as-owner';
 import { newContext, saveInstances, write } from './context-fixtures';
-import { openTestWorkspace, type TestWorkspace } from './test-workspace';
+import { useTestWorkspace } from './test-workspace';
 
-let workspace: TestWorkspace;
+const workspace = useTestWorkspace('related_pieces');
+const { inside } = workspace;
 let contextId: string;
-const inside = <T>(work: (transaction: Transaction) => Promise<T>): Promise<T> =>
-  workspace.database.inWorkspace(workspace.access, work);
 const range = (length: number): number[] => Array.from({ length }, (_, index) => index);
 const wanted = (key: string, defaultValue: unknown = null): WantedFact => ({ key, defaultValue });
-
-beforeAll(async () => {
-  workspace = await openTestWorkspace('related_pieces');
-});
-afterAll(() => workspace.close());
 
 // In an order that is not that of the ids, nor that of UTF-16 units.
 const ids = ['c2', 'c1', '\u{1F600}', '\uFFFD'];

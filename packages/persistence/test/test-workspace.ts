@@ -1,4 +1,11 @@
-import { type Database, type DatabaseSettings, ensureWorkspace, openDatabase, type WorkspaceAccess } from '../src';
+import {
+  type Database,
+  type DatabaseSettings,
+  ensureWorkspace,
+  openDatabase,
+  type Transaction,
+  type WorkspaceAccess,
+} from '../src';
 import { migratedDatabase } from './fresh-database';
 
 /** A migrated database of its own with one workspace, opened as a service opens it. */
@@ -43,5 +50,39 @@ export const openTestWorkspace = async (label: string): Promise<TestWorkspace> =
       await Promise.all(opened.map((database) => database.close()));
       await drop();
     },
+  };
+};
+
+/** The workspace that all tests of a file share. */
+export interface SharedTestWorkspace extends Omit<TestWorkspace, 'close'> {
+  /** Runs work in a transaction of the workspace, without restriction. */
+  inside<T>(work: (transaction: Transaction) => Promise<T>): Promise<T>;
+}
+
+/** Opens a workspace before the tests of the file and closes it after them; it can be used from the first hook on. */
+export const useTestWorkspace = (label: string): SharedTestWorkspace => {
+  let opened: TestWorkspace | undefined;
+  const workspace = (): TestWorkspace => {
+    if (opened === undefined) throw new Error('The workspace is opened before the first test.');
+    return opened;
+  };
+  beforeAll(async () => {
+    opened = await openTestWorkspace(label);
+  });
+  afterAll(() => opened?.close());
+  return {
+    get url() {
+      return workspace().url;
+    },
+    get database() {
+      return workspace().database;
+    },
+    get access() {
+      return workspace().access;
+    },
+    restrictedTo: (...userGroups) => workspace().restrictedTo(...userGroups),
+    addWorkspace: (slug) => workspace().addWorkspace(slug),
+    open: (settings) => workspace().open(settings),
+    inside: (work) => workspace().database.inWorkspace(workspace().access, work),
   };
 };

@@ -1,3 +1,4 @@
+import { boundDeletes } from '@decision/persistence/testing';
 import { createMetrics } from '@decision/service-kit';
 import { Client } from 'pg';
 import { createUpkeepTeller } from '../src/upkeep/tell-upkeep';
@@ -37,25 +38,7 @@ const rowsOf = async (contextId: string) => {
 beforeAll(async () => {
   api = await startContextsApi();
   beside = await startContextsApi({ beside: api });
-  await asOwner(
-    [
-      /* sql */ `create function bound_deletes() returns trigger language plpgsql as $$
-      declare
-        claim text := 'test.deleted_' || tg_table_name;
-        deleted integer := coalesce(nullif(current_setting(claim, true), '')::integer, 0) + 1;
-      begin
-        if deleted > ${MOST} then raise exception 'one transaction deletes more than ${MOST} rows of %', tg_table_name; end if;
-        perform set_config(claim, deleted::text, true);
-        return old;
-      end $$`,
-    ],
-    ...TABLES.map(
-      (table) =>
-        [
-          `create trigger bound_deletes before delete on ${table} for each row execute function bound_deletes()`,
-        ] as const,
-    ),
-  );
+  await boundDeletes(api.databaseUrl, TABLES, MOST);
 });
 afterAll(async () => {
   await beside.stop();

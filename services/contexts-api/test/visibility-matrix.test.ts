@@ -1,13 +1,5 @@
 import { operations } from '@decision/contracts';
-import {
-  askRow,
-  findUnmatched,
-  type MatrixKeys,
-  type MatrixRows,
-  type MatrixWorld,
-  REQUESTS_OF_A_ROW,
-  watchTables,
-} from '@decision/local-stack';
+import { describeMatrix, type MatrixKeys, type MatrixRows, type MatrixWorld, watchTables } from '@decision/local-stack';
 import { saveFolder, saveValues } from '@decision/persistence';
 import { Client } from 'pg';
 import { type ContextsApiUnderTest, startContextsApi } from './contexts-api-under-test';
@@ -196,22 +188,4 @@ afterAll(async () => {
   await api.stop();
 });
 
-it('V1: every operation has a row', () => {
-  expect(findUnmatched(own, ROWS)).toEqual([]);
-});
-
-describe.each(own.map(({ id, method }) => [id, method] as const))('V1: %s', (id, method) => {
-  it.each((ROWS[id] ?? []).map((row) => [row.path, JSON.stringify(row.body) ?? '', row] as const))(
-    'answers a key that does not see a thing as if there were none, and one that sees it: %s %s',
-    async (_path, _body, row) => {
-      expect(await askRow(method, row, world)).toEqual([]);
-    },
-  );
-});
-
-afterAll(() => {
-  const rows = Object.values(ROWS).flat().length;
-  process.stdout.write(
-    `visibility of contexts: ${own.length} operations, ${rows} ways to name a thing, ${rows * REQUESTS_OF_A_ROW} requests\n`,
-  );
-});
+describeMatrix({ title: 'contexts', operations: own, rows: ROWS, world: () => world });

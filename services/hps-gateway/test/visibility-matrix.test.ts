@@ -2,13 +2,11 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { openCache } from '@decision/cache';
 import { chunkInputs, joinResults, operations } from '@decision/contracts';
 import {
-  askRow,
-  findUnmatched,
+  describeMatrix,
   type MatrixKeys,
   type MatrixRow,
   type MatrixRows,
   type MatrixWorld,
-  REQUESTS_OF_A_ROW,
   testStack,
   watchTables,
 } from '@decision/local-stack';
@@ -208,22 +206,4 @@ const call: MatrixWorld['call'] = async ({ method, path, body, key }) => {
   return { status: response.status, body: parts.map((part) => JSON.parse(part) as unknown) };
 };
 
-it('V1: every operation has a row', () => {
-  expect(findUnmatched(own, ROWS)).toEqual([]);
-});
-
-describe.each(own.map(({ id, method }) => [id, method] as const))('V1: %s', (id, method) => {
-  it.each((ROWS[id] ?? []).map((row) => [row.path, JSON.stringify(row.body) ?? '', row] as const))(
-    'answers a key that does not see a thing as if there were none, and one that sees it: %s %s',
-    async (_path, _body, row) => {
-      expect(await askRow(method, row, world)).toEqual([]);
-    },
-  );
-});
-
-afterAll(() => {
-  const rows = Object.values(ROWS).flat().length;
-  process.stdout.write(
-    `visibility of solving: ${own.length} operations, ${rows} ways to name a thing, ${rows * REQUESTS_OF_A_ROW} requests\n`,
-  );
-});
+describeMatrix({ title: 'solving', operations: own, rows: ROWS, world: () => world });

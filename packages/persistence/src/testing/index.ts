@@ -1,1 +1,2 @@
+export { boundDeletes } from './bound-deletes';
 export { createMigratedDatabase } from './migrated-database';

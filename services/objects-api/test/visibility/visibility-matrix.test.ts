@@ -1,12 +1,5 @@
 import { operations } from '@decision/contracts';
-import {
-  askRow,
-  findUnmatched,
-  type MatrixKeys,
-  type MatrixWorld,
-  REQUESTS_OF_A_ROW,
-  watchTables,
-} from '@decision/local-stack';
+import { describeMatrix, type MatrixKeys, type MatrixWorld, watchTables } from '@decision/local-stack';
 import { Client } from 'pg';
 import { type ObjectsApiUnderTest, startObjectsApi } from '../objects-api-under-test';
 import { ROWS } from './visibility-rows';
@@ -56,22 +49,4 @@ const call: MatrixWorld['call'] = async ({ method, path, body, key }) => {
 const namesOfMetrics = (text: string): readonly string[] =>
   text.split('\n').filter((line) => line.startsWith('# TYPE'));
 
-it('V1: every operation has a row', () => {
-  expect(findUnmatched(own, ROWS)).toEqual([]);
-});
-
-describe.each(own.map(({ id, method }) => [id, method] as const))('V1: %s', (id, method) => {
-  it.each((ROWS[id] ?? []).map((row) => [row.path, JSON.stringify(row.body) ?? '', row] as const))(
-    'answers a key that does not see a thing as if there were none, and one that sees it: %s %s',
-    async (_path, _body, row) => {
-      expect(await askRow(method, row, world)).toEqual([]);
-    },
-  );
-});
-
-afterAll(() => {
-  const rows = Object.values(ROWS).flat().length;
-  process.stdout.write(
-    `visibility of objects: ${own.length} operations, ${rows} ways to name a thing, ${rows * REQUESTS_OF_A_ROW} requests\n`,
-  );
-});
+describeMatrix({ title: 'objects', operations: own, rows: ROWS, world: () => world });
