@@ -2,7 +2,7 @@
 
 module.exports = {
   preset: '@decision/tooling',
-  globalSetup: require.resolve('@decision/local-stack/jest/global-setup'),
-  globalTeardown: require.resolve('@decision/local-stack/jest/global-teardown'),
+  globalSetup: require.resolve('./jest/global-setup.js'),
+  globalTeardown: require.resolve('./jest/global-teardown.js'),
   testTimeout: 180_000,
 };

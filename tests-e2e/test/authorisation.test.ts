@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { createApiKey, ensureWorkspace, openDatabase } from '@decision/persistence';
 import { generateApiKey } from '@decision/service-kit';
-import { type Answer, call, type FleetUnderTest, startFleetUnderTest } from './fleet-under-test';
+import { type Answer, call } from './fleet-under-test';
+import { enterExampleWorkspace, type SharedFleet } from './shared-fleet';
 
 const SECONDS = 1_000;
 const WORKSPACES = ['alpha', 'beta'] as const;
@@ -21,18 +22,14 @@ const RULES: Readonly<Record<Workspace, Readonly<Record<string, readonly string[
 const SLUGS = [...new Set(Object.values(RULES).flatMap((rules) => Object.keys(rules))), 'no-such-rule'];
 const SELECTORS = ['', '/latest', '/1', '/2', '/staging'];
 
-let service: FleetUnderTest;
+let service: SharedFleet;
 const keys = new Map<string, string>();
 const keyOf = (workspace: Workspace, name: string): string => keys.get(`${workspace} ${name}`) ?? '';
 
 beforeAll(async () => {
-  service = await startFleetUnderTest();
+  service = await enterExampleWorkspace();
   for (const workspace of WORKSPACES) await fill(workspace);
 }, 360 * SECONDS);
-
-afterAll(async () => {
-  await service?.stop();
-}, 180 * SECONDS);
 
 /** Makes a workspace with its keys and rules. */
 const fill = async (workspace: Workspace): Promise<void> => {

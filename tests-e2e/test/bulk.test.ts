@@ -7,6 +7,7 @@ let service: FleetUnderTest;
 
 beforeAll(async () => {
   service = await startFleetUnderTest({
+    examples: ['shipping-price'],
     environment: { 'hps-gateway': { HTTP_BODY_LIMIT_BYTES: String(128 * MIB), BULK_MAX_ITEMS: '1200000' } },
   });
 }, 360 * SECONDS);

@@ -26,7 +26,7 @@ const connect = (url: string) => {
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'cache-faults-'));
   stack = await startStack({ directory, downloads: join(repositoryRoot, '.local/downloads'), durable: false });
-  service = await startFleetUnderTest({ addresses: stack });
+  service = await startFleetUnderTest({ addresses: stack, examples: ['shipping-price'] });
   redis = await connect(stack.cacheUrl);
 }, 540 * SECONDS);
 

@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { type FleetUnderTest, startFleetUnderTest } from './fleet-under-test';
+import { enterOwnWorkspace, type SharedFleet } from './shared-fleet';
 
-let fleet: FleetUnderTest;
+let fleet: SharedFleet;
 
 beforeAll(async () => {
-  fleet = await startFleetUnderTest();
+  fleet = await enterOwnWorkspace();
 }, 360_000);
-afterAll(() => fleet.stop(), 90_000);
 
 const field = (key: string, type: string) => ({ key, name: key, type });
 const call = (method: string, path: string, body?: unknown) => fleet.call(method, `/api/v1${path}`, body);

@@ -19,6 +19,7 @@ beforeAll(async () => {
   stack = await startStack({ directory, downloads: join(repositoryRoot, '.local/downloads'), durable: false });
   service = await startFleetUnderTest({
     addresses: stack,
+    examples: ['shipping-price', 'loan-pre-check'],
     environment: {
       'hps-gateway': { RPC_TIMEOUT_MS: String(RPC_TIMEOUT_MS) },
       'solve-worker': { WORKER_SESSION_TIMEOUT_MS: String(3 * RPC_TIMEOUT_MS) },
@@ -159,6 +160,7 @@ describe('with two processes of each service', () => {
   beforeAll(async () => {
     fleet = await startFleetUnderTest({
       addresses: stack,
+      examples: ['shipping-price'],
       replicas: Object.fromEntries(SERVICES.map((name) => [name, 2])),
       environment: Object.fromEntries(SERVICES.map((name) => [name, DRAIN])),
     });

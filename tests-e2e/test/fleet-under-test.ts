@@ -1,4 +1,6 @@
-import { resolve } from 'node:path';
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { type ServiceName } from '@decision/contracts';
 import { type Fleet, prepareServers, seedExamples, type ServerAddresses, startFleet } from '@decision/launcher';
 import { testStack } from '@decision/local-stack';
@@ -6,7 +8,7 @@ import { createDatabase, dropDatabase } from '@decision/persistence';
 
 export const repositoryRoot = resolve(__dirname, '../..');
 
-/** A running fleet with the examples in it. */
+/** A running fleet, with examples in it. */
 export interface FleetUnderTest {
   readonly fleet: Fleet;
   readonly baseUrl: string;
@@ -14,8 +16,7 @@ export interface FleetUnderTest {
   readonly databaseUrl: string;
   /** Everything that the services printed, for messages of failing tests. */
   readonly lines: readonly string[];
-  /** Sends JSON with the admin key; `body` undefined sends none. */
-  call(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<Answer>;
+  readonly call: Call;
   stop(): Promise<void>;
 }
 
@@ -25,7 +26,17 @@ export interface Answer {
   readonly headers: Headers;
 }
 
+/** Sends JSON to a path of the ingress, with the admin key; `body` undefined sends none. */
+export type Call = (
+  method: string,
+  path: string,
+  body?: unknown,
+  headers?: Readonly<Record<string, string>>,
+) => Promise<Answer>;
+
 export interface FleetUnderTestOptions {
+  /** Slugs of the examples that it holds, of those that are plain files; default: all examples. */
+  readonly examples?: readonly string[];
   readonly environment?: Partial<Record<ServiceName, Readonly<Record<string, string>>>>;
   /** Processes of each service; default: one. */
   readonly replicas?: Partial<Record<ServiceName, number>>;
@@ -63,7 +74,7 @@ export const startFleetUnderTest = async (options: FleetUnderTestOptions = {}): 
   });
   try {
     await fleet.ready(READY_DEADLINE_MS);
-    await seedExamples(repositoryRoot, fleet.baseUrl, apiKey);
+    await seed(fleet.baseUrl, apiKey, options.examples);
   } catch (error) {
     await fleet.stop();
     throw new Error(`The fleet did not start:\n${lines.slice(-40).join('\n')}`, { cause: error });
@@ -74,14 +85,33 @@ export const startFleetUnderTest = async (options: FleetUnderTestOptions = {}): 
     apiKey,
     databaseUrl,
     lines,
-    call: (method, path, body, headers) =>
-      call(`${fleet.baseUrl}${path}`, method, body, { 'x-api-key': apiKey, ...headers }),
+    call: callWith({ baseUrl: fleet.baseUrl, apiKey }),
     stop: async () => {
       await fleet.stop();
       await dropDatabase(servers.databaseUrl, name);
     },
   };
 };
+
+const seed = async (baseUrl: string, apiKey: string, examples: readonly string[] | undefined): Promise<void> => {
+  if (examples === undefined) await seedExamples(repositoryRoot, baseUrl, apiKey);
+  else for (const slug of examples) await publishExample(callWith({ baseUrl, apiKey }), slug);
+};
+
+/** Publishes one of the example rules, as a rule of its own: ids are unique across workspaces. */
+export const publishExample = async (send: Call, slug: string): Promise<void> => {
+  const file = join(repositoryRoot, 'examples/starter/rules', `${slug}.json`);
+  const { rule } = JSON.parse(readFileSync(file, 'utf8')) as { rule: object }; // our own file; the import checks it
+  const own = { ...rule, id: randomUUID(), _publish: true };
+  const answer = await send('POST', '/api/v1/admin/rules/import', { rule: own });
+  if (answer.status !== 200) throw new Error(`${file} was refused: ${JSON.stringify(answer.body)}`);
+};
+
+/** Calls with the key of a workspace. */
+export const callWith =
+  ({ baseUrl, apiKey }: { readonly baseUrl: string; readonly apiKey: string }): Call =>
+  (method, path, body, headers) =>
+    call(`${baseUrl}${path}`, method, body, { 'x-api-key': apiKey, ...headers });
 
 /** One HTTP call; a text body is sent as it is, anything else as JSON. */
 export const call = async (

@@ -1,10 +1,10 @@
 import { gzipSync } from 'node:zlib';
 import * as fc from 'fast-check';
-import { type FleetUnderTest, startFleetUnderTest } from './fleet-under-test';
+import { enterExampleWorkspace, type SharedFleet } from './shared-fleet';
 
 const SECONDS = 1_000;
 const REQUESTS = 1_000;
-let service: FleetUnderTest;
+let service: SharedFleet;
 let gatewayUrl: string;
 let calls: readonly Call[];
 
@@ -27,8 +27,8 @@ interface Described {
 }
 
 beforeAll(async () => {
-  service = await startFleetUnderTest();
-  gatewayUrl = service.fleet.services.get('hps-gateway')?.url ?? '';
+  service = await enterExampleWorkspace();
+  gatewayUrl = service.urlOf('hps-gateway');
   const document = (await (await fetch(`${gatewayUrl}/openapi.json`)).json()) as Document;
   calls = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, described]) => ({
@@ -39,10 +39,6 @@ beforeAll(async () => {
     })),
   );
 }, 360 * SECONDS);
-
-afterAll(async () => {
-  await service?.stop();
-}, 180 * SECONDS);
 
 const odd = fc.constantFrom(
   '__proto__',

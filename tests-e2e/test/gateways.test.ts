@@ -9,7 +9,7 @@ let service: FleetUnderTest;
 const further: FurtherGateway[] = [];
 
 beforeAll(async () => {
-  service = await startFleetUnderTest();
+  service = await startFleetUnderTest({ examples: ['shipping-price'] });
 }, 360 * SECONDS);
 
 afterAll(async () => {
@@ -231,3 +231,13 @@ it(
   },
   180 * SECONDS,
 );
+
+it('slows whoever tries keys at the gateway, and not whoever has one', async () => {
+  const guess = () => service.call('POST', '/api/v1/solve/shipping-price', { weight: 1 }, { 'x-api-key': 'nonsense' });
+  const [valid, ...answers] = await Promise.all([
+    service.call('POST', '/api/v1/solve/shipping-price', { weight: 1 }),
+    ...Array.from({ length: 200 }, guess),
+  ]);
+  expect(valid?.status).toBe(200);
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([401, 429]));
+}, 360_000);

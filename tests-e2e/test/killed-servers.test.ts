@@ -40,7 +40,7 @@ beforeAll(async () => {
     onProgress: ({ server, message }) => events.push(`${server}: ${message}`),
   });
   const environment = { 'hps-gateway': { RPC_TIMEOUT_MS: String(RPC_TIMEOUT_MS) } };
-  service = await startFleetUnderTest({ addresses: stack, environment });
+  service = await startFleetUnderTest({ addresses: stack, examples: [], environment });
   let id: string | undefined;
   for (let version = 1; version <= VERSIONS; version += 1) {
     const rule = { ...nonceRule(version), ...(id === undefined ? {} : { id }), _publish: true };

@@ -27,7 +27,7 @@ const further: ServiceProcess[] = [];
 
 beforeAll(async () => {
   const environment = { 'hps-gateway': { RPC_TIMEOUT_MS: String(RPC_TIMEOUT_MS) } };
-  service = await startFleetUnderTest({ environment });
+  service = await startFleetUnderTest({ examples: [], environment });
   let id: string | undefined;
   for (let version = 1; version <= VERSIONS; version += 1) {
     const rule = { ...nonceRule(version), ...(id === undefined ? {} : { id }), _publish: true };

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type FleetUnderTest, repositoryRoot, startFleetUnderTest } from './fleet-under-test';
+import { repositoryRoot } from './fleet-under-test';
+import { enterExampleWorkspace, type SharedFleet } from './shared-fleet';
 
-let fleet: FleetUnderTest;
+let fleet: SharedFleet;
 
 beforeAll(async () => {
-  fleet = await startFleetUnderTest();
+  fleet = await enterExampleWorkspace();
 }, 360_000);
-afterAll(() => fleet?.stop(), 30_000);
 
 interface Shown {
   readonly path: string;

@@ -13,7 +13,7 @@ let announcedTo: FurtherGateway;
 let deaf: FurtherGateway;
 
 beforeAll(async () => {
-  service = await startFleetUnderTest();
+  service = await startFleetUnderTest({ examples: [] });
   announcedTo = await startFurtherGateway(service);
   deaf = await startFurtherGateway(service, { CACHE_URL: '' });
   await Promise.all([becomesReady(announcedTo), becomesReady(deaf)]);

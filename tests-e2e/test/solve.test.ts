@@ -1,17 +1,15 @@
 import { randomUUID } from 'node:crypto';
+import { serviceNames } from '@decision/contracts';
 import { readExamples } from '@decision/launcher';
-import { type FleetUnderTest, repositoryRoot, startFleetUnderTest } from './fleet-under-test';
+import { repositoryRoot } from './fleet-under-test';
+import { enterExampleWorkspace, type SharedFleet } from './shared-fleet';
 
 const SECONDS = 1_000;
-let service: FleetUnderTest;
+let service: SharedFleet;
 
 beforeAll(async () => {
-  service = await startFleetUnderTest();
+  service = await enterExampleWorkspace();
 }, 360 * SECONDS);
-
-afterAll(async () => {
-  await service?.stop();
-}, 180 * SECONDS);
 
 const rule = (slug: string, price: number) => ({
   slug,
@@ -340,7 +338,7 @@ describe('operations', () => {
   });
 
   it('serves the OpenAPI document and metrics of each service', async () => {
-    for (const { url } of service.fleet.services.values()) {
+    for (const url of serviceNames.map(service.urlOf)) {
       const document = (await (await fetch(`${url}/openapi.json`)).json()) as { openapi: string };
       expect(document.openapi).toBe('3.1.0');
       expect(await (await fetch(`${url}/api/metrics`)).text()).toContain('process_cpu_seconds_total');

@@ -72,7 +72,12 @@ const createTopics = async (
   }
 };
 
-const ensureAdminKey = async (databaseUrl: string, workspaceId: string, known: string | undefined): Promise<string> => {
+/** The known key where it may act in the workspace, else a new one with the role "admin". Takes the URL of an administrator of the database. */
+export const ensureAdminKey = async (
+  databaseUrl: string,
+  workspaceId: string,
+  known: string | undefined,
+): Promise<string> => {
   const database = openDatabase({ url: databaseUrl, applicationName: 'launcher', poolMax: 1 });
   try {
     const parts = known === undefined ? undefined : parseApiKey(known);

@@ -1,0 +1,53 @@
+import { rmSync } from 'node:fs';
+import { createServer, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { type FleetUnderTest } from './fleet-under-test';
+import { type SharedFleetAnswer } from './shared-fleet';
+
+/**
+ * `shared-fleet-host DIRECTORY`: starts one fleet when the first client connects to the socket in the directory, and tells every client where it is.
+ * Stops it and deletes the directory when standard input ends, which it does when the process that started this one dies.
+ */
+const main = async (directory: string): Promise<void> => {
+  let fleet: Promise<FleetUnderTest> | undefined;
+  const server = createServer((client) => {
+    client.on('error', () => undefined); // a test file that was ended meanwhile
+    fleet ??= start();
+    void answer(client, fleet);
+  });
+  server.listen(join(directory, 'socket'));
+  await untilAbandoned();
+  server.close();
+  await (await fleet?.catch(() => undefined))?.stop();
+  rmSync(directory, { recursive: true, force: true });
+};
+
+/** Loads the code of the fleet only now: most runs of single files need none of it. */
+const start = async (): Promise<FleetUnderTest> => (await import('./fleet-under-test.js')).startFleetUnderTest();
+
+const answer = async (client: Socket, fleet: Promise<FleetUnderTest>): Promise<void> => {
+  client.end(JSON.stringify(await fleet.then(describe, refuse)));
+};
+
+const describe = ({ baseUrl, apiKey, databaseUrl, fleet: { services } }: FleetUnderTest): SharedFleetAnswer => ({
+  ...{ baseUrl, apiKey, databaseUrl },
+  urls: Object.fromEntries([...services].map(([name, { url }]) => [name, url])),
+});
+
+const refuse = (error: unknown): SharedFleetAnswer => ({
+  refusal: error instanceof Error ? error.message : String(error),
+});
+
+const untilAbandoned = (): Promise<void> =>
+  new Promise((resolve) => {
+    process.stdin.once('end', resolve).once('close', resolve).once('error', resolve).resume();
+    process.once('SIGTERM', resolve);
+  });
+
+main(process.argv[2] ?? '').then(
+  () => process.exit(0),
+  (error: unknown) => {
+    process.stderr.write(`The shared fleet: ${String(error)}\n`);
+    process.exit(1);
+  },
+);
