@@ -2,26 +2,17 @@ import { operatorCatalogue, type OperatorEntry } from '../../src';
 
 const TYPES = ['number', 'string', 'boolean', 'date', 'list'] as const;
 
-/** The page of all operators, as the catalogue has them. */
-export const operatorsPage = (): string => `# Operators
+/** A table of the operators for each type, as the catalogue has them. */
+export const operatorsTables = (): string => TYPES.map(section).join('\n\n');
 
-Every operator of a condition, by the type of its field. Names are exact. The examples hold at 2026-05-13T12:00:00Z, a Wednesday; what missing
-values, other types, dates and texts mean is said in \`docs/specs/engine.md\`.
-
-This page is made from the catalogue of the engine, which \`GET /api/v1/admin/operators\` answers too; to write it again, run
-\`WRITE_DOCS=1 npx jest operators-page\` in \`packages/engine\`.
-${TYPES.map(section).join('')}`;
-
-const section = (type: (typeof TYPES)[number]): string => `
-## ${type}
+const section = (type: (typeof TYPES)[number]): string => `## ${type}
 
 | operator | arguments | meaning | example | matches | does not match |
 | -------- | --------- | ------- | ------- | ------- | -------------- |
 ${operatorCatalogue
   .filter((entry) => entry.type === type)
   .map(row)
-  .join('\n')}
-`;
+  .join('\n')}`;
 
 const row = ({ op, args, meaning, example }: OperatorEntry): string =>
   `| ${[

@@ -1,8 +1,6 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { builtInRoles, entitlementNames, entitlements, type Entitlement, operations } from '@decision/contracts';
+import { writtenPart } from '@decision/tooling/written-part';
 
-const page = readFileSync(join(__dirname, '../../../../docs/roles.md'), 'utf8');
 const roles = Object.entries(builtInRoles) as [string, readonly Entitlement[]][]; // its own entries
 
 /** Who may do what: a row an entitlement, a column a built-in role. */
@@ -26,11 +24,11 @@ const callsTable = (): string =>
 
 describe('docs/roles.md', () => {
   it('says who may do what, as the code does', () => {
-    expect(page).toContain(`\n${rolesTable()}\n`);
+    expect(writtenPart('roles.md', 'entitlements', rolesTable())).toBe(rolesTable());
   });
 
   it('says what each call asks for, as the code does', () => {
-    expect(page).toContain(`\n${callsTable()}\n`);
+    expect(writtenPart('roles.md', 'calls', callsTable())).toBe(callsTable());
   });
 });
 
