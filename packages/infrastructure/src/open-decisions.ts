@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { type Broker } from '@decision/broker';
 import { createDecisionLog, createUsageCounter, type DecisionLogWriter, tellAll } from '@decision/execution';
 import { addUsage, type Database, refusesValues } from '@decision/persistence';
-import { createEventCounter } from '@decision/service-kit';
+import { createDecisionLogObserver, exportQueue } from './measure/producer-observer';
 import { type Opening } from './opening';
 
 export interface DecisionsConfig {
@@ -38,8 +38,9 @@ const openDecisionLog = (broker: Broker, { config, logger, metrics, stopper }: D
   const producer = broker.createProducer({
     maxQueuedMessages: MAX_QUEUED,
     maxQueuedBytes: config.decisionLogBufferBytes,
-    onEvent: createEventCounter(metrics, 'decision_log'),
+    onEvent: createDecisionLogObserver(metrics),
   });
+  exportQueue(metrics, 'decision_log', producer);
   // Attempts go on behind; what waits is kept within the bounds.
   producer.connect().catch((error: unknown) => logger.warn({ err: error }, 'The decision log has no broker yet.'));
   const decisions = createDecisionLog({

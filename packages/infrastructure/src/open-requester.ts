@@ -1,6 +1,6 @@
 import { type Broker, createRequester, type Requester } from '@decision/broker';
 import { type ConsumerGroupKey } from '@decision/contracts';
-import { createEventCounter } from '@decision/service-kit';
+import { createRequesterObserver, measureRequester } from './measure/measured-requester';
 import { type Opening } from './opening';
 
 export interface RequesterConfig {
@@ -21,8 +21,8 @@ export const openRequester = (
   const requester = createRequester(broker, {
     group,
     expectedPartitions: config.maxWorkers,
-    onEvent: createEventCounter(metrics, 'requester'),
+    onEvent: createRequesterObserver(metrics),
   });
   stopper.add('requester', (drainMs) => requester.stop({ drainMs }));
-  return requester;
+  return measureRequester(metrics, requester);
 };

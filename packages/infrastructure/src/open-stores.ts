@@ -1,6 +1,7 @@
 import { type Cache, openCache } from '@decision/cache';
 import { type Database, openDatabase, readCacheEntrySecret, requireDatabase } from '@decision/persistence';
-import { type cacheSettings, type Config, createEventCounter, type databaseSettings } from '@decision/service-kit';
+import { type cacheSettings, type Config, type databaseSettings } from '@decision/service-kit';
+import { createCacheObserver, exportConnections } from './measure/cache-observer';
 import { type Opening } from './opening';
 
 export interface Stores {
@@ -27,8 +28,9 @@ export const openStores = async ({ name, config, logger, metrics, stopper }: Ope
       signingSecret: await readCacheEntrySecret(database),
     },
     logger,
-    createEventCounter(metrics, 'cache'),
+    createCacheObserver(metrics),
   );
+  exportConnections(metrics, cache);
   stopper.add('cache', () => cache.close());
   return { database, cache };
 };

@@ -178,7 +178,11 @@ it('what upkeep removes is counted by row and logged by round', async () => {
   const removal = { contextId: orders.id, slug: 'gone', history: 50, links: 6, instances: 0, removed: 40 };
   tell({ type: 'context_removal', ...removal, done: false });
   tell({ type: 'context_removal', ...removal, removed: 2, done: true });
+  tell({ type: 'operations_taken_over', count: 5 });
+  tell({ type: 'instances_untold', count: 8 });
   const { text } = await metrics.render();
+  expect(text).toMatch(/decision_context_operations_taken_over_total\{[^}]*\} 5/);
+  expect(text).toMatch(/decision_context_instances_told_late_total\{[^}]*\} 8/);
   expect(text).toMatch(/decision_context_rows_removed_total\{cause="expired",[^}]*\} 7/);
   expect(text).toMatch(/decision_context_rows_removed_total\{cause="deleted",[^}]*\} 42/);
   expect(text).toMatch(/decision_upkeep_events_total\{type="context_removal",[^}]*\} 2/);

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { createResponder } from '@decision/broker';
 import { BRIEFLY_COMPILED_CELLS, createContextModels, createStoredRules } from '@decision/execution';
-import { openBroker, openDecisions, openEvaluationThreads, openStores } from '@decision/infrastructure';
-import { createEventCounter, runService, StartRefusal } from '@decision/service-kit';
+import { openBroker, openDecisions, openEvaluationThreads, openResponder, openStores } from '@decision/infrastructure';
+import { runService, StartRefusal } from '@decision/service-kit';
 import { createWorkerServer } from './app';
 import { settings } from './config';
 import { createHandler } from './handle';
@@ -24,9 +23,8 @@ runService({
         logger.warn({ err: error }, 'Values could not be read again; rules go on with those they have.'),
     });
 
-    broker.watchTopics([{ topic: 'solution' }, { topic: 'solutionResponse' }]);
     const decisions = openDecisions(broker, database, { config, logger, metrics, stopper });
-    const responder = createResponder(broker, {
+    const responder = openResponder(broker, metrics, {
       group: 'workers',
       workerId: `${hostname()}-${randomUUID().slice(0, 8)}`,
       sessionTimeoutMs: config.sessionTimeoutMs,
@@ -36,7 +34,6 @@ runService({
         ...{ library, threads, models: createContextModels(), decisions },
         onFault: ({ cause, ...fault }) => logger.error({ ...fault, err: cause }, 'A rule of a context had no answer.'),
       }),
-      onEvent: createEventCounter(metrics, 'responder'),
     });
     const server = createWorkerServer({
       config,

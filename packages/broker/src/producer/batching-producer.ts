@@ -87,6 +87,10 @@ class BatchingProducer implements Producer {
     return this.accepting ? this.sessions.reason() : 'stopped';
   }
 
+  queued(): { readonly messages: number; readonly bytes: number } {
+    return { messages: this.queue.length + this.inFlight.length, bytes: this.queue.bytes + this.inFlightBytes };
+  }
+
   isAvailable(): boolean {
     return this.accepting && this.availability.isAvailable();
   }
@@ -156,10 +160,8 @@ class BatchingProducer implements Producer {
 
   private isFullFor(bytes: number): boolean {
     const { maxQueuedMessages = DEFAULT_MAX_QUEUED_MESSAGES, maxQueuedBytes = DEFAULT_MAX_QUEUED_BYTES } = this.options;
-    return (
-      this.queue.length + this.inFlight.length >= maxQueuedMessages ||
-      this.queue.bytes + this.inFlightBytes + bytes > maxQueuedBytes
-    );
+    const queued = this.queued();
+    return queued.messages >= maxQueuedMessages || queued.bytes + bytes > maxQueuedBytes;
   }
 
   private expired(topic: TopicKey): ServiceError {

@@ -244,7 +244,7 @@ class BrokerResponder implements Responder {
         finished();
         this.requests.leave(bytes);
       };
-      this.lanes.add(partition, { message, bytes, acceptedAt: Date.now(), finish });
+      this.lanes.add(partition, { message, bytes, acceptedAt: performance.now(), finish });
     }
   }
 
@@ -253,12 +253,12 @@ class BrokerResponder implements Responder {
     const { headers = {}, value } = job.message;
     const envelope = this.readEnvelope(job, headers);
     if (envelope === undefined) return undefined;
-    const begunAt = Date.now();
-    if (envelope.deadline <= begunAt) {
+    if (envelope.deadline <= Date.now()) {
       this.emit({ type: 'request_expired' });
       job.finish();
       return undefined;
     }
+    const begunAt = performance.now();
     const succeed = (result: Buffer): void => {
       this.answered(job, begunAt, undefined);
       this.reply(job, envelope, result);
@@ -300,7 +300,7 @@ class BrokerResponder implements Responder {
 
   private answered(job: Job, begunAt: number, errorCode: ErrorCode | undefined): void {
     const waitedMs = begunAt - job.acceptedAt;
-    this.emit({ type: 'answered', errorCode, waitedMs, handledMs: Date.now() - begunAt });
+    this.emit({ type: 'answered', errorCode, waitedMs, handledMs: performance.now() - begunAt });
   }
 
   private reply(job: Job, address: ReplyAddress, result: Buffer): void {

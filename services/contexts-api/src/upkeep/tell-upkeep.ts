@@ -9,8 +9,18 @@ export const createUpkeepTeller = (metrics: Metrics, logger: Pick<Logger, 'info'
     help: 'Rows that this process removed, of instances that had expired and of contexts that were deleted.',
     labelNames: ['cause'],
   });
+  const takenOver = metrics.counter({
+    name: 'decision_context_operations_taken_over_total',
+    help: 'Operations that this process finished because the process that had begun them was silent.',
+  });
+  const untold = metrics.counter({
+    name: 'decision_context_instances_told_late_total',
+    help: 'Changed instances whose readers this process told because nobody else did.',
+  });
   return (event) => {
     countEvent(event);
+    if (event.type === 'operations_taken_over') takenOver.inc(event.count);
+    if (event.type === 'instances_untold') untold.inc(event.count);
     if (event.type === 'instances_expired') rows.inc({ cause: 'expired' }, event.instances + event.history);
     if (event.type !== 'context_removal') return;
     rows.inc({ cause: 'deleted' }, event.removed);

@@ -1,0 +1,114 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Broker, createBroker, type RequestEnvelope, type Requester, type Responder } from '@decision/broker';
+import { ServiceError } from '@decision/contracts';
+import { testStack } from '@decision/local-stack';
+import { createDatabase, dropDatabase, migrate } from '@decision/persistence';
+import { createLogger, createMetrics, createStopper } from '@decision/service-kit';
+import { openDecisions, openEvaluationThreads, openRequester, openResponder, openStores } from '../src';
+
+const logger = createLogger({ service: 'test', level: 'silent' });
+const [asking, answering] = [createMetrics('asking'), createMetrics('answering')];
+const stopper = createStopper();
+let broker: Broker;
+let requester: Requester;
+let responder: Responder;
+
+beforeAll(async () => {
+  const { mqBrokers, uniqueName } = testStack();
+  const topicPrefix = `${uniqueName('measured')}.`;
+  broker = createBroker({ brokers: mqBrokers.split(','), clientId: 'measured', topicPrefix }, logger);
+  await broker.ensureTopics('local', { topics: ['solution', 'solutionResponse', 'logs'] });
+  responder = openResponder(broker, answering, {
+    ...{ group: 'workers', workerId: 'measured', sessionTimeoutMs: 10_000, heartbeatIntervalMs: 500 },
+    handle: (_envelope, payload) => {
+      if (payload.length === 0) throw new ServiceError('evaluation_failed', 'There is nothing to evaluate.');
+      return Promise.resolve(payload);
+    },
+  });
+  requester = openRequester(broker, 'gatewayReplies', { config: { maxWorkers: 1 }, metrics: asking, stopper });
+  await Promise.all([requester.start(), responder.start()]);
+  while (!(requester.status().ready && responder.status().partitions > 0))
+    await new Promise((resolve) => setTimeout(resolve, 10));
+}, 100_000);
+
+afterAll(async () => {
+  await stopper.stop(1_000);
+  await broker.close();
+});
+
+const envelope = (): RequestEnvelope => ({
+  ...{ deadline: Date.now() + 60_000, kind: 'solve', workspaceId: 'w', versionId: 'v', receivedAt: 1 },
+  ...{ explain: 'none', requestId: 'r', traceparent: undefined },
+});
+
+const seriesOf = async (metrics: typeof asking): Promise<ReadonlyMap<string, number>> => {
+  const lines = (await metrics.render()).text.split('\n').filter((line) => /^decision_/.test(line));
+  const series = lines.map((line) => [line.replace(/,?service="[^"]*"| [^ ]*$/g, ''), Number(line.split(' ').pop())]);
+  return new Map(series as [string, number][]); // as `map` has just made them
+};
+
+it('shows requests on both sides: how many, how long, with which outcome, and what is owned', async () => {
+  expect(String(await requester.request(envelope(), Buffer.from('1')))).toBe('1');
+  await expect(requester.request(envelope(), Buffer.alloc(0))).rejects.toMatchObject({ code: 'evaluation_failed' });
+  await expect(requester.request({ ...envelope(), deadline: 1 }, Buffer.from('1'))).rejects.toBeInstanceOf(
+    ServiceError,
+  );
+
+  const asked = await seriesOf(asking);
+  for (const outcome of ['answered', 'evaluation_failed', 'deadline_exceeded'])
+    expect(asked.get(`decision_requester_requests_total{outcome="${outcome}"}`)).toBe(1);
+  expect(asked.get('decision_requester_request_seconds_count{}')).toBe(3);
+  expect(asked.get('decision_requester_request_seconds_sum{}')).toBeGreaterThan(0.0005);
+  expect(asked.get('decision_requester_produce_seconds_count{}')).toBeGreaterThanOrEqual(2);
+  expect(asked.get('decision_requester_pending_requests{}')).toBe(0);
+  expect(asked.get('decision_requester_ready{}')).toBe(1);
+  expect(asked.get('decision_requester_owned_partitions{}')).toBe(requester.status().partitions);
+
+  const answered = await seriesOf(answering);
+  expect(answered.get('decision_responder_requests_total{outcome="answered"}')).toBe(1);
+  expect(answered.get('decision_responder_requests_total{outcome="evaluation_failed"}')).toBe(1);
+  expect(answered.get('decision_responder_wait_seconds_count{}')).toBe(2);
+  expect(answered.get('decision_responder_owned_partitions{}')).toBe(responder.status().partitions);
+  expect(answered.get('decision_responder_queued_requests{}')).toBeDefined();
+});
+
+it('shows a request as pending until it is answered', async () => {
+  const answer = requester.request(envelope(), Buffer.from('1'));
+  expect((await seriesOf(asking)).get('decision_requester_pending_requests{}')).toBe(1);
+  await answer;
+  expect((await seriesOf(asking)).get('decision_requester_pending_requests{}')).toBe(0);
+});
+
+/** Whether a metric has a row, or one for its ending where several sources have the same metrics. */
+const isDocumented = (name: string, text: string): boolean =>
+  [name, name.replace(/^decision_(requester|responder|decision_log)(?=_)/, '')].some((each) =>
+    new RegExp(`\\| \`${each}[{\`]`).test(text),
+  );
+
+it('has every metric in the documentation of administrators', async () => {
+  const all = createMetrics('all');
+  const opened = createStopper();
+  const name = testStack().uniqueName('documented');
+  const databaseUrl = await createDatabase(testStack().databaseUrl, name);
+  await migrate({ url: databaseUrl });
+  const stores = { databaseUrl: { reveal: () => databaseUrl }, databasePoolMax: 1, cacheUrl: undefined };
+  const opening = { name: 'solve-worker' as const, logger, metrics: all, stopper: opened };
+  const { database } = await openStores({ ...opening, config: { ...stores, cacheKeyPrefix: '' } as never }); // what it reads
+  openDecisions(broker, database, { ...opening, config: { decisionLogs: true, decisionLogBufferBytes: 1 } });
+  const threads = { evaluationThreads: 1, evaluationMaxWaiting: 1, evaluationMaxMs: 1, evaluationThreadBytes: 1 };
+  openEvaluationThreads({ ...opening, config: threads });
+  const documented = readFileSync(join(__dirname, '../../../docs/administration.md'), 'utf8');
+  const missing = await Promise.all(
+    [all, asking, answering].map(async (metrics) => {
+      const names = [...(await metrics.render()).text.matchAll(/^# TYPE (decision_\S+)/gm)].map(
+        ([, name]) => name ?? '',
+      );
+      expect(names.length).toBeGreaterThan(5);
+      return names.filter((name) => !isDocumented(name, documented));
+    }),
+  );
+  await opened.stop(1_000);
+  await dropDatabase(testStack().databaseUrl, name);
+  expect(missing.flat()).toEqual([]);
+});
