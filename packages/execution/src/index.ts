@@ -20,6 +20,7 @@ export {
 export {
   inputHash,
   type OperationRun,
+  type RequestFault,
   type SettleFault,
   settleOperations,
   type SettleSurroundings,

@@ -32,6 +32,9 @@ export interface SettleFault {
   readonly cause: unknown;
 }
 
+/** A fault with the request that met it. */
+export type RequestFault = SettleFault & { readonly requestId: string };
+
 /** What operations are carried out with. */
 export interface SettleSurroundings {
   readonly workspaceId: string;
@@ -170,9 +173,8 @@ const withoutAnswer = (
 };
 
 const faultOf = ({ slug: rule, effectiveVersion: versionId }: BoundAsset, failure: ServiceError): SettleFault => {
-  const { cause = failure } = failure;
-  // A syntax error quotes what was read.
-  return { rule, versionId, code: failure.code, cause: cause instanceof SyntaxError ? cause.name : cause };
+  const { code, cause = failure } = failure;
+  return { rule, versionId, code, cause };
 };
 
 /** Undefined where it is too long for this thread. */

@@ -7,7 +7,12 @@ import { createDatabase, dropDatabase, migrate } from '@decision/persistence';
 import { createLogger, createMetrics, createStopper } from '@decision/service-kit';
 import { openDecisions, openEvaluationThreads, openRequester, openResponder, openStores } from '../src';
 
-const logger = createLogger({ service: 'test', level: 'silent' });
+const lines: string[] = [];
+const logger = createLogger({
+  service: 'test',
+  level: 'warn',
+  destination: { write: (line: string) => void lines.push(line) },
+});
 const [asking, answering] = [createMetrics('asking'), createMetrics('answering')];
 const stopper = createStopper();
 let broker: Broker;
@@ -19,13 +24,21 @@ beforeAll(async () => {
   const topicPrefix = `${uniqueName('measured')}.`;
   broker = createBroker({ brokers: mqBrokers.split(','), clientId: 'measured', topicPrefix }, logger);
   await broker.ensureTopics('local', { topics: ['solution', 'solutionResponse', 'logs'] });
-  responder = openResponder(broker, answering, {
-    ...{ group: 'workers', workerId: 'measured', sessionTimeoutMs: 10_000, heartbeatIntervalMs: 500 },
-    handle: (_envelope, payload) => {
-      if (payload.length === 0) throw new ServiceError('evaluation_failed', 'There is nothing to evaluate.');
-      return Promise.resolve(payload);
+  responder = openResponder(
+    broker,
+    { logger, metrics: answering },
+    {
+      ...{ group: 'workers', workerId: 'measured', sessionTimeoutMs: 10_000, heartbeatIntervalMs: 500 },
+      handle: (_envelope, payload) => {
+        if (String(payload) === '503')
+          return Promise.reject(
+            new ServiceError('database_unavailable', 'Away.', {}, { cause: new Error('no route') }),
+          );
+        if (payload.length === 0) throw new ServiceError('evaluation_failed', 'There is nothing to evaluate.');
+        return Promise.resolve(payload);
+      },
     },
-  });
+  );
   requester = openRequester(broker, 'gatewayReplies', { config: { maxWorkers: 1 }, metrics: asking, stopper });
   await Promise.all([requester.start(), responder.start()]);
   while (!(requester.status().ready && responder.status().partitions > 0))
@@ -78,6 +91,19 @@ it('shows a request as pending until it is answered', async () => {
   expect((await seriesOf(asking)).get('decision_requester_pending_requests{}')).toBe(1);
   await answer;
   expect((await seriesOf(asking)).get('decision_requester_pending_requests{}')).toBe(0);
+});
+
+it('logs the cause of a failure, which the answer does not carry, with the id of the request', async () => {
+  const asked = requester.request({ ...envelope(), requestId: 'request-9' }, Buffer.from('503'));
+  const failure = await asked.catch((error: unknown) => error as ServiceError); // it rejects with nothing else
+  expect(failure).toMatchObject({ code: 'database_unavailable', message: 'Away.' });
+  expect(failure).not.toHaveProperty('cause');
+  const told = lines.filter((line) => line.includes('request-9'));
+  expect(told).toHaveLength(1);
+  expect(JSON.parse(told[0] ?? '')).toMatchObject({
+    ...{ level: 'error', request_id: 'request-9', version_id: 'v', code: 'database_unavailable' },
+    err: { cause: { message: 'no route', stack: expect.stringContaining('broker-metrics.test') as unknown } },
+  });
 });
 
 /** Whether a metric has a row, or one for its ending where several sources have the same metrics. */

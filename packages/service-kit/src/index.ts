@@ -47,6 +47,7 @@ export { StartRefusal } from './lifecycle/start-refusal';
 export { createStopper, type Stopper } from './lifecycle/stopper';
 export { withDeadline } from './lifecycle/with-deadline';
 export { createLogger, type Logger } from './logging/logger';
+export { FailureLog } from './http/failure-log';
 export { createEventCounter } from './metrics/event-counter';
 export { createMetrics, type Metrics } from './metrics/metrics';
 export { inOrder, type InOrderLimits } from './streams/in-order';

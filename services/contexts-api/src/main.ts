@@ -12,6 +12,7 @@ import { openAdmission, runService } from '@decision/service-kit';
 import { createContextsApi } from './app';
 import { settings } from './config';
 import { createContextDirectory } from './definitions/context-directory';
+import { createFailureTeller } from './operations/failure-teller';
 import { createLocalSettler } from './operations/local-settler';
 import { createSettler } from './operations/settler';
 import { createUpkeepTeller } from './upkeep/tell-upkeep';
@@ -40,7 +41,8 @@ runService({
       broker === undefined ? tellAll([]) : openDecisions(broker, database, { config, logger, metrics, stopper });
     const local = createLocalSettler({
       ...{ library: rules, threads, decisions, newId: randomUUID },
-      onFault: ({ cause, ...fault }) => logger.error({ ...fault, err: cause }, 'A rule of a context had no answer.'),
+      onFault: ({ cause, requestId, ...fault }) =>
+        logger.error({ ...fault, request_id: requestId, err: cause }, 'A rule of a context had no answer.'),
     });
     const operate = {
       database,
@@ -48,6 +50,7 @@ runService({
       settler: createSettler({ requester, local }),
       line: { mostWaiting: config.maxWaiting, ticketLeaseMs: config.leaseMs },
       leaseMs: config.leaseMs,
+      onFailure: createFailureTeller(logger),
     };
     const upkeep = startUpkeep(
       {

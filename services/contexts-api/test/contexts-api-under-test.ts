@@ -29,6 +29,7 @@ import { createMigratedDatabase } from '@decision/persistence/testing';
 import { createAuthenticator, createLogger, createMetrics, generateApiKey, openAdmission } from '@decision/service-kit';
 import { createContextsApi } from '../src/app';
 import { createContextDirectory } from '../src/definitions/context-directory';
+import { createFailureTeller } from '../src/operations/failure-teller';
 import { createLocalSettler } from '../src/operations/local-settler';
 import { createSettler } from '../src/operations/settler';
 import { startUpkeep, type Upkeep } from '../src/upkeep/upkeep';
@@ -62,6 +63,8 @@ export interface ContextsApiUnderTest {
   readonly workers: WorkersUnderTest;
   readonly access: WorkspaceAccess;
   readonly adminKey: string;
+  /** What operations told of failures, as lines of the log. */
+  readonly lines: readonly string[];
   readonly upkeep: Upkeep;
   call(method: string, path: string, body?: unknown, key?: string): Promise<Answer>;
   makeKey(role: string, userGroups?: string[], workspaceId?: string): Promise<string>;
@@ -126,7 +129,14 @@ export const startContextsApi = async (options: StartOptions = {}): Promise<Cont
     mostWaiting = 100,
     lineMaxBytes = 20_000_000,
   } = options;
-  const operate = { database, directory, settler, leaseMs, line: { mostWaiting, ticketLeaseMs: leaseMs } };
+  const lines: string[] = [];
+  const told = createLogger({
+    service: 'contexts-api',
+    level: 'info',
+    destination: { write: (line: string) => void lines.push(line) },
+  });
+  const onFailure = createFailureTeller(told);
+  const operate = { database, directory, settler, leaseMs, line: { mostWaiting, ticketLeaseMs: leaseMs }, onFailure };
   const failures: unknown[] = [];
   const upkeep = startUpkeep(
     {
@@ -181,7 +191,7 @@ export const startContextsApi = async (options: StartOptions = {}): Promise<Cont
     return versionId;
   };
   return {
-    ...{ url, database, databaseUrl, workers, access, adminKey, upkeep, makeKey, makeWorkspace, publish },
+    ...{ url, database, databaseUrl, workers, access, adminKey, lines, upkeep, makeKey, makeWorkspace, publish },
     call: (method, path, body, key = adminKey) => call(`${url}/api/v1${path}`, method, body, key),
     bindRule: async (context, slug, table, version = 'latest', userGroups = []) => {
       const id = randomUUID();

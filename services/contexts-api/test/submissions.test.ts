@@ -194,6 +194,34 @@ it('deleting ends what is registered; a second time there is nothing to delete',
   expect((await submit('o-1', {})).body).toMatchObject({ is_new: true });
 });
 
+it('logs why rules could not be run, with the cause and the request, and without facts', async () => {
+  await api.bindRule(slug, `${slug}-discount`, DISCOUNT);
+  const { ServiceError } = await import('@decision/contracts');
+  const cause = new Error('connect ECONNREFUSED');
+  const failure = new ServiceError('database_unavailable', 'The database cannot be reached.', {}, { cause });
+  api.workers.before = () => Promise.reject(failure);
+  const headers = { 'x-api-key': api.adminKey, 'content-type': 'application/json', 'x-request-id': 'request-of-o-9' };
+  const body = JSON.stringify({ country: 'Hiddenland', total: 200 });
+  const answer = await fetch(`${api.url}/api/v1/contexts/${slug}/o-9`, { method: 'POST', headers, body });
+  api.workers.before = () => Promise.resolve();
+  expect(answer.status).toBe(200);
+  expect(await answer.text()).not.toContain('ECONNREFUSED');
+
+  const lines = api.lines.filter((line) => line.includes('request-of-o-9'));
+  expect(lines).toHaveLength(1);
+  expect(JSON.parse(lines[0] ?? '')).toMatchObject({
+    level: 'error',
+    request_id: 'request-of-o-9',
+    instances: 1,
+    code: 'database_unavailable',
+    err: {
+      stack: expect.stringContaining('submissions.test') as unknown,
+      cause: { message: 'connect ECONNREFUSED', stack: expect.stringContaining('submissions.test') as unknown },
+    },
+  });
+  expect(lines[0]).not.toContain('Hiddenland');
+});
+
 it('C71: without workers facts are merged, and the answer says what could not be run', async () => {
   await api.bindRule(slug, `${slug}-discount`, DISCOUNT);
   const { ServiceError } = await import('@decision/contracts');

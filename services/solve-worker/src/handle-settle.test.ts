@@ -2,7 +2,7 @@ import { decodeSettleAnswer, encodeSettleRequest, type SolutionRequestEnvelope }
 import { compileRule } from '@decision/engine';
 import { createContextModels } from '@decision/execution';
 import { createHandler } from './handle';
-import { type SettleFault, type SolvedInput } from '@decision/execution';
+import { type RequestFault, type SolvedInput } from '@decision/execution';
 
 const rule = compileRule({
   requestSchema: [{ key: 'total', name: 'Total', type: 'number' }],
@@ -70,12 +70,12 @@ const payloadOf = (count: number) =>
   );
 
 const handlerWith = (library = { get: () => Promise.resolve(rule) }) => {
-  const faults: SettleFault[] = [];
+  const faults: RequestFault[] = [];
   const told: { envelope: SolutionRequestEnvelope; items: readonly SolvedInput[] }[] = [];
   const decisions = {
     write: (of: SolutionRequestEnvelope, items: readonly SolvedInput[]) => void told.push({ envelope: of, items }),
   };
-  const onFault = (fault: SettleFault): void => void faults.push(fault);
+  const onFault = (fault: RequestFault): void => void faults.push(fault);
   return { handle: createHandler({ library, models: createContextModels(), decisions, onFault }), told, faults };
 };
 
@@ -104,5 +104,5 @@ it('tells whoever operates it once why a rule had no answer', async () => {
   const { handle, faults } = handlerWith({ get: () => Promise.reject(cause) });
   const answer = decodeSettleAnswer(await handle(envelope, payloadOf(3)));
   expect(answer.map(({ runs }) => runs[0]?.status)).toEqual(Array(3).fill('infrastructure_error'));
-  expect(faults).toEqual([{ rule: 'tiers', versionId: 'v1', code: 'internal_error', cause }]);
+  expect(faults).toEqual([{ rule: 'tiers', versionId: 'v1', code: 'internal_error', requestId: 'r', cause }]);
 });

@@ -10,6 +10,7 @@ import {
   createRunTeller,
   type DecisionLogWriter,
   type EvaluationThreads,
+  type RequestFault,
   type RuleLibrary,
   type SettleFault,
   settleOperations,
@@ -23,7 +24,7 @@ export interface SettleTools {
   /** Undefined where nothing is to be logged. */
   readonly decisions: DecisionLogWriter | undefined;
   /** Is told why rules had no answer, each fault once in an operation. */
-  readonly onFault: (fault: SettleFault) => void;
+  readonly onFault: (fault: RequestFault) => void;
 }
 
 /** Nobody keeps what is decided. */
@@ -38,7 +39,7 @@ export const handleSettle = async (
   envelope: SolutionRequestEnvelope,
   payload: Buffer,
 ): Promise<Buffer> => {
-  const { workspaceId, deadline } = envelope;
+  const { workspaceId, deadline, requestId } = envelope;
   const runs = createRunTeller(decisions, envelope);
   const surroundings = {
     workspaceId,
@@ -48,7 +49,7 @@ export const handleSettle = async (
     models,
     onRun: runs.onRun,
     isFull: runs.isFull,
-    onFault,
+    onFault: (fault: SettleFault) => onFault({ ...fault, requestId }),
   };
   const answer = encodeSettleAnswer(await settleOperations(decodeSettleRequest(payload), surroundings));
   if (answer.length > fixedLimits.executionMessageBytes) {

@@ -24,17 +24,22 @@ runService({
     });
 
     const decisions = openDecisions(broker, database, { config, logger, metrics, stopper });
-    const responder = openResponder(broker, metrics, {
-      group: 'workers',
-      workerId: `${hostname()}-${randomUUID().slice(0, 8)}`,
-      sessionTimeoutMs: config.sessionTimeoutMs,
-      heartbeatIntervalMs: config.heartbeatIntervalMs,
-      partitionConcurrency: config.partitionConcurrency,
-      handle: createHandler({
-        ...{ library, threads, models: createContextModels(), decisions },
-        onFault: ({ cause, ...fault }) => logger.error({ ...fault, err: cause }, 'A rule of a context had no answer.'),
-      }),
-    });
+    const responder = openResponder(
+      broker,
+      { logger, metrics },
+      {
+        group: 'workers',
+        workerId: `${hostname()}-${randomUUID().slice(0, 8)}`,
+        sessionTimeoutMs: config.sessionTimeoutMs,
+        heartbeatIntervalMs: config.heartbeatIntervalMs,
+        partitionConcurrency: config.partitionConcurrency,
+        handle: createHandler({
+          ...{ library, threads, models: createContextModels(), decisions },
+          onFault: ({ cause, requestId, ...fault }) =>
+            logger.error({ ...fault, request_id: requestId, err: cause }, 'A rule of a context had no answer.'),
+        }),
+      },
+    );
     const server = createWorkerServer({
       config,
       logger,

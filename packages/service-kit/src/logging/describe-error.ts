@@ -20,16 +20,24 @@ const MAX_PARTS = 5;
  */
 export const describeError = (error: unknown, depth = 0): DescribedError => {
   if (!(error instanceof Error)) return { type: typeof error, message: describeThrown(error) };
-  const { code, cause, stack } = error as Error & { code?: unknown }; // many drivers add a code
+  const { code, cause } = error as Error & { code?: unknown }; // many drivers add a code
   return {
     type: error.name,
-    message: shorten(error.message, MAX_MESSAGE),
+    message: shorten(messageOf(error), MAX_MESSAGE),
     ...(typeof code === 'string' || typeof code === 'number' ? { code: String(code) } : {}),
-    ...(stack === undefined ? {} : { stack: shorten(stack, MAX_STACK) }),
+    ...(error.stack === undefined ? {} : { stack: shorten(stackOf(error, error.stack), MAX_STACK) }),
     ...(cause === undefined || depth >= MAX_CAUSES ? {} : { cause: describeError(cause, depth + 1) }),
     ...(error instanceof AggregateError && depth < MAX_CAUSES ? { errors: parts(error, depth) } : {}),
   };
 };
+
+/** A syntax error quotes what was read, which can be a payload: its message is left out. */
+const messageOf = (error: Error): string =>
+  error instanceof SyntaxError ? 'the message is left out, since it quotes what was read' : error.message;
+
+/** The stack begins with the message. */
+const stackOf = (error: Error, stack: string): string =>
+  error instanceof SyntaxError ? stack.replace(error.message, () => messageOf(error)) : stack;
 
 const parts = ({ errors }: AggregateError, depth: number): DescribedError[] =>
   errors.slice(0, MAX_PARTS).map((part) => describeError(part, depth + 1));

@@ -59,6 +59,18 @@ describe('errors', () => {
     expect(Object.keys(describeError(error)).sort()).toEqual(['code', 'message', 'stack', 'type']);
   });
 
+  it('that quote what was read keep where they were thrown, and not the quote', () => {
+    let thrown: unknown;
+    try {
+      JSON.parse('{"iban": hunter2}');
+    } catch (error) {
+      thrown = new Error('A rule cannot be read.', { cause: error });
+    }
+    const { cause } = describeError(thrown);
+    expect(cause).toMatchObject({ type: 'SyntaxError', stack: expect.stringContaining('redact.test') as unknown });
+    expect(JSON.stringify(cause)).not.toMatch(/iban|hunter2/);
+  });
+
   it('are bounded in causes, parts and length', () => {
     const loop = new Error('x'.repeat(10_000));
     loop.cause = loop;

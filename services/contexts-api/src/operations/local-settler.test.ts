@@ -1,5 +1,5 @@
 import { type SettleRequest } from '@decision/contracts';
-import { type SettleFault } from '@decision/execution';
+import { type RequestFault } from '@decision/execution';
 import { createLocalSettler } from './local-settler';
 
 const instance = (instanceId: string) => ({
@@ -30,7 +30,7 @@ const request: SettleRequest = {
 
 it('C74: tells whoever operates the service once why a rule had no answer', async () => {
   const cause = new Error('connection refused');
-  const faults: SettleFault[] = [];
+  const faults: RequestFault[] = [];
   const settle = createLocalSettler({
     library: { get: () => Promise.reject(cause) },
     decisions: { write: () => undefined },
@@ -42,5 +42,5 @@ it('C74: tells whoever operates the service once why a rule had no answer', asyn
     ...{ explain: 'none', requestId: 'r', traceparent: undefined, origin: undefined },
   });
   expect(settled.map(({ runs }) => runs[0]?.status)).toEqual(['infrastructure_error', 'infrastructure_error']);
-  expect(faults).toEqual([{ rule: 'tiers', versionId: 'v1', code: 'internal_error', cause }]);
+  expect(faults).toEqual([{ rule: 'tiers', versionId: 'v1', code: 'internal_error', requestId: 'r', cause }]);
 });

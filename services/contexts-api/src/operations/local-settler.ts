@@ -5,6 +5,7 @@ import {
   createRunTeller,
   type DecisionLogWriter,
   type EvaluationThreads,
+  type RequestFault,
   type RuleLibrary,
   type SettleFault,
   settleOperations,
@@ -22,7 +23,7 @@ export interface LocalSettlerTools {
   readonly decisions: DecisionLogWriter;
   readonly newId: () => string;
   /** Is told why rules had no answer, each fault once in an operation. */
-  readonly onFault: (fault: SettleFault) => void;
+  readonly onFault: (fault: RequestFault) => void;
 }
 
 /** What is settled here is large: so many operations at a time bound the memory; others wait, and end with their deadline. */
@@ -39,10 +40,11 @@ export const createLocalSettler = (tools: LocalSettlerTools): LocalSettler => {
   return (request, envelope) =>
     turn(async () => {
       const told = { ...envelope, correlationId: newId(), requester: REQUESTER, replyPartition: 0 };
-      const { workspaceId, deadline } = envelope;
+      const { workspaceId, deadline, requestId } = envelope;
       const runs = createRunTeller(decisions, told);
       const { onRun, isFull } = runs;
-      const surroundings = { workspaceId, deadline, library, threads, models, onRun, isFull, onFault };
+      const tellFault = (fault: SettleFault): void => onFault({ ...fault, requestId });
+      const surroundings = { workspaceId, deadline, library, threads, models, onRun, isFull, onFault: tellFault };
       const settled = await settleOperations(request, surroundings);
       runs.tell();
       return JSON.parse(JSON.stringify(settled)) as SettledInstance[]; // as a message would have carried it

@@ -21,6 +21,16 @@ export interface OperateContext {
   readonly line: LineSettings;
   /** How long an operation may be silent before others take it over, ms. */
   readonly leaseMs: number;
+  /** Is told why instances were not settled, for logs: an answer has at most the message. */
+  readonly onFailure: (failure: OperationFailure) => void;
+}
+
+/** Why instances of a context were not settled. */
+export interface OperationFailure {
+  readonly contextId: string;
+  readonly instances: number;
+  readonly requestId: string;
+  readonly error: unknown;
 }
 
 /** Instances of one transaction at most are the caller's choice: what it gives is merged in one. */
@@ -124,6 +134,7 @@ class Operating {
     } catch (error) {
       await this.release(operationId, held);
       if (error instanceof DefinitionChanged && this.changes < MOST_CHANGES) return this.decideAnew(work, held, error);
+      if (!(error instanceof ServiceError)) this.tellFailure(held, error);
       const failure = error instanceof ServiceError ? error : unexpected(error);
       for (const { planned } of held) this.failures.set(planned.locked.instanceId, failure);
     } finally {
@@ -157,9 +168,15 @@ class Operating {
       return await this.context.settler(operation);
     } catch (error) {
       if (!(error instanceof ServiceError) || error.code === 'deadline_exceeded') throw error;
+      this.tellFailure(operation.held, error);
       const status = UNAVAILABLE.has(error.code) ? ('unavailable' as const) : ('infrastructure_error' as const);
       return Promise.all(operation.held.map((held) => settleWithout(operation, held, status, error.message)));
     }
+  }
+
+  private tellFailure(held: readonly HeldInstance[], error: unknown): void {
+    const { context, origin } = this.work;
+    this.context.onFailure({ contextId: context.id, instances: held.length, requestId: origin.requestId, error });
   }
 
   private renew(operationId: string): NodeJS.Timeout {
