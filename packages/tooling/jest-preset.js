@@ -10,6 +10,12 @@ process.env.TEST_SEED ??= '20260101';
 module.exports = {
   testEnvironment: require.resolve('./jest/environment.js'),
   testEnvironmentOptions: { customExportConditions: ['source', 'node', 'require', 'default'] },
+  // The sandbox of jest looks up each global through an interceptor, at about a microsecond: two thirds of the time of tests that compute. These are given
+  // to each module as parameters instead. No test replaces one of them, as fake timers replace Date.
+  sandboxInjectedGlobals: [
+    ...['Array', 'BigInt', 'Infinity', 'JSON', 'Map', 'Math', 'Number', 'Object'],
+    ...['Reflect', 'Set', 'String', 'Symbol', 'WeakMap'],
+  ],
   testMatch: ['<rootDir>/src/**/*.test.ts', '<rootDir>/test/**/*.test.ts'],
   moduleNameMapper: {
     '^fast-check$': require.resolve('./jest/seeded-fast-check.js'),
