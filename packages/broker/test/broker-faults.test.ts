@@ -15,8 +15,6 @@ import { plainClient } from './stored-messages';
 
 jest.setTimeout(240_000);
 
-const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-
 describe('a broker with faults', () => {
   let own: OwnBroker;
   let broker: Broker;
@@ -63,7 +61,9 @@ describe('a broker with faults', () => {
 
   it('that dies fails what is in flight without waiting for deadlines, and recovers by itself', async () => {
     const requester = await startRequester(broker);
-    await startResponder(broker, { handle: (_head, payload) => sleep(60_000).then(() => payload) });
+    let release: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => (release = resolve));
+    await startResponder(broker, { handle: (_head, payload) => held.then(() => payload) });
     // At their deadline they would fail with another code, long after this test has been given up.
     const inFlight = Array.from({ length: 50 }, () => errorCodeOf(ask(requester, 'held', 600_000)));
     await waitUntil('they are in flight', () => requester.count('sent') > 0);
@@ -71,9 +71,9 @@ describe('a broker with faults', () => {
     expect(await Promise.all(inFlight)).toEqual(new Array(50).fill('broker_unavailable'));
     expect(await errorCodeOf(ask(requester, 'no'))).toBe('broker_unavailable');
     expect(requester.status()).toMatchObject({ ready: false, pending: 0 });
+    release();
     await own.control.start();
     await waitUntil('it is ready again', () => requester.status().ready);
-    await startResponder(broker);
     await askUntilAnswered(requester);
   });
 

@@ -1,9 +1,11 @@
+import { once } from 'node:events';
 import { createBroker, createResponder } from '../src';
 
 /**
- * A worker in a process of its own. It prints `ready` when it owns partitions and `handling` when it has a request. Arguments:
- * address, topic prefix, and when it dies. The test kills it `before` it has answered, or `in its place`: named, and missed only
- * after minutes. It kills itself `after` its answer of so many bytes is stored, which is before it commits, or `of poison`.
+ * A worker in a process of its own. It prints `loaded`, waits for a line on its standard input, and prints `ready` when it owns
+ * partitions and `handling` when it has a request. Arguments: address, topic prefix, and when it dies. The test kills it `before`
+ * it has answered, or `in its place`: it would be missed only after minutes. It kills itself `after` its answer of so many bytes
+ * is stored, which is before it commits, or `of poison`. All but the first hold a place, in which another can follow them.
  */
 const ANSWER_BYTES = 10_000;
 
@@ -12,7 +14,7 @@ const main = async ([address = '', topicPrefix = '', when = '']: readonly string
   const ignore = (): void => undefined;
   const log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
   const patient = when === 'in its place';
-  const place = patient ? { place: 'rack-1' } : {};
+  const place = when === 'before' ? {} : { place: 'rack-1' };
   const broker = createBroker({ brokers: [address], clientId: 'mortal', topicPrefix, ...place }, log);
   const responder = createResponder(broker, {
     group: 'workers',
@@ -30,6 +32,9 @@ const main = async ([address = '', topicPrefix = '', when = '']: readonly string
       if (when === 'after' && isStored) process.kill(process.pid, 'SIGKILL');
     },
   });
+  say('loaded');
+  await once(process.stdin, 'data');
+  process.stdin.on('end', () => process.exit()); // the test is gone
   await responder.start();
   const timer = setInterval(() => {
     if (responder.status().partitions === 0) return;

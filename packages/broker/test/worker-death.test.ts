@@ -19,6 +19,8 @@ jest.setTimeout(180_000);
 /** A worker process and what it has said so far. */
 interface MortalWorker {
   readonly said: string[];
+  /** Has it join its group. */
+  join(): void;
   /** Resolves when it is gone. */
   readonly died: Promise<unknown>;
   kill(): Promise<void>;
@@ -27,7 +29,8 @@ interface MortalWorker {
 /** All that the test has started, to be killed in any case. */
 const started: ChildProcess[] = [];
 
-const startMortal = async (
+/** Resolves when its process waits to be told to join. */
+const loadMortal = async (
   { settings }: Broker,
   when: 'before' | 'after' | 'of poison' | 'in its place',
 ): Promise<MortalWorker> => {
@@ -42,21 +45,37 @@ const startMortal = async (
       settings.topicPrefix,
       when,
     ],
-    { stdio: ['ignore', 'pipe', 'inherit'] },
+    { stdio: ['pipe', 'pipe', 'inherit'] },
   );
   const died = once(child, 'exit');
   started.push(child);
   const said: string[] = [];
   child.stdout?.on('data', (chunk: Buffer) => said.push(...chunk.toString().split('\n').filter(Boolean)));
-  await waitUntil('the worker process is ready', () => said.includes('ready'));
+  await waitUntil('the worker process is loaded', () => said.includes('loaded'));
   return {
     said,
+    join: () => child.stdin?.write('join\n'),
     died,
     kill: async () => {
       child.kill('SIGKILL');
       await died;
     },
   };
+};
+
+/** Resolves when it owns partitions. */
+const startMortal = async (...given: Parameters<typeof loadMortal>): Promise<MortalWorker> => {
+  const worker = await loadMortal(...given);
+  worker.join();
+  await waitUntil('the worker owns partitions', () => worker.said.includes('ready'));
+  return worker;
+};
+
+/** A client in the place of the dead worker: its group does not wait for that one to be missed. */
+const inItsPlace = (broker: Broker): Broker => {
+  const again = createBroker({ ...broker.settings, clientId: 'mortal', place: 'rack-1' }, silentLog);
+  broker.adopt({ stop: () => again.close() });
+  return again;
 };
 
 describe('a worker that is killed', () => {
@@ -87,7 +106,7 @@ describe('a worker that is killed', () => {
     const answer = await requester.request(envelope(), question);
     await mortal.died;
     expect(answer.equals(question)).toBe(true);
-    const successor = await startResponder(broker);
+    const successor = await startResponder(inItsPlace(broker));
     await waitUntil('it is answered again', () => successor.count('answered') === 1);
     await waitUntil('the second answer has been seen', () => requester.count('reply_unknown') === 1);
     expect((await requester.request(envelope(), Buffer.from('next'))).toString()).toBe('next');
@@ -95,12 +114,13 @@ describe('a worker that is killed', () => {
 
   it('by a request that kills whoever takes it: it dies with its deadline, and the others are answered', async () => {
     const requester = await startRequester(broker);
-    const victims = await Promise.all([startMortal(broker, 'of poison'), startMortal(broker, 'of poison')]);
-    // One takes it at once, the other when the first has been missed, which is after six seconds.
-    const poisoned = errorCodeOf(requester.request(envelope(30_000), Buffer.from('poison')));
-    await Promise.all(victims.map(({ died }) => died));
+    const [first, second] = await Promise.all([startMortal(broker, 'of poison'), loadMortal(broker, 'of poison')]);
+    const poisoned = errorCodeOf(requester.request(envelope(15_000), Buffer.from('poison')));
+    await first.died;
+    second.join(); // in the place of the first, as whoever supervises it starts it again
+    await second.died;
     expect(await poisoned).toBe('deadline_exceeded');
-    const survivor = await startResponder(broker, {
+    const survivor = await startResponder(inItsPlace(broker), {
       handle: (_head, payload) => {
         if (payload.toString() === 'poison') throw new RangeError('The poison was taken again.');
         return payload;
@@ -117,9 +137,7 @@ describe('a worker that is killed', () => {
     await waitUntil('they share', () => survivor.status().partitions === 8);
     await mortal.kill();
     // Without a place the group would wait for the dead member for two minutes, and stand still meanwhile.
-    const again = createBroker({ ...broker.settings, clientId: 'mortal', place: 'rack-1' }, silentLog);
-    broker.adopt({ stop: () => again.close() });
-    const successor = await startResponder(again, patient);
+    const successor = await startResponder(inItsPlace(broker), patient);
     await waitUntil(
       'they share again',
       () => survivor.status().partitions === 8 && successor.status().partitions === 8,
