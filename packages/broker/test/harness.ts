@@ -30,6 +30,20 @@ export const silentLog: BrokerLog = {
 export const testBroker = (label: string, address = testStack().mqBrokers, log = silentLog): Broker =>
   createBroker({ brokers: [address], clientId: label, topicPrefix: `${label}-${randomUUID().slice(0, 8)}.` }, log);
 
+/**
+ * Gives each test of this block a broker of {@link testBroker} with the topics of requests and answers, and closes it after the test.
+ * `address` is asked before each test.
+ */
+export const withBroker = (label: string, give: (broker: Broker) => void, address?: () => string): void => {
+  let broker: Broker | undefined;
+  beforeEach(async () => {
+    broker = testBroker(label, address?.());
+    give(broker);
+    await createTestTopics(broker);
+  });
+  afterEach(() => broker?.close());
+};
+
 /** Another client of the same topics, as another process would be. It is closed with the first. */
 export const anotherClient = (broker: Broker, log = silentLog): Broker => {
   const other = createBroker(broker.settings, log);

@@ -2,7 +2,15 @@ import { Kafka, logLevel } from 'kafkajs';
 import { topicName } from '@decision/contracts';
 import type { Broker, OutgoingMessage, Producer, ProducerEvent, ProducerOptions } from '../src';
 import { snappyCodec } from '../src/codec/snappy-codec';
-import { createTestTopics, errorCodeOf, PATIENCE_MS, serviceErrorOf, testBroker, waitUntil } from './harness';
+import {
+  createTestTopics,
+  errorCodeOf,
+  PATIENCE_MS,
+  serviceErrorOf,
+  testBroker,
+  waitUntil,
+  withBroker,
+} from './harness';
 import { plainClient, storedMessages } from './stored-messages';
 
 jest.setTimeout(360_000);
@@ -27,12 +35,7 @@ describe('a producer', () => {
   };
   const batches = (): number[] => events.flatMap((event) => (event.type === 'sent' ? [event.messages] : []));
 
-  beforeEach(async () => {
-    broker = testBroker('producer');
-    await createTestTopics(broker);
-  });
-
-  afterEach(() => broker.close());
+  withBroker('producer', (opened) => (broker = opened));
 
   it('sends what arrives together as one batch, and what arrives meanwhile as the next', async () => {
     const producer = await connected();

@@ -2,14 +2,13 @@ import { encodeSolutionRequest, topicName } from '@decision/contracts';
 import type { Broker } from '../src';
 import {
   anotherClient,
-  createTestTopics,
   envelope,
   PATIENCE_MS,
   startRequester,
   startResponder,
-  testBroker,
   type TestRequester,
   waitUntil,
+  withBroker,
 } from './harness';
 import { plainClient } from './stored-messages';
 
@@ -52,11 +51,7 @@ const keepAsking = (requester: TestRequester, name: string): Asking => {
 
 describe('a group of requesters', () => {
   let broker: Broker;
-  beforeEach(async () => {
-    broker = testBroker('rebalance');
-    await createTestTopics(broker);
-  });
-  afterEach(() => broker.close());
+  withBroker('rebalance', (opened) => (broker = opened));
 
   it('is ready only when nothing is missed any more: ten fresh ones get their first answers', async () => {
     await startResponder(broker);
@@ -148,11 +143,7 @@ describe('a group of requesters', () => {
 
 describe('a group of responders', () => {
   let broker: Broker;
-  beforeEach(async () => {
-    broker = testBroker('workers');
-    await createTestTopics(broker);
-  });
-  afterEach(() => broker.close());
+  withBroker('workers', (opened) => (broker = opened));
 
   it('answers every request while members come and go', async () => {
     const requester = await startRequester(broker);
@@ -223,6 +214,7 @@ describe('a group of responders', () => {
     const missedAt = Date.now() + sessionTimeoutMs + 500;
     await waitUntil('it has lived longer than without heartbeats', () => responder.status().lastHeartbeatAt > missedAt);
     expect(await broker.countMembers('workers')).toBe(1);
+    expect(responder.count('consumer_lost')).toBe(0);
     expect(responder.status()).toMatchObject({ queued: 20, ready: true, partitions: 16 });
     release();
     expect((await Promise.all(answers)).map(Number)).toEqual(Array.from({ length: 300 }, (_, index) => index));

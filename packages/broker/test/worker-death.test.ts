@@ -3,16 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type Broker, createBroker } from '../src';
-import {
-  createTestTopics,
-  envelope,
-  errorCodeOf,
-  silentLog,
-  startRequester,
-  startResponder,
-  testBroker,
-  waitUntil,
-} from './harness';
+import { envelope, errorCodeOf, silentLog, startRequester, startResponder, waitUntil, withBroker } from './harness';
 
 jest.setTimeout(180_000);
 
@@ -80,14 +71,10 @@ const inItsPlace = (broker: Broker): Broker => {
 
 describe('a worker that is killed', () => {
   let broker: Broker;
-  beforeEach(async () => {
-    broker = testBroker('death');
-    await createTestTopics(broker);
-  });
-  afterEach(async () => {
+  afterEach(() => {
     for (const child of started.splice(0)) child.kill('SIGKILL');
-    await broker.close();
   });
+  withBroker('death', (opened) => (broker = opened));
 
   it('before it has answered: another answers, within the deadline', async () => {
     const requester = await startRequester(broker);

@@ -20,7 +20,6 @@ const LONGEST = [
   'tests-e2e/test/releases.test.ts',
   'packages/engine/test/index-agrees-with-scan.test.ts',
   'tests-e2e/test/authorisation.test.ts',
-  'packages/broker/test/producer-faults.test.ts',
   'tests-e2e/test/histories.test.ts',
   'packages/broker/test/topics.test.ts',
   'tests-e2e/test/bulk.test.ts',
