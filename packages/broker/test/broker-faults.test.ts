@@ -15,8 +15,6 @@ import { plainClient, storedMessages } from './stored-messages';
 
 jest.setTimeout(360_000);
 
-const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-
 describe('a broker with faults', () => {
   let own: OwnBroker;
   let broker: Broker;
@@ -162,13 +160,16 @@ describe('a broker with faults', () => {
         }
       };
       const lanes = Array.from({ length: 40 }, lane);
-      for (const uptime of [700, 1_100, 300]) {
-        await sleep(uptime);
+      const sendsMore = (messages: number): Promise<void> => {
+        const before = acknowledged.length;
+        return waitUntil('it sends', () => acknowledged.length > before + messages);
+      };
+      for (const messages of [1_000, 40, 300]) {
+        await sendsMore(messages);
         await own.control.kill();
         await own.control.start();
       }
-      const atLastRestart = acknowledged.length;
-      await waitUntil('it sends again', () => acknowledged.length > atLastRestart + 40);
+      await sendsMore(40);
       going = false;
       await Promise.all(lanes);
       const stored = new Set((await storedMessages(broker, 'solution')).map(({ value }) => value));
