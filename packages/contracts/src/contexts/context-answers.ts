@@ -9,6 +9,7 @@ import {
   type UntriggeredReason,
   untriggeredReasons,
 } from './context-words';
+import { described } from '../described';
 
 const names = Type.Array(Type.String());
 const moment = Type.String({ format: 'date-time' });
@@ -22,7 +23,10 @@ export const clearedFacts = Type.Array(Type.String(), {
 
 /** A fact of a request that was not merged; see C22 of docs/specs/contexts.md. */
 export const IgnoredFact = Type.Object(
-  { fact: Type.String(), reason: Type.String() },
+  {
+    fact: Type.String({ description: 'Name of the fact.' }),
+    reason: Type.String({ description: 'Why it was not merged, in a sentence.' }),
+  },
   { $id: 'IgnoredFact', description: 'A fact that was not merged, and why.' },
 );
 export type IgnoredFact = Static<typeof IgnoredFact>;
@@ -48,10 +52,14 @@ export type Remarks = Pick<BatchResult, keyof typeof remarks>;
 export const ContextWaitingOn = Type.Object(
   {
     context: Type.String({ description: 'Slug.' }),
-    instance: Type.String(),
-    fields: names,
-    relation: Type.Optional(Type.String()),
-    dependentDerivedFields: Type.Optional(names),
+    instance: Type.String({ description: 'Id of the instance.' }),
+    fields: described(names, 'Names of the facts that are missing.'),
+    relation: Type.Optional(
+      Type.String({
+        description: 'Name of the relationship through which they are read; absent for facts of the instance itself.',
+      }),
+    ),
+    dependentDerivedFields: Type.Optional(described(names, 'Derived facts that need the missing ones.')),
   },
   { $id: 'ContextWaitingOn', description: 'Facts that an asset waits for.' },
 );
@@ -60,42 +68,61 @@ export type ContextWaitingOn = Static<typeof ContextWaitingOn>;
 /** Durable metadata of one bound asset on one instance; see C70. */
 export const ExecutionRecord = Type.Object(
   {
-    type: Type.Unsafe<AssetType>({ type: 'string', enum: [...assetTypes] }),
-    slug: Type.String(),
-    status: Type.Unsafe<ExecutionStatus>({ type: 'string', enum: [...executionStatuses] }),
-    effective_version: Type.String(),
-    input_hash: Type.String(),
-    run_count: Type.Integer({ minimum: 1 }),
-    timestamp: moment,
-    written_to_context: names,
+    type: Type.Unsafe<AssetType>({ type: 'string', enum: [...assetTypes], description: '`rule` or `flow`.' }),
+    slug: Type.String({ description: 'Slug of the asset.' }),
+    status: Type.Unsafe<ExecutionStatus>({
+      type: 'string',
+      enum: [...executionStatuses],
+      description: 'How the last run ended, or why there was none.',
+    }),
+    effective_version: Type.String({ description: 'Id of the version that ran.' }),
+    input_hash: Type.String({ description: 'SHA-256 of its inputs, base64url.' }),
+    run_count: Type.Integer({ minimum: 1, description: 'Runs so far, from 1.' }),
+    timestamp: described(moment, 'When it last ran, ISO 8601 in UTC.'),
+    written_to_context: described(names, 'Names of facts that the run wrote.'),
     owned_facts: Type.Optional(
       Type.Array(Type.String(), {
         description:
           'Facts that this asset wrote and that nobody has given or written since: its next run clears those that it does not answer again.',
       }),
     ),
-    error: Type.Optional(Type.String()),
-    last_success: Type.Optional(Type.Object({ effective_version: Type.String(), input_hash: Type.String() })),
+    error: Type.Optional(Type.String({ description: 'Why it failed, in a sentence; absent where it did not.' })),
+    last_success: Type.Optional(
+      Type.Object(
+        {
+          effective_version: Type.String({ description: 'Id of the version that ran.' }),
+          input_hash: Type.String({ description: 'SHA-256 of its inputs, base64url.' }),
+        },
+        { description: 'The last run that succeeded; absent where none did.' },
+      ),
+    ),
   },
   { $id: 'ExecutionRecord', description: 'The last run of one bound asset.' },
 );
 export type ExecutionRecord = Static<typeof ExecutionRecord>;
 
 export const BatchRejection = Type.Object(
-  { position: Type.Integer({ minimum: 0 }), error: Type.String() },
+  {
+    position: Type.Integer({ minimum: 0, description: 'Place of the record in the batch, from 0.' }),
+    error: Type.String({ description: 'Why it was not merged, in a sentence.' }),
+  },
   { $id: 'BatchRejection', description: 'A record that was not merged.' },
 );
 export type BatchRejection = Static<typeof BatchRejection>;
 
 export const ExecutedAsset = Type.Object(
   {
-    type: Type.Unsafe<AssetType>({ type: 'string', enum: [...assetTypes] }),
-    slug: Type.String(),
-    status: Type.Unsafe<ExecutionStatus>({ type: 'string', enum: [...executionStatuses] }),
-    execution_id: Type.Optional(Type.String()),
-    error: Type.Optional(Type.String()),
-    result: Type.Optional(Type.Unknown()),
-    written_to_context: Type.Optional(names),
+    type: Type.Unsafe<AssetType>({ type: 'string', enum: [...assetTypes], description: '`rule` or `flow`.' }),
+    slug: Type.String({ description: 'Slug of the asset.' }),
+    status: Type.Unsafe<ExecutionStatus>({
+      type: 'string',
+      enum: [...executionStatuses],
+      description: 'How the run ended, or why there was none.',
+    }),
+    execution_id: Type.Optional(Type.String({ description: 'Id of the run; absent where there was none.' })),
+    error: Type.Optional(Type.String({ description: 'Why it failed, in a sentence; absent where it did not.' })),
+    result: Type.Optional(Type.Unknown({ description: 'What it answered; absent where it did not.' })),
+    written_to_context: Type.Optional(described(names, 'Names of facts that the run wrote.')),
     cleared: Type.Optional(clearedFacts),
   },
   { $id: 'ExecutedAsset', description: 'What became of one bound asset.' },
@@ -121,18 +148,36 @@ export type BatchInclude = (typeof batchIncludes)[number];
 
 export const BatchResult = Type.Object(
   {
-    instance_id: Type.String(),
-    positions: Type.Optional(Type.Array(Type.Integer({ minimum: 0 }))),
-    is_new: Type.Optional(Type.Boolean()),
-    status: Type.Optional(status),
-    have: Type.Optional(names),
-    need: Type.Optional(names),
-    state: Type.Optional(jsonObject),
-    expires_at: Type.Optional(Type.Union([moment, Type.Null()])),
-    executions: Type.Optional(Type.Record(Type.String(), ExecutionRecord)),
-    executed: Type.Optional(Type.Array(ExecutedAsset)),
-    triggered: Type.Optional(Type.Boolean()),
-    reason: Type.Optional(Type.Unsafe<UntriggeredReason>({ type: 'string', enum: [...untriggeredReasons] })),
+    instance_id: Type.String({ description: 'Id of the instance.' }),
+    positions: Type.Optional(
+      Type.Array(Type.Integer({ minimum: 0 }), {
+        description: 'Places in the batch of the records of this instance, from 0.',
+      }),
+    ),
+    is_new: Type.Optional(Type.Boolean({ description: 'Whether the request made the instance.' })),
+    status: Type.Optional(described(status, '`complete` where every required fact has a value, else `pending`.')),
+    have: Type.Optional(described(names, 'Names of facts that have a value.')),
+    need: Type.Optional(
+      described(names, 'Names of facts that are still needed; empty where the instance is complete.'),
+    ),
+    state: Type.Optional(described(jsonObject, 'Facts and derived facts by name.')),
+    expires_at: Type.Optional(
+      Type.Union([moment, Type.Null()], { description: 'When the instance ends, ISO 8601; null: never.' }),
+    ),
+    executions: Type.Optional(
+      Type.Record(Type.String(), ExecutionRecord, {
+        description: 'The last run of each bound asset, by `<type>:<slug>`.',
+      }),
+    ),
+    executed: Type.Optional(Type.Array(ExecutedAsset, { description: 'What became of each bound asset.' })),
+    triggered: Type.Optional(Type.Boolean({ description: 'Whether any bound asset ran.' })),
+    reason: Type.Optional(
+      Type.Unsafe<UntriggeredReason>({
+        type: 'string',
+        enum: [...untriggeredReasons],
+        description: 'Why nothing was triggered; absent where something was.',
+      }),
+    ),
     ...remarks,
   },
   { $id: 'BatchResult', description: 'One touched instance.' },

@@ -2,43 +2,74 @@ import { type Static, Type } from '@sinclair/typebox';
 import { nullable, pageQueryFields, timestamp } from '../http/page-schema';
 import { ContextSchema } from './context-schema';
 import { type RelationType, relationTypes, type SchemaMismatchPolicy, schemaMismatchPolicies } from './context-words';
+import { described } from '../described';
 
 const uuid = Type.String({ format: 'uuid' });
 const relationType = Type.Unsafe<RelationType>({ type: 'string', enum: [...relationTypes] });
-const namedContext = Type.Object({ id: uuid, name: Type.String(), slug: Type.String() });
+const namedContext = Type.Object({
+  id: described(uuid, 'Id of the context, a UUID.'),
+  name: Type.String({ description: 'Name of the context.' }),
+  slug: Type.String({ description: 'Slug of the context.' }),
+});
 
 const settings = {
-  id: uuid,
-  slug: Type.String(),
-  name: Type.String(),
-  description: nullable(Type.String()),
+  id: described(uuid, 'Id, a UUID.'),
+  slug: Type.String({ description: 'How paths call it.' }),
+  name: Type.String({ description: 'Name for people.' }),
+  description: described(nullable(Type.String()), 'Text for people; null where there is none.'),
   schema: ContextSchema,
-  identity_fact: Type.String(),
-  auto_execute_decisions: Type.Boolean(),
-  ttl_seconds: nullable(Type.Integer()),
-  history_limit: Type.Integer(),
-  on_schema_mismatch: Type.Unsafe<SchemaMismatchPolicy>({ type: 'string', enum: [...schemaMismatchPolicies] }),
-  source_objects: Type.Array(Type.String()),
-  user_groups: Type.Array(Type.String()),
+  identity_fact: Type.String({ description: 'The base fact that names an instance.' }),
+  auto_execute_decisions: Type.Boolean({
+    description: 'Whether submissions run bound assets. False: they merge facts and start nothing new.',
+  }),
+  ttl_seconds: described(
+    nullable(Type.Integer()),
+    'Seconds after its last write at which an instance expires; null: never.',
+  ),
+  history_limit: Type.Integer({
+    description: 'Entries of history that are kept for each tracked fact of an instance.',
+  }),
+  on_schema_mismatch: Type.Unsafe<SchemaMismatchPolicy>({
+    type: 'string',
+    enum: [...schemaMismatchPolicies],
+    description:
+      'What becomes of facts that the schema does not know or whose type is another: `ignore` leaves them out, `reject` refuses the record, `store` keeps facts that are not declared and refuses the record for any other.',
+  }),
+  source_objects: Type.Array(Type.String(), {
+    description: 'Objects that the facts were taken over from; kept, and of no meaning to the service.',
+  }),
+  user_groups: Type.Array(Type.String(), {
+    description: 'Names of the user groups that see it. Empty: every key of the workspace does.',
+  }),
 };
 
 export const SavedContext = Type.Object(
-  { ...settings, folder: nullable(Type.String()), created_at: timestamp, updated_at: timestamp },
+  {
+    ...settings,
+    folder: described(nullable(Type.String()), 'Name of the folder; null where it lies in none.'),
+    created_at: described(timestamp, 'When it was made, ISO 8601 in UTC.'),
+    updated_at: described(timestamp, 'When it was last changed, ISO 8601 in UTC.'),
+  },
   { $id: 'SavedContext', description: 'A context as it was saved.' },
 );
 export type SavedContext = Static<typeof SavedContext>;
 
-const folder = nullable(Type.Object({ id: uuid, name: Type.String() }));
+const folder = nullable(
+  Type.Object({
+    id: described(uuid, 'Id of the folder, a UUID.'),
+    name: Type.String({ description: 'Name of the folder.' }),
+  }),
+);
 
 export const OutgoingRelationship = Type.Object(
   {
-    id: uuid,
-    relation_type: relationType,
-    foreign_key_fact: Type.String(),
-    name: Type.String(),
-    description: nullable(Type.String()),
-    created_at: timestamp,
-    target_context: namedContext,
+    id: described(uuid, 'Id, a UUID.'),
+    relation_type: described(relationType, '`has_many`, `has_one` or `belongs_to`.'),
+    foreign_key_fact: Type.String({ description: 'The fact that holds the identity of the counterpart.' }),
+    name: Type.String({ description: 'How formulas call it: `$name`.' }),
+    description: described(nullable(Type.String()), 'Text for people; null where there is none.'),
+    created_at: described(timestamp, 'When it was made, ISO 8601 in UTC.'),
+    target_context: described(namedContext, 'The other context.'),
   },
   { $id: 'OutgoingRelationship', description: 'A relationship of a context to another.' },
 );
@@ -46,30 +77,33 @@ export type OutgoingRelationship = Static<typeof OutgoingRelationship>;
 
 const IncomingRelationship = Type.Object(
   {
-    id: uuid,
-    relation_type: relationType,
-    foreign_key_fact: Type.String(),
-    name: Type.String(),
-    description: nullable(Type.String()),
-    created_at: timestamp,
-    source_context: namedContext,
+    id: described(uuid, 'Id, a UUID.'),
+    relation_type: described(relationType, '`has_many`, `has_one` or `belongs_to`, as the other context has it.'),
+    foreign_key_fact: Type.String({ description: 'The fact that holds the identity of the counterpart.' }),
+    name: Type.String({ description: 'How formulas of the other context call it: `$name`.' }),
+    description: described(nullable(Type.String()), 'Text for people; null where there is none.'),
+    created_at: described(timestamp, 'When it was made, ISO 8601 in UTC.'),
+    source_context: described(namedContext, 'The other context.'),
   },
   { $id: 'IncomingRelationship', description: 'A relationship of another context to this one.' },
 );
 
-const relationships = { outgoing: Type.Array(OutgoingRelationship), incoming: Type.Array(IncomingRelationship) };
+const relationships = {
+  outgoing: Type.Array(OutgoingRelationship, { description: 'Relationships of this context to others.' }),
+  incoming: Type.Array(IncomingRelationship, { description: 'Relationships of others to this context.' }),
+};
 
 export const ContextRelationships = Type.Object(
-  { context: namedContext, ...relationships },
+  { context: described(namedContext, 'The context.'), ...relationships },
   { $id: 'ContextRelationships', description: 'The relationships of a context.' },
 );
 export type ContextRelationships = Static<typeof ContextRelationships>;
 
 const boundRule = Type.Object({
-  id: uuid,
-  name: Type.String(),
-  slug: Type.String(),
-  published: Type.Boolean(),
+  id: described(uuid, 'Id, a UUID.'),
+  name: Type.String({ description: 'Name for people.' }),
+  slug: Type.String({ description: 'Name in addresses, unique in its workspace.' }),
+  published: Type.Boolean({ description: 'Whether a published version is in service.' }),
   context_version: Type.String({ description: '`latest`, a number, or the slug of an environment.' }),
   problems: Type.Optional(Type.Array(Type.String(), { description: 'Why the rule cannot run here.' })),
 });
@@ -77,12 +111,12 @@ const boundRule = Type.Object({
 export const ContextDetail = Type.Object(
   {
     ...settings,
-    folder,
-    bound_rules: Type.Array(boundRule),
-    bound_flows: Type.Array(Type.Unknown()),
-    relationships: Type.Object(relationships),
-    created_at: timestamp,
-    updated_at: timestamp,
+    folder: described(folder, 'The folder; null where it lies in none.'),
+    bound_rules: Type.Array(boundRule, { description: 'Rules that are bound to the context.' }),
+    bound_flows: Type.Array(Type.Unknown(), { description: 'Always empty: there are no flows yet.' }),
+    relationships: Type.Object(relationships, { description: 'Relationships to and from other contexts.' }),
+    created_at: described(timestamp, 'When it was made, ISO 8601 in UTC.'),
+    updated_at: described(timestamp, 'When it was last changed, ISO 8601 in UTC.'),
   },
   { $id: 'ContextDetail', description: 'A context with what is bound and related to it.' },
 );
@@ -91,12 +125,12 @@ export type ContextDetail = Static<typeof ContextDetail>;
 export const ContextListItem = Type.Object(
   {
     ...settings,
-    folder,
-    bound_rules_count: Type.Integer(),
-    bound_flows_count: Type.Integer(),
-    relationships_count: Type.Integer(),
-    created_at: timestamp,
-    updated_at: timestamp,
+    folder: described(folder, 'The folder; null where it lies in none.'),
+    bound_rules_count: Type.Integer({ description: 'How many rules are bound to it.' }),
+    bound_flows_count: Type.Integer({ description: 'Always 0: there are no flows yet.' }),
+    relationships_count: Type.Integer({ description: 'How many relationships it has, to and from others.' }),
+    created_at: described(timestamp, 'When it was made, ISO 8601 in UTC.'),
+    updated_at: described(timestamp, 'When it was last changed, ISO 8601 in UTC.'),
   },
   { $id: 'ContextListItem', description: 'A context in a list.' },
 );
@@ -106,9 +140,15 @@ export const ListContextsAnswer = Type.Union(
   [
     Type.Array(ContextListItem),
     Type.Object({
-      data: Type.Array(ContextListItem),
-      next_cursor: nullable(Type.String()),
-      cursor: nullable(Type.String({ description: 'The same as `next_cursor`.' })),
+      data: Type.Array(ContextListItem, { description: 'The entries of this page.' }),
+      next_cursor: described(
+        nullable(Type.String()),
+        'Give it as `cursor` to read the next page; null on the last page.',
+      ),
+      cursor: described(
+        nullable(Type.String({ description: 'The same as `next_cursor`.' })),
+        'The same as `next_cursor`.',
+      ),
     }),
   ],
   { $id: 'ListContextsAnswer', description: 'Contexts, newest first: a bare list, or a page where one was asked for.' },
@@ -117,16 +157,21 @@ export const ListContextsAnswer = Type.Union(
 const filterText = Type.Optional(Type.String({ minLength: 1, maxLength: 500 }));
 
 export const ListContextsQuery = Type.Object(
-  { ...pageQueryFields, folder: filterText, user_group: filterText, name: filterText },
+  {
+    ...pageQueryFields,
+    folder: described(filterText, 'Only contexts in the folder of this id or name, 1 to 500 characters.'),
+    user_group: described(filterText, 'Only contexts that carry this group, 1 to 500 characters.'),
+    name: described(filterText, 'Only contexts of exactly this name, 1 to 500 characters.'),
+  },
   { $id: 'ListContextsQuery', additionalProperties: false, description: 'Which contexts.' },
 );
 
 export const DeletedContextAnswer = Type.Object(
   {
-    message: Type.String(),
+    message: Type.String({ description: 'What was done, in a sentence.' }),
     unbound_rules: Type.Array(Type.String(), { description: 'Slugs of rules that were bound to it.' }),
-    unbound_flows: Type.Array(Type.String()),
-    pending_evaluations_cancelled: Type.Integer(),
+    unbound_flows: Type.Array(Type.String(), { description: 'Always empty: there are no flows yet.' }),
+    pending_evaluations_cancelled: Type.Integer({ description: 'Registered evaluations that ended with it.' }),
   },
   {
     $id: 'DeletedContext',
@@ -136,6 +181,9 @@ export const DeletedContextAnswer = Type.Object(
 export type DeletedContextAnswer = Static<typeof DeletedContextAnswer>;
 
 export const DeletedRelationship = Type.Object(
-  { message: Type.String(), id: uuid },
+  {
+    message: Type.String({ description: 'What was done, in a sentence.' }),
+    id: described(uuid, 'Id of the relationship, a UUID.'),
+  },
   { $id: 'DeletedRelationship', description: 'A relationship that is gone.' },
 );

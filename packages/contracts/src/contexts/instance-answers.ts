@@ -9,6 +9,7 @@ import {
   remarks,
 } from './context-answers';
 import { type AssetType, assetTypes, type InstanceStatus, instanceStatuses } from './context-words';
+import { described } from '../described';
 
 const names = Type.Array(Type.String());
 const facts = Type.Record(Type.String(), Type.Unknown());
@@ -28,14 +29,20 @@ export const cascadeStatuses = [
 export const CascadeResult = Type.Object(
   {
     context: Type.String({ description: '`<slug>:<instance>`' }),
-    rule: Type.Optional(Type.String()),
-    flow: Type.Optional(Type.String()),
-    status: Type.Unsafe<(typeof cascadeStatuses)[number]>({ type: 'string', enum: [...cascadeStatuses] }),
-    result: Type.Optional(facts),
-    auto_executed: Type.Boolean(),
-    written_to_context: Type.Optional(names),
+    rule: Type.Optional(Type.String({ description: 'Slug of the rule.' })),
+    flow: Type.Optional(Type.String({ description: 'Slug of the flow.' })),
+    status: Type.Unsafe<(typeof cascadeStatuses)[number]>({
+      type: 'string',
+      enum: [...cascadeStatuses],
+      description: '`solved`, or what came of the asset instead.',
+    }),
+    result: Type.Optional(described(facts, 'Outputs of the rule by name.')),
+    auto_executed: Type.Boolean({
+      description: 'Whether it ran because its inputs had changed, and not because it was asked for.',
+    }),
+    written_to_context: Type.Optional(described(names, 'Names of facts that the run wrote.')),
     cleared: Type.Optional(clearedFacts),
-    error: Type.Optional(Type.String()),
+    error: Type.Optional(Type.String({ description: 'Why it failed, in a sentence; absent where it did not.' })),
   },
   { $id: 'CascadeResult', description: 'What became of one asset.' },
 );
@@ -45,15 +52,23 @@ export type CascadeResult = Static<typeof CascadeResult>;
 export const ContextCascadeSummary = Type.Object(
   {
     context: Type.String({ description: 'Slug.' }),
-    relation: Type.String(),
-    instances: Type.Integer(),
-    executed: Type.Integer(),
-    skipped: Type.Integer(),
-    evaluation_errors: Type.Integer(),
-    infrastructure_errors: Type.Integer(),
-    failed_instance_ids: Type.Optional(names),
-    execution_degraded: Type.Optional(Type.String()),
-    error: Type.Optional(Type.String()),
+    relation: Type.String({ description: 'Name of the relationship.' }),
+    instances: Type.Integer({ description: 'Instances that were looked at again.' }),
+    executed: Type.Integer({ description: 'Runs of assets.' }),
+    skipped: Type.Integer({ description: 'Assets that had nothing new to find.' }),
+    evaluation_errors: Type.Integer({ description: 'Assets that could not be evaluated.' }),
+    infrastructure_errors: Type.Integer({
+      description: 'Assets that could not be run because of a fault of the service.',
+    }),
+    failed_instance_ids: Type.Optional(
+      described(names, 'Ids of instances whose re-evaluation failed; absent where none did.'),
+    ),
+    execution_degraded: Type.Optional(
+      Type.String({ description: 'Why rules could not be run, in a sentence; absent where they could.' }),
+    ),
+    error: Type.Optional(
+      Type.String({ description: 'Why instances could not be looked at again; absent where they could.' }),
+    ),
   },
   { $id: 'ContextCascadeSummary', description: 'The re-evaluation of dependent instances of one context.' },
 );
@@ -63,11 +78,11 @@ export type ContextCascadeSummary = Static<typeof ContextCascadeSummary>;
 export const CascadeRejection = Type.Object(
   {
     context: Type.String({ description: 'Slug.' }),
-    relation: Type.String(),
+    relation: Type.String({ description: 'Name of the relationship.' }),
     instance_ids: Type.Array(Type.String(), {
       description: 'Instances to submit again with their identity alone; none where they could not even be looked for.',
     }),
-    error: Type.String(),
+    error: Type.String({ description: 'What went wrong, in a sentence.' }),
   },
   { $id: 'CascadeRejection', description: 'Dependent instances that may hold what was decided before.' },
 );
@@ -81,16 +96,18 @@ const cascaded = Type.Array(Type.Union([CascadeResult, ContextCascadeSummary]));
 
 const submitted = {
   context: Type.String({ description: '`<slug>:<instance>`' }),
-  state: facts,
-  status,
-  have: names,
-  need: names,
-  is_new: Type.Boolean(),
-  triggered: Type.Boolean(),
-  reason: Type.Optional(Type.String()),
-  expires_at: nullable(timestamp),
-  cascaded,
-  execution_degraded: Type.Optional(Type.String()),
+  state: described(facts, 'Facts and derived facts by name.'),
+  status: described(status, '`complete` where every required fact has a value, else `pending`.'),
+  have: described(names, 'Names of facts that have a value.'),
+  need: described(names, 'Names of facts that are still needed; empty where the instance is complete.'),
+  is_new: Type.Boolean({ description: 'Whether the request made the instance.' }),
+  triggered: Type.Boolean({ description: 'Whether any bound asset ran.' }),
+  reason: Type.Optional(Type.String({ description: 'Why nothing was triggered; absent where something was.' })),
+  expires_at: described(nullable(timestamp), 'When the instance ends, ISO 8601; null: never.'),
+  cascaded: described(cascaded, 'What became of each bound asset, and of the instances that read this one.'),
+  execution_degraded: Type.Optional(
+    Type.String({ description: 'Why rules could not be run, in a sentence; absent where they could.' }),
+  ),
   cascade_rejections: cascadeRejections,
   ...remarks,
 };
@@ -105,17 +122,21 @@ export const FactsBody = Type.Record(Type.String(), Type.Unknown(), {
 
 export const InstanceAnswer = Type.Object(
   {
-    context: Type.String(),
-    state: facts,
-    derived: facts,
-    status,
-    have: names,
-    need: names,
-    executions: Type.Record(Type.String(), ExecutionRecord),
-    relations: Type.Record(Type.String(), Type.Unknown()),
-    created_at: timestamp,
-    updated_at: timestamp,
-    expires_at: nullable(timestamp),
+    context: Type.String({ description: '`<slug>:<instance>`' }),
+    state: described(facts, 'Facts and derived facts by name.'),
+    derived: described(facts, 'Derived facts by name.'),
+    status: described(status, '`complete` where every required fact has a value, else `pending`.'),
+    have: described(names, 'Names of facts that have a value.'),
+    need: described(names, 'Names of facts that are still needed; empty where the instance is complete.'),
+    executions: Type.Record(Type.String(), ExecutionRecord, {
+      description: 'The last run of each bound asset, by `<type>:<slug>`.',
+    }),
+    relations: Type.Record(Type.String(), Type.Unknown(), {
+      description: 'Related instances by the name of the relationship, as far as `include_relations` asks for them.',
+    }),
+    created_at: described(timestamp, 'When the instance was made, ISO 8601 in UTC.'),
+    updated_at: described(timestamp, 'When the instance was last written, ISO 8601 in UTC.'),
+    expires_at: described(nullable(timestamp), 'When the instance ends, ISO 8601; null: never.'),
   },
   { $id: 'InstanceAnswer', description: 'One instance.' },
 );
@@ -123,7 +144,12 @@ export type InstanceAnswer = Static<typeof InstanceAnswer>;
 
 export const GetInstanceQuery = Type.Object(
   {
-    include: Type.Optional(Type.String({ maxLength: 500 })),
+    include: Type.Optional(
+      Type.String({
+        maxLength: 500,
+        description: 'Accepted for clients that send it, at most 500 characters; changes nothing.',
+      }),
+    ),
     include_relations: Type.Optional(
       Type.String({ maxLength: 2_000, description: 'Names of relationships, or `true` for all.' }),
     ),
@@ -134,27 +160,43 @@ export const GetInstanceQuery = Type.Object(
 export const ListInstancesQuery = Type.Object(
   {
     ...pageQueryFields,
-    prefix: Type.Optional(Type.String({ maxLength: 512 })),
-    status: Type.Optional(status),
+    prefix: Type.Optional(
+      Type.String({ maxLength: 512, description: 'Only instances whose ids begin so, at most 512 characters.' }),
+    ),
+    status: Type.Optional(described(status, 'Only instances of this status.')),
   },
   { $id: 'ListInstancesQuery', additionalProperties: false, description: 'Which instances.' },
 );
 
 export const InstanceList = Type.Object(
-  { data: Type.Array(InstanceAnswer), next_cursor: nullable(Type.String()) },
+  {
+    data: Type.Array(InstanceAnswer, { description: 'The entries of this page.' }),
+    next_cursor: described(
+      nullable(Type.String()),
+      'Give it as `cursor` to read the next page; null on the last page.',
+    ),
+  },
   { $id: 'InstanceList', description: 'Instances in the order of their ids.' },
 );
 export type InstanceList = Static<typeof InstanceList>;
 
 export const DeletedInstance = Type.Object(
   {
-    message: Type.String(),
-    pending_evaluations_cancelled: Type.Integer(),
-    cascaded: Type.Array(ContextCascadeSummary),
-    execution_degraded: Type.Optional(Type.String()),
+    message: Type.String({ description: 'What was done, in a sentence.' }),
+    pending_evaluations_cancelled: Type.Integer({ description: 'Registered evaluations that ended with it.' }),
+    cascaded: Type.Array(ContextCascadeSummary, {
+      description: 'What became of the instances that read it, by context and relationship.',
+    }),
+    execution_degraded: Type.Optional(
+      Type.String({ description: 'Why rules could not be run, in a sentence; absent where they could.' }),
+    ),
     cascade_recovery: Type.Optional(
       Type.Object(
-        { context: Type.String(), previous_state: facts, action: Type.String() },
+        {
+          context: Type.String({ description: '`<slug>:<instance>`' }),
+          previous_state: described(facts, 'Facts that the instance had, by name.'),
+          action: Type.String({ description: 'What to do, in a sentence.' }),
+        },
         { description: 'Where dependents could not be re-evaluated: what to do about it.' },
       ),
     ),
@@ -165,7 +207,13 @@ export type DeletedInstance = Static<typeof DeletedInstance>;
 
 export const HistoryQuery = Type.Object(
   {
-    field: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+    field: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 200,
+        description: 'Only the history of this fact, 1 to 200 characters. Default: of all tracked facts.',
+      }),
+    ),
     limit: Type.Optional(Type.String({ pattern: '^[0-9]{1,5}$', description: '1 to 10,000 entries of each fact.' })),
   },
   { $id: 'HistoryQuery', additionalProperties: false, description: 'Which history.' },
@@ -173,10 +221,19 @@ export const HistoryQuery = Type.Object(
 
 export const InstanceHistoryAnswer = Type.Object(
   {
-    context: Type.String(),
+    context: Type.String({ description: '`<slug>:<instance>`' }),
     history: Type.Record(
       Type.String(),
-      Type.Array(Type.Object({ timestamp, value: Type.Unknown() }, { description: 'Newest first.' })),
+      Type.Array(
+        Type.Object(
+          {
+            timestamp: described(timestamp, 'When the value was committed, ISO 8601 in UTC.'),
+            value: Type.Unknown({ description: 'The value.' }),
+          },
+          { description: 'Newest first.' },
+        ),
+      ),
+      { description: 'Entries of each tracked fact, newest first, by name.' },
     ),
   },
   { $id: 'InstanceHistory', description: 'Committed values of tracked facts.' },
@@ -185,18 +242,18 @@ export type InstanceHistoryAnswer = Static<typeof InstanceHistoryAnswer>;
 
 const PendingEvaluation = Type.Object(
   {
-    type: assetType,
-    rule: Type.Optional(Type.String()),
-    flow: Type.Optional(Type.String()),
-    waiting_on: Type.Array(ContextWaitingOn),
-    created_at: timestamp,
-    expires_at: nullable(timestamp),
+    type: described(assetType, '`rule` or `flow`.'),
+    rule: Type.Optional(Type.String({ description: 'Slug of the rule.' })),
+    flow: Type.Optional(Type.String({ description: 'Slug of the flow.' })),
+    waiting_on: Type.Array(ContextWaitingOn, { description: 'Facts that it waits for.' }),
+    created_at: described(timestamp, 'When it was registered, ISO 8601 in UTC.'),
+    expires_at: described(nullable(timestamp), 'When the registration ends, ISO 8601; null: never.'),
   },
   { $id: 'PendingEvaluation', description: 'An evaluation that waits for facts.' },
 );
 
 export const PendingAnswer = Type.Object(
-  { pending: Type.Array(PendingEvaluation) },
+  { pending: Type.Array(PendingEvaluation, { description: 'Evaluations that wait.' }) },
   { $id: 'PendingAnswer', description: 'Registered evaluations of an instance.' },
 );
 export type PendingAnswer = Static<typeof PendingAnswer>;
@@ -204,25 +261,39 @@ export type PendingAnswer = Static<typeof PendingAnswer>;
 export const CascadeRequest = Type.Object({}, { $id: 'CascadeRequest', description: 'Nothing is needed.' });
 
 export const CascadeAnswer = Type.Object(
-  { context: Type.String(), cascaded, unfinished: remarks.unfinished, stopped_by: remarks.stopped_by },
+  {
+    context: Type.String({ description: '`<slug>:<instance>`' }),
+    cascaded: described(cascaded, 'What became of each bound asset, and of the instances that read this one.'),
+    unfinished: remarks.unfinished,
+    stopped_by: remarks.stopped_by,
+  },
   { $id: 'CascadeAnswer', description: 'What became of the registered evaluations.' },
 );
 export type CascadeAnswer = Static<typeof CascadeAnswer>;
 
 export const SolveInstanceAnswer = Type.Object(
   {
-    status: Type.Unsafe<'solved' | 'error' | 'pending'>({ type: 'string', enum: ['solved', 'error', 'pending'] }),
-    context: Type.String(),
-    rule: Type.String(),
-    result: Type.Optional(facts),
-    written_to_context: Type.Optional(names),
+    status: Type.Unsafe<'solved' | 'error' | 'pending'>({
+      type: 'string',
+      enum: ['solved', 'error', 'pending'],
+      description:
+        '`solved`; `error` where the rule could not be evaluated; `pending` where it waits for facts, which is answered with 202.',
+    }),
+    context: Type.String({ description: '`<slug>:<instance>`' }),
+    rule: Type.String({ description: 'Slug of the rule.' }),
+    result: Type.Optional(described(facts, 'Outputs of the rule by name.')),
+    written_to_context: Type.Optional(described(names, 'Names of facts that the run wrote.')),
     cleared: Type.Optional(clearedFacts),
-    cascaded: Type.Optional(cascaded),
-    error: Type.Optional(Type.String()),
-    have: Type.Optional(names),
-    need: Type.Optional(names),
-    waiting_on: Type.Optional(Type.Array(ContextWaitingOn)),
-    expires_at: Type.Optional(nullable(timestamp)),
+    cascaded: Type.Optional(
+      described(cascaded, 'What became of each bound asset, and of the instances that read this one.'),
+    ),
+    error: Type.Optional(Type.String({ description: 'Why the rule could not be evaluated; with `error`.' })),
+    have: Type.Optional(described(names, 'Names of facts that have a value; with `pending`.')),
+    need: Type.Optional(described(names, 'Names of facts that are still needed; with `pending`.')),
+    waiting_on: Type.Optional(
+      Type.Array(ContextWaitingOn, { description: 'Facts that the rule waits for; with `pending`.' }),
+    ),
+    expires_at: Type.Optional(described(nullable(timestamp), 'When the instance ends, ISO 8601; null: never.')),
     cascade_rejections: cascadeRejections,
     ...remarks,
   },
@@ -231,7 +302,15 @@ export const SolveInstanceAnswer = Type.Object(
 export type SolveInstanceAnswer = Static<typeof SolveInstanceAnswer>;
 
 export const BatchQuery = Type.Object(
-  { include: Type.Optional(Type.String({ maxLength: 1_000 })) },
+  {
+    include: Type.Optional(
+      Type.String({
+        maxLength: 1_000,
+        description:
+          'Fields of results that are answered, comma-separated, at most 1,000 characters. Default: all but `execution_results`; `instance_id` always comes.',
+      }),
+    ),
+  },
   { $id: 'BatchQuery', additionalProperties: false, description: 'Which fields of results.' },
 );
 
@@ -243,8 +322,8 @@ export const BatchBody = Type.Array(Type.Unknown(), {
 export const BatchAnswer = Type.Object(
   {
     context: Type.String({ description: 'Slug.' }),
-    accepted: Type.Integer(),
-    rejected: Type.Integer(),
+    accepted: Type.Integer({ description: 'Records that were merged.' }),
+    rejected: Type.Integer({ description: 'Records that were not.' }),
     executed: Type.Integer({ description: 'Runs of rules and flows.' }),
     ignored: Type.Integer({ description: 'Facts of accepted records that were not merged; results say which.' }),
     rejections: Type.Array(BatchRejection, {
@@ -254,11 +333,21 @@ export const BatchAnswer = Type.Object(
     rejections_omitted: Type.Optional(
       Type.Integer({ description: 'Rejections beyond those that are listed; absent where there are none.' }),
     ),
-    results: Type.Array(BatchResult),
-    cascaded: Type.Array(ContextCascadeSummary),
+    results: Type.Array(BatchResult, { description: 'One entry for each touched instance.' }),
+    cascaded: Type.Array(ContextCascadeSummary, {
+      description: 'What became of the instances that read touched ones, by context and relationship.',
+    }),
     cascade_rejections: cascadeRejections,
-    execution_degraded: Type.Optional(Type.String()),
-    timings: Type.Object({ total_ms: Type.Integer(), ingest_ms: Type.Integer() }),
+    execution_degraded: Type.Optional(
+      Type.String({ description: 'Why rules could not be run, in a sentence; absent where they could.' }),
+    ),
+    timings: Type.Object(
+      {
+        total_ms: Type.Integer({ description: 'From the arrival of the request to its answer, milliseconds.' }),
+        ingest_ms: Type.Integer({ description: 'Reading, merging and running, milliseconds.' }),
+      },
+      { description: 'How long the batch took, milliseconds.' },
+    ),
   },
   { $id: 'BatchAnswer', description: 'One entry for each touched instance.' },
 );

@@ -1,24 +1,46 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { type Operation } from './operation';
 import { nextCursor, nullable, pageQueryFields, timeParameter, timestamp } from './page-schema';
+import { described } from '../described';
 
 const document = nullable(Type.Record(Type.String(), Type.Unknown()));
 
 export const AuditEntry = Type.Object(
   {
-    id: Type.String({ format: 'uuid' }),
-    created_at: timestamp,
-    actor: Type.Object({
-      id: nullable(Type.String({ description: 'Id of the API key; another text for what is no key.' })),
-      name: nullable(Type.String({ description: 'What the key was called then.' })),
-    }),
-    address: nullable(Type.String({ description: 'The address that the request came from.' })),
-    request_id: nullable(Type.String()),
+    id: Type.String({ format: 'uuid', description: 'Id of the entry, a UUID.' }),
+    created_at: described(timestamp, 'When the change was made, ISO 8601 in UTC.'),
+    actor: Type.Object(
+      {
+        id: described(
+          nullable(Type.String({ description: 'Id of the API key; another text for what is no key.' })),
+          'Id of the API key, or another text for what is no key; null where nobody is known.',
+        ),
+        name: described(
+          nullable(Type.String({ description: 'What the key was called then.' })),
+          'What the key was called then; null where nobody is known.',
+        ),
+      },
+      { description: 'Who made the change.' },
+    ),
+    address: described(
+      nullable(Type.String({ description: 'The address that the request came from.' })),
+      'Address that the request came from; null where it is not known.',
+    ),
+    request_id: described(
+      nullable(Type.String()),
+      'Id of the request that made the change; null where no request did.',
+    ),
     action: Type.String({ description: '`create`, `update`, `delete`, `publish`, `revoke` and so on.' }),
     kind: Type.String({ description: 'What kind of thing changed: `rule`, `value`, `api_key` and so on.' }),
-    subject: Type.Object({ id: Type.String(), name: Type.String() }),
-    before: document,
-    after: document,
+    subject: Type.Object(
+      {
+        id: Type.String({ description: 'Id of what was changed.' }),
+        name: Type.String({ description: 'What it was called then.' }),
+      },
+      { description: 'What was changed.' },
+    ),
+    before: described(document, 'Fields as they were; of an update those that differ. Null for what is new.'),
+    after: described(document, 'Fields as they are now; of an update those that differ. Null for what is gone.'),
   },
   {
     $id: 'AuditEntry',
@@ -30,7 +52,10 @@ export const AuditEntry = Type.Object(
 export type AuditEntry = Static<typeof AuditEntry>;
 
 export const AuditPage = Type.Object(
-  { data: Type.Array(AuditEntry), next_cursor: nextCursor },
+  {
+    data: Type.Array(AuditEntry, { description: 'The entries of this page.' }),
+    next_cursor: described(nextCursor, 'Give it as `cursor` to read the next page; null on the last page.'),
+  },
   { $id: 'AuditPage', description: 'One page of changes, newest first.' },
 );
 export type AuditPage = Static<typeof AuditPage>;
@@ -60,6 +85,7 @@ export const listAudit = {
   path: '/api/v1/admin/audit',
   pathParameters: [],
   summary: 'Read who changed what',
+  description: 'Every change of a rule, value, object, key and so on, with who made it and what differs.',
   entitlement: 'audit.read',
   query: ListAuditQuery,
   success: {

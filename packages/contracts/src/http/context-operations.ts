@@ -61,6 +61,7 @@ export const listContextsOperation = {
   id: 'listContexts',
   method: 'get',
   summary: 'List contexts',
+  description: 'Newest first: a bare array where neither `limit` nor `cursor` is given, else one page.',
   entitlement: 'contexts.read',
   query: ListContextsQuery,
   success: {
@@ -95,6 +96,8 @@ export const getContextOperation = {
   id: 'getContext',
   method: 'get',
   summary: 'Show a context',
+  description:
+    'The definition with bound rules, what keeps them from running, and relationships to contexts that the key may see.',
   entitlement: 'contexts.read',
   success: {
     status: 200,
@@ -145,6 +148,7 @@ export const listRelationshipsOperation = {
   id: 'listRelationships',
   method: 'get',
   summary: 'List relationships of a context',
+  description: 'Only relationships to contexts that the key may see.',
   entitlement: 'contexts.read',
   success: {
     status: 200,
@@ -183,6 +187,7 @@ export const deleteRelationshipOperation = {
   id: 'deleteRelationship',
   method: 'delete',
   summary: 'Delete a relationship',
+  description: 'Facts stay as they are. Refused where a formula or a bound rule reads through it.',
   entitlement: 'contexts.write',
   success: {
     status: 200,

@@ -1,6 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { type Operation } from './operation';
 import { givenName, nullable, timestamp } from './page-schema';
+import { described } from '../described';
 
 export const folderTypes = ['rule', 'flow', 'context'] as const;
 export type FolderType = (typeof folderTypes)[number];
@@ -8,13 +9,15 @@ const folderType = Type.Unsafe<FolderType>({ type: 'string', enum: [...folderTyp
 
 export const Folder = Type.Object(
   {
-    id: Type.String({ format: 'uuid' }),
-    name: Type.String(),
-    description: nullable(Type.String()),
-    type: folderType,
-    user_groups: Type.Array(Type.String()),
-    created_at: timestamp,
-    updated_at: timestamp,
+    id: Type.String({ format: 'uuid', description: 'Id, a UUID.' }),
+    name: Type.String({ description: 'Name, unique among the folders of its type.' }),
+    description: described(nullable(Type.String()), 'Text for people; null where there is none.'),
+    type: described(folderType, 'What the folder holds: rules, flows or contexts.'),
+    user_groups: Type.Array(Type.String(), {
+      description: 'Names of the user groups that see it. Empty: every key of the workspace does.',
+    }),
+    created_at: described(timestamp, 'When it was made, ISO 8601 in UTC.'),
+    updated_at: described(timestamp, 'When it was last changed, ISO 8601 in UTC.'),
   },
   { $id: 'Folder', description: 'A folder of rules, of flows or of contexts.' },
 );
@@ -22,8 +25,22 @@ export type Folder = Static<typeof Folder>;
 
 export const ListFoldersQuery = Type.Object(
   {
-    user_group: Type.Optional(Type.String({ minLength: 1, maxLength: 200, examples: ['sales'] })),
-    name: Type.Optional(Type.String({ minLength: 1, maxLength: 200, examples: ['Pricing'] })),
+    user_group: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 200,
+        examples: ['sales'],
+        description: 'Only folders that carry this group, 1 to 200 characters.',
+      }),
+    ),
+    name: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 200,
+        examples: ['Pricing'],
+        description: 'Only the folder of exactly this name, 1 to 200 characters.',
+      }),
+    ),
   },
   { $id: 'ListFoldersQuery', additionalProperties: false, description: 'Which folders.' },
 );
@@ -31,9 +48,16 @@ export const ListFoldersQuery = Type.Object(
 export const UpsertFolderRequest = Type.Object(
   {
     id: Type.Optional(Type.String({ format: 'uuid', description: 'A folder to change, or the id of a new one.' })),
-    name: givenName(),
-    description: Type.Optional(nullable(Type.String({ maxLength: 2_000 }))),
-    type: Type.Optional(folderType),
+    name: described(givenName(), 'Name, 1 to 200 characters without control characters.'),
+    description: Type.Optional(
+      described(
+        nullable(Type.String({ maxLength: 2_000 })),
+        'Text for people, at most 2,000 characters; null for none.',
+      ),
+    ),
+    type: Type.Optional(
+      described(folderType, 'What the folder holds: rules, flows or contexts. Default of a new one: `rule`.'),
+    ),
   },
   {
     $id: 'UpsertFolderRequest',
@@ -45,7 +69,7 @@ export const UpsertFolderRequest = Type.Object(
 export type UpsertFolderRequest = Static<typeof UpsertFolderRequest>;
 
 export const DeleteFolderRequest = Type.Object(
-  { id: Type.String({ format: 'uuid' }) },
+  { id: Type.String({ format: 'uuid', description: 'Id of the folder, a UUID.' }) },
   { $id: 'DeleteFolderRequest', additionalProperties: false, description: 'Which folder.' },
 );
 
@@ -67,6 +91,7 @@ export const listFolders = {
   id: 'listFolders',
   method: 'get',
   summary: 'List folders',
+  description: 'By name. Only those that the key may see.',
   entitlement: 'rules.read',
   query: ListFoldersQuery,
   success: {
@@ -83,6 +108,8 @@ export const upsertFolder = {
   id: 'upsertFolder',
   method: 'post',
   summary: 'Create or change a folder',
+  description:
+    'With a known `id` it changes that folder. Without one the folder of this name and type is changed, or made.',
   entitlement: 'rules.write',
   body: { schema: UpsertFolderRequest, description: 'The folder.', example: { name: 'Pricing', type: 'rule' } },
   success: { status: 200, description: 'The folder as it now is.', schema: Folder, example: folderExample },

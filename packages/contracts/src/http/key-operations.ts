@@ -45,6 +45,7 @@ export const listApiKeys = {
   path: '/api/v1/admin/keys',
   pathParameters: [],
   summary: 'List API keys',
+  description: 'Newest first, revoked and expired keys among them; secrets are never shown.',
   query: ListApiKeysQuery,
   success: {
     status: 200,

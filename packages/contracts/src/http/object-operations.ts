@@ -98,6 +98,7 @@ export const getObject = {
   path: '/api/v1/objects/{idOrName}',
   pathParameters: [idOrName],
   summary: 'Read one object',
+  description: 'By id, or by exact name; slashes of a name belong to it.',
   entitlement: 'rules.read',
   success: { status: 200, description: 'The object.', schema: WorkspaceObject, example: objectExample },
   errors: ['object_not_found'],

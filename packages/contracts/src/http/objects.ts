@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
+import { described } from '../described';
 
 const nullableText = Type.Union([Type.String(), Type.Null()]);
 const userGroups = Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { maxItems: 100 });
@@ -14,18 +15,19 @@ export const objectContentTypes = ['json_schema', 'json_object'] as const;
 export const ParsedField = Type.Object(
   {
     key: Type.String({ description: 'Keys to the field, joined with dots; elements of lists add no part.' }),
-    name: Type.String(),
-    description: nullableText,
+    name: Type.String({ description: 'Name for people.' }),
+    description: described(nullableText, 'Text from the content; null where there is none.'),
     type: Type.Unsafe<'string' | 'number' | 'boolean' | 'date' | 'list' | 'object'>({
       type: 'string',
       enum: ['string', 'number', 'boolean', 'date', 'list', 'object'],
+      description: 'Type that a field of a rule would have.',
     }),
     scope: Type.Unsafe<'root' | 'nested' | 'item'>({
       type: 'string',
       enum: ['root', 'nested', 'item'],
       description: 'Whether it stands in the object itself, in an object within, or in the elements of a list.',
     }),
-    required: Type.Boolean(),
+    required: Type.Boolean({ description: 'Whether the content requires the field.' }),
     schemaPath: Type.String({ description: 'JSON pointer into the content.' }),
     derivedObjectName: Type.Optional(Type.String({ description: 'For objects within the content.' })),
     values: Type.Optional(Type.String({ description: 'For enum fields: the name of the managed collection.' })),
@@ -37,16 +39,22 @@ export type ParsedField = Static<typeof ParsedField>;
 
 export const WorkspaceObject = Type.Object(
   {
-    id: Type.String({ format: 'uuid' }),
-    name: Type.String(),
+    id: Type.String({ format: 'uuid', description: 'Id, a UUID.' }),
+    name: Type.String({ description: 'Name, unique in the workspace.' }),
     content: Type.String({ description: 'JSON text, as it was given.' }),
-    content_type: Type.Unsafe<(typeof objectContentTypes)[number]>({ type: 'string', enum: [...objectContentTypes] }),
+    content_type: Type.Unsafe<(typeof objectContentTypes)[number]>({
+      type: 'string',
+      enum: [...objectContentTypes],
+      description: '`json_schema` where the content is a JSON Schema, `json_object` where it is a plain object.',
+    }),
     schema_type: Type.String({ description: 'The same as `content_type`.' }),
     source_format: Type.String({ description: 'Always `json`.' }),
-    parsed_fields: Type.Array(ParsedField),
-    user_groups: Type.Array(Type.String()),
-    created_at: Type.String({ format: 'date-time' }),
-    updated_at: Type.String({ format: 'date-time' }),
+    parsed_fields: Type.Array(ParsedField, { description: 'Fields that were read from the content.' }),
+    user_groups: Type.Array(Type.String(), {
+      description: 'Names of the user groups that see it. Empty: every key of the workspace does.',
+    }),
+    created_at: Type.String({ format: 'date-time', description: 'When it was made, ISO 8601 in UTC.' }),
+    updated_at: Type.String({ format: 'date-time', description: 'When it was last changed, ISO 8601 in UTC.' }),
   },
   { $id: 'WorkspaceObject', description: 'A JSON Schema or a plain JSON object, and the fields it has.' },
 );
@@ -65,7 +73,10 @@ export const ListObjectsQuery = Type.Object(
 );
 
 export const ObjectPage = Type.Object(
-  { data: Type.Array(WorkspaceObject), next_cursor: nullableText },
+  {
+    data: Type.Array(WorkspaceObject, { description: 'The entries of this page.' }),
+    next_cursor: described(nullableText, 'Give it as `cursor` to read the next page; null on the last page.'),
+  },
   { $id: 'ObjectPage', description: 'One page of objects; `next_cursor` is null on the last.' },
 );
 
@@ -90,7 +101,12 @@ export const UpsertObjectRequest = Type.Object(
           'JSON text, or the JSON object itself, which is then stored as its text. Needed for a new object; else it may stay as it is.',
       }),
     ),
-    user_groups: Type.Optional(userGroups),
+    user_groups: Type.Optional(
+      described(
+        userGroups,
+        'Names of the user groups that see it, at most 100. A key that is restricted to groups gives its own alone.',
+      ),
+    ),
     dry_run: Type.Optional(Type.Boolean({ description: 'Answers what would happen; nothing is written.' })),
     expected_updated_at: Type.Optional(
       Type.String({ format: 'date-time', description: 'Refuses the change where the object was changed since.' }),
@@ -98,8 +114,20 @@ export const UpsertObjectRequest = Type.Object(
     field_rename: Type.Optional(
       Type.Union(
         [
-          Type.Object({ from_key: fieldPath, to_key: fieldPath }, { additionalProperties: false }),
-          Type.Object({ from: fieldPath, to: fieldPath }, { additionalProperties: false }),
+          Type.Object(
+            {
+              from_key: described(fieldPath, 'Path of the field before, 1 to 512 characters.'),
+              to_key: described(fieldPath, 'Path of the field now, 1 to 512 characters.'),
+            },
+            { additionalProperties: false },
+          ),
+          Type.Object(
+            {
+              from: described(fieldPath, 'Path of the field before, 1 to 512 characters.'),
+              to: described(fieldPath, 'Path of the field now, 1 to 512 characters.'),
+            },
+            { additionalProperties: false },
+          ),
         ],
         { description: 'Values of the field, and of fields in it, keep their identity. Both forms mean the same.' },
       ),
@@ -110,16 +138,16 @@ export const UpsertObjectRequest = Type.Object(
 export type UpsertObjectRequest = Static<typeof UpsertObjectRequest>;
 
 const counts = {
-  created: Type.Integer(),
+  created: Type.Integer({ description: 'Values that are new.' }),
   revived: Type.Integer({ description: 'Archived ones that are active again.' }),
   updated: Type.Integer({ description: 'Active ones with another content or name.' }),
-  unchanged: Type.Integer(),
+  unchanged: Type.Integer({ description: 'Active values with the same content and name.' }),
 };
 
 export const SyncedObjectValues = Type.Object(
   {
     synced: Type.Integer({ description: 'Values that the object now has: created, revived, updated and unchanged.' }),
-    archived: Type.Integer(),
+    archived: Type.Integer({ description: 'Values that the object no longer generates and that were archived.' }),
     ...counts,
   },
   { $id: 'SyncedObjectValues', description: 'What became of the values of an object.' },
@@ -129,8 +157,14 @@ export const PlannedObjectValues = Type.Object(
   {
     synced: Type.Integer({ description: 'The same as `would_sync`, under the name that the answer of the save has.' }),
     archived: Type.Integer({ description: 'How many `would_archive` lists.' }),
-    would_sync: Type.Integer(),
-    would_archive: Type.Array(Type.Object({ id: Type.String(), name: Type.String() })),
+    would_sync: Type.Integer({ description: 'Values that the object would have.' }),
+    would_archive: Type.Array(
+      Type.Object({
+        id: Type.String({ description: 'Id of the value.' }),
+        name: Type.String({ description: 'Name of the value.' }),
+      }),
+      { description: 'Values that would be archived.' },
+    ),
     ...counts,
   },
   { $id: 'PlannedObjectValues', description: 'What would become of the values of an object.' },
@@ -138,10 +172,12 @@ export const PlannedObjectValues = Type.Object(
 
 export const UpsertObjectAnswer = Type.Object(
   {
-    dry_run: Type.Optional(Type.Boolean()),
-    created: Type.Boolean(),
+    dry_run: Type.Optional(Type.Boolean({ description: 'True where nothing was written.' })),
+    created: Type.Boolean({ description: 'Whether the object is, or would be, new.' }),
     object: WorkspaceObject,
-    values: Type.Union([SyncedObjectValues, PlannedObjectValues]),
+    values: Type.Union([SyncedObjectValues, PlannedObjectValues], {
+      description: 'What became, or would become, of its values.',
+    }),
   },
   { $id: 'UpsertObjectAnswer', description: 'The object as it now is, or would be, and its values.' },
 );
@@ -162,15 +198,18 @@ export const DeleteObjectQuery = Type.Object(
 
 export const DeletedObject = Type.Object(
   {
-    message: Type.String(),
-    values: Type.Object({
-      total: Type.Integer({
-        description: 'Values that the object had: `deleted`, `detached` and `archived` together.',
-      }),
-      deleted: Type.Integer({ description: 'Always 0: rules may refer to them.' }),
-      detached: Type.Integer(),
-      archived: Type.Integer(),
-    }),
+    message: Type.String({ description: 'What was done, in a sentence.' }),
+    values: Type.Object(
+      {
+        total: Type.Integer({
+          description: 'Values that the object had: `deleted`, `detached` and `archived` together.',
+        }),
+        deleted: Type.Integer({ description: 'Always 0: rules may refer to them.' }),
+        detached: Type.Integer({ description: 'Values that stay active as ordinary ones.' }),
+        archived: Type.Integer({ description: 'Values that were archived.' }),
+      },
+      { description: 'What became of the values of the object, as counts.' },
+    ),
   },
   { $id: 'DeletedObject', description: 'What was deleted, and what became of its values.' },
 );

@@ -1,4 +1,5 @@
 import { type TSchema } from '@sinclair/typebox';
+import { asShown } from '../described';
 import { type ErrorCode, errorCodes } from '../error-codes';
 import { fixedLimits, limits } from '../limits';
 import { ErrorBody } from './error-body';
@@ -98,9 +99,15 @@ const describeOperation = (operation: Operation, components: Map<string, Json>):
         ...linesContent(operation.success.lines),
       },
     },
+    ...(operation.accepted === undefined ? {} : { 202: describeAccepted(operation.accepted, components) }),
     ...errorResponses(operation, components),
   },
 });
+
+const describeAccepted = (
+  { description, schema, example }: NonNullable<Operation['accepted']>,
+  components: Map<string, Json>,
+): Json => ({ description, content: { 'application/json': { schema: reference(schema, components), example } } });
 
 const sizeOf = ({ large }: NonNullable<Operation['body']>): string =>
   large === true
@@ -183,4 +190,4 @@ const moveOut = (node: unknown, components: Map<string, Json>): unknown => {
   return { $ref: `#/components/schemas/${$id}` };
 };
 
-const plain = (schema: TSchema): unknown => JSON.parse(JSON.stringify(schema));
+const plain = (schema: TSchema): unknown => JSON.parse(JSON.stringify(asShown(schema)));

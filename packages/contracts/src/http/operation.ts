@@ -70,6 +70,8 @@ export interface Operation {
     /** What a request with `accept: application/x-ndjson` is answered. */
     readonly lines?: LinesForm;
   };
+  /** The answer with 202: the request is kept, and what it asks for waits. Absent where there is none. */
+  readonly accepted?: { readonly description: string; readonly schema: TSchema; readonly example: unknown };
   /** Codes that this call can answer, beyond those that every call can. */
   readonly errors: readonly ErrorCode[];
 }

@@ -56,6 +56,7 @@ export const listEnvironments = {
   method: 'get',
   path: '/api/v1/admin/environments',
   summary: 'List environments',
+  description: 'From the lowest level up, on one page.',
   entitlement: 'releases.read',
   success: {
     status: 200,
@@ -91,6 +92,7 @@ export const listReleases = {
   method: 'get',
   path: '/api/v1/admin/releases',
   summary: 'List releases',
+  description: 'Newest first, filtered by rule, environment and state.',
   entitlement: 'releases.read',
   query: ListReleasesQuery,
   success: {
@@ -151,6 +153,7 @@ export const promoteRelease = {
   id: 'promoteRelease',
   path: '/api/v1/admin/releases/{id}/promote',
   summary: 'Release what is live here at the next level',
+  description: 'Makes a release of the same version there; it waits for approval where that environment asks for it.',
   entitlement: 'releases.write',
   query: PromoteReleaseQuery,
   success: { ...ofRelease.success, description: 'The release at the next level.' },
@@ -162,6 +165,7 @@ export const cancelRelease = {
   id: 'cancelRelease',
   path: '/api/v1/admin/releases/{id}/cancel',
   summary: 'Cancel a release that waits, or withdraw one that is live',
+  description: 'A release that waits is cancelled. One that is live is withdrawn where `withdraw` is `true`.',
   entitlement: 'releases.write',
   query: CancelReleaseQuery,
   errors: ['release_not_found', 'release_conflict'],

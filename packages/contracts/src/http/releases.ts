@@ -1,4 +1,5 @@
 import { type Static, type TString, Type } from '@sinclair/typebox';
+import { described } from '../described';
 
 const uuid = Type.String({ format: 'uuid' });
 const time = Type.String({ format: 'date-time' });
@@ -20,38 +21,62 @@ const environmentSlug = Type.String({ pattern: '^(?!latest$)[a-z][a-z0-9]*(?:[-_
 
 export const Environment = Type.Object(
   {
-    id: uuid,
-    slug: Type.String(),
-    name: Type.String(),
+    id: described(uuid, 'Id, a UUID.'),
+    slug: Type.String({ description: 'Name in solve addresses.' }),
+    name: Type.String({ description: 'Name for people.' }),
     level: Type.Integer({ description: 'Releases are promoted from one level to the next higher one.' }),
     approvers,
     approval_scheme: approvalScheme,
     direct_releases: Type.Boolean({
       description: 'False: takes only releases that are promoted from a lower level, where there is one.',
     }),
-    created_at: time,
-    updated_at: time,
-    updated_by: nullableText,
+    created_at: described(time, 'When it was made, ISO 8601 in UTC.'),
+    updated_at: described(time, 'When it was last changed, ISO 8601 in UTC.'),
+    updated_by: described(nullableText, 'The API key that changed it last; null where it is not known.'),
   },
   { $id: 'Environment', description: 'A named target of releases, such as `production`.' },
 );
 export type Environment = Static<typeof Environment>;
 
 export const EnvironmentList = Type.Object(
-  { data: Type.Array(Environment), next_cursor: Type.Null() },
+  {
+    data: Type.Array(Environment, { description: 'The entries of this page.' }),
+    next_cursor: Type.Null({ description: 'Always null: there is one page.' }),
+  },
   { $id: 'EnvironmentList', description: 'Every environment, from the lowest level up; at most 100.' },
 );
 
 export const SaveEnvironmentRequest = Type.Object(
   {
-    slug: environmentSlug,
+    slug: described(
+      environmentSlug,
+      'Name in solve addresses, at most 100 characters; never `latest`, never a number.',
+    ),
     name: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Default of a new one: the slug.' })),
-    level: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: 1 })),
+    level: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 1000,
+        default: 1,
+        description: 'Releases are promoted from one level to the next higher one. 1 to 1000, default 1.',
+      }),
+    ),
     approvers: Type.Optional(
-      Type.Array(Type.String({ pattern: '^(role|key):.+$', maxLength: 300 }), { maxItems: 100, uniqueItems: true }),
+      Type.Array(Type.String({ pattern: '^(role|key):.+$', maxLength: 300 }), {
+        maxItems: 100,
+        uniqueItems: true,
+        description:
+          'Who approves releases: `role:<name>` or `key:<id>`, at most 100. Empty: releases go live without approval.',
+      }),
     ),
     approval_scheme: Type.Optional(approvalScheme),
-    direct_releases: Type.Optional(Type.Boolean({ default: true })),
+    direct_releases: Type.Optional(
+      Type.Boolean({
+        default: true,
+        description:
+          'False: takes only releases that are promoted from a lower level, where there is one. Default true.',
+      }),
+    ),
   },
   {
     $id: 'SaveEnvironmentRequest',
@@ -69,17 +94,34 @@ const releaseState = Type.Unsafe<(typeof releaseStates)[number]>({ type: 'string
 
 export const Release = Type.Object(
   {
-    id: uuid,
-    rule: Type.Object({ id: uuid, slug: Type.String(), name: Type.String() }),
-    version: Type.Integer({ minimum: 1 }),
-    version_id: uuid,
+    id: described(uuid, 'Id, a UUID.'),
+    rule: Type.Object(
+      {
+        id: described(uuid, 'Id of the rule, a UUID.'),
+        slug: Type.String({ description: 'Slug of the rule.' }),
+        name: Type.String({ description: 'Name of the rule.' }),
+      },
+      { description: 'The rule that is released.' },
+    ),
+    version: Type.Integer({ minimum: 1, description: 'Number of the released version, from 1.' }),
+    version_id: described(uuid, 'Id of the released version, a UUID.'),
     environment: Type.String({ description: 'Slug of the environment.' }),
-    level: Type.Integer(),
-    state: releaseState,
+    level: Type.Integer({ description: 'Level of the environment.' }),
+    state: described(
+      releaseState,
+      '`pending` waits for approval, `live` is solved, `superseded`, `rolled_back` and `withdrawn` were live, `cancelled` never was.',
+    ),
     approvers,
     approval_scheme: approvalScheme,
     approvals: Type.Array(
-      Type.Object({ approved_by: Type.String(), stands_for: Type.Array(Type.String()), approved_at: time }),
+      Type.Object({
+        approved_by: Type.String({ description: 'The API key that approved.' }),
+        stands_for: Type.Array(Type.String(), {
+          description: 'Approvers that the key stands for: `role:<name>` or `key:<id>`.',
+        }),
+        approved_at: described(time, 'When it approved, ISO 8601 in UTC.'),
+      }),
+      { description: 'Approvals so far.' },
     ),
     waiting_for: Type.Array(Type.String(), {
       description: 'While it is pending: of whom one (`any`) or each (`all`) has yet to approve.',
@@ -87,15 +129,26 @@ export const Release = Type.Object(
     source: Type.Unsafe<'direct' | 'promotion' | 'rollback'>({
       type: 'string',
       enum: ['direct', 'promotion', 'rollback'],
+      description:
+        'How it came about: asked for (`direct`), from a lower level (`promotion`), or back to an earlier one (`rollback`).',
     }),
-    source_release_id: nullable(uuid),
-    previous_release_id: nullable(uuid),
-    note: nullableText,
-    created_at: time,
-    created_by: nullableText,
-    live_at: nullable(time),
-    ended_at: nullable(time),
-    ended_by: nullableText,
+    source_release_id: described(
+      nullable(uuid),
+      'Id of the release that was promoted or rolled back to; null where there is none.',
+    ),
+    previous_release_id: described(
+      nullable(uuid),
+      'Id of the release that was live before it; null where there is none.',
+    ),
+    note: described(nullableText, 'Why it is released, as given; null where nothing was said.'),
+    created_at: described(time, 'When it was made, ISO 8601 in UTC.'),
+    created_by: described(nullableText, 'The API key that asked for it; null where it is not known.'),
+    live_at: described(nullable(time), 'When it went live; null: it has not.'),
+    ended_at: described(nullable(time), 'When it ended; null: it has not.'),
+    ended_by: described(
+      nullableText,
+      'The API key that ended it; null where it has not ended or another release ended it.',
+    ),
   },
   { $id: 'Release', description: 'A published version of a rule on its way into, in, or out of an environment.' },
 );
@@ -113,7 +166,9 @@ export const CreateReleaseRequest = Type.Object(
       }),
     ),
     environment: Type.String({ minLength: 1, maxLength: 100, description: 'Slug of the environment.' }),
-    note: Type.Optional(Type.String({ maxLength: 2_000 })),
+    note: Type.Optional(
+      Type.String({ maxLength: 2_000, description: 'Why it is released, at most 2,000 characters.' }),
+    ),
   },
   { $id: 'CreateReleaseRequest', additionalProperties: false, description: 'What shall go live where.' },
 );
@@ -122,16 +177,29 @@ export type CreateReleaseRequest = Static<typeof CreateReleaseRequest>;
 export const ListReleasesQuery = Type.Object(
   {
     rule: Type.Optional(Type.String({ maxLength: 200, description: 'Slug or id of the rule.' })),
-    environment: Type.Optional(Type.String({ maxLength: 100 })),
-    state: Type.Optional(releaseState),
+    environment: Type.Optional(
+      Type.String({
+        maxLength: 100,
+        description: 'Only releases into the environment of this slug, at most 100 characters.',
+      }),
+    ),
+    state: Type.Optional(described(releaseState, 'Only releases in this state.')),
     limit: Type.Optional(Type.String({ pattern: '^[0-9]+$', description: '1 to 1000, default 100.' })),
-    cursor: Type.Optional(Type.String({ maxLength: 500 })),
+    cursor: Type.Optional(
+      Type.String({
+        maxLength: 500,
+        description: 'The `next_cursor` of the page before, at most 500 characters. Default: the first page.',
+      }),
+    ),
   },
   { $id: 'ListReleasesQuery', additionalProperties: false, description: 'Which releases.' },
 );
 
 export const ReleasePage = Type.Object(
-  { data: Type.Array(Release), next_cursor: nullableText },
+  {
+    data: Type.Array(Release, { description: 'The entries of this page.' }),
+    next_cursor: described(nullableText, 'Give it as `cursor` to read the next page; null on the last page.'),
+  },
   { $id: 'ReleasePage', description: 'One page of releases, newest first.' },
 );
 

@@ -10,7 +10,7 @@ const anyEntitlement = Type.Unsafe<Entitlement>({ type: 'string', enum: [...enti
 
 export const Role = Type.Object(
   {
-    name: Type.String(),
+    name: Type.String({ description: 'Name of the role.' }),
     entitlements: Type.Array(Type.String(), { description: 'What the role may do.' }),
     built_in: Type.Boolean({ description: 'Made and kept up to date by the service.' }),
   },
@@ -22,8 +22,17 @@ export const RoleList = Type.Array(Role, { $id: 'RoleList', description: 'Roles,
 
 export const SaveRoleRequest = Type.Object(
   {
-    name: Type.String({ minLength: 1, maxLength: 100, pattern: '^[a-z0-9]+([-_][a-z0-9]+)*$' }),
-    entitlements: Type.Array(anyEntitlement, { maxItems: 100, uniqueItems: true }),
+    name: Type.String({
+      minLength: 1,
+      maxLength: 100,
+      pattern: '^[a-z0-9]+([-_][a-z0-9]+)*$',
+      description: 'Name of the role, 1 to 100 characters: lower-case letters, digits, `-` and `_` between them.',
+    }),
+    entitlements: Type.Array(anyEntitlement, {
+      maxItems: 100,
+      uniqueItems: true,
+      description: 'What the role may do, at most 100; it replaces what the role allowed before.',
+    }),
   },
   { $id: 'SaveRoleRequest', additionalProperties: false, description: 'A custom role as it is to be.' },
 );
@@ -37,6 +46,7 @@ export const listRoles = {
   id: 'listRoles',
   method: 'get',
   summary: 'List roles',
+  description: 'By name, with what each allows.',
   entitlement: 'users.read',
   success: { status: 200, description: 'Built-in and custom roles.', schema: RoleList, example: [roleExample] },
   errors: [],
@@ -65,6 +75,7 @@ export const deleteRole = {
   path: '/api/v1/admin/roles/{name}',
   pathParameters: [{ name: 'name', description: 'The name of the role.', example: 'auditor' }],
   summary: 'Delete a custom role that nobody has',
+  description: 'Refused while a key, a user or an invitation has it.',
   entitlement: 'users.manage',
   success: {
     status: 200,

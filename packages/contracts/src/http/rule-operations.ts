@@ -37,6 +37,7 @@ export const exportRule = {
   method: 'get',
   path: '/api/v1/admin/rules/export',
   summary: 'Export a rule',
+  description: 'The draft with everything that an import takes. Imported again unchanged, it changes nothing.',
   entitlement: 'rules.read',
   query: ExportRuleQuery,
   success: {
@@ -104,6 +105,7 @@ export const listRuleVersions = {
   path: '/api/v1/admin/rules/{slug}/versions',
   pathParameters: [slug],
   summary: 'List the published versions of a rule',
+  description: 'A version is made by publishing and never changes. `in_service` marks the one that `latest` solves.',
   entitlement: 'rules.read',
   query: ListRuleVersionsQuery,
   success: {

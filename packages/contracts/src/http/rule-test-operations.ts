@@ -19,6 +19,7 @@ export const listRuleTests = {
   method: 'get',
   path: '/api/v1/admin/rules/{slug}/tests',
   summary: 'List the tests of a rule',
+  description: 'Each test with how it last went, in the order of the suite.',
   entitlement: 'rules.read',
   success: {
     status: 200,
@@ -54,6 +55,7 @@ export const deleteRuleTest = {
   path: '/api/v1/admin/rules/{slug}/tests/{test_id}',
   pathParameters: [slug, { name: 'test_id', description: 'The id of the test.', example: testExample.id }],
   summary: 'Delete a test of a rule',
+  description: 'The other tests of the rule stay as they are.',
   entitlement: 'rules.write',
   success: { status: 200, description: 'The test that is gone.', schema: RuleTest, example: testExample },
   errors: ['rule_not_found', 'test_not_found'],
@@ -65,6 +67,7 @@ export const runRuleTests = {
   method: 'post',
   path: '/api/v1/admin/rules/{slug}/tests/run',
   summary: 'Run the tests of a rule against its draft',
+  description: 'Nothing is published. The state of each test that ran is kept with it.',
   entitlement: 'rules.write',
   body: {
     schema: RunRuleTestsRequest,

@@ -51,6 +51,7 @@ export const getScale = {
   id: 'getScale',
   method: 'get',
   summary: 'Read how many workers there are, and how many are wanted',
+  description: 'Counts the workers that have joined and says what this workspace asks for; it changes nothing.',
   entitlement: 'solve',
   success: {
     status: 200,

@@ -40,7 +40,16 @@ export const SolveAnswer = Type.Union([SolveOutput, SolveResults], {
 });
 
 export const SolveQuery = Type.Object(
-  { explain: Type.Optional(Type.Unsafe<'true' | 'false' | 'all'>({ type: 'string', enum: ['true', 'false', 'all'] })) },
+  {
+    explain: Type.Optional(
+      Type.Unsafe<'true' | 'false' | 'all'>({
+        type: 'string',
+        enum: ['true', 'false', 'all'],
+        description:
+          '`true` adds which rows made the answer and why the first 50 others did not match, `all` why each of the others did not, `false`, the default, nothing.',
+      }),
+    ),
+  },
   {
     $id: 'SolveQuery',
     description:
@@ -100,6 +109,8 @@ export const solveRule = {
   path: '/api/v1/solve/{slug}',
   pathParameters: [slug],
   summary: 'Solve the latest published version of a rule',
+  description:
+    'An object is one input and is answered with its outputs; a list makes a bulk request, see `bulkSolveRule`.',
 } as const satisfies Operation;
 
 export const solveRuleVersion = {
@@ -108,6 +119,7 @@ export const solveRuleVersion = {
   path: '/api/v1/solve/{slug}/{selector}',
   pathParameters: [slug, selector],
   summary: 'Solve one version of a rule',
+  description: 'As `solveRule`, for `latest`, a version number, or what is live in an environment.',
 } as const satisfies Operation;
 
 const BULK_RESULTS = [

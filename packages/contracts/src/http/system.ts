@@ -10,20 +10,34 @@ export const ObjectsApiHealth = Type.Object(
     }),
     database: Type.Boolean({ description: 'Whether the database answered just now.' }),
     redis: Type.Boolean({ description: 'Whether the cache is connected; false where none is configured.' }),
-    cacheInvalidation: Type.Object({ enabled: Type.Boolean(), ready: Type.Boolean(), channel: Type.String() }),
-    broker: Type.Object({
-      enabled: Type.Boolean({ description: 'Whether this service was told of a broker.' }),
-      ready: Type.Boolean({ description: 'Whether one of the brokers accepted a connection just now.' }),
-    }),
-    migrations: Type.Object({
-      state: Type.Unsafe<'applied' | 'pending' | 'unknown'>({
-        type: 'string',
-        enum: ['applied', 'pending', 'unknown'],
-      }),
-      pending: Type.Array(Type.String(), {
-        description: 'Names of migrations that this release needs and the database lacks.',
-      }),
-    }),
+    cacheInvalidation: Type.Object(
+      {
+        enabled: Type.Boolean({ description: 'Whether a cache is configured.' }),
+        ready: Type.Boolean({ description: 'Whether messages are being received now.' }),
+        channel: Type.String({ description: 'Name of the channel.' }),
+      },
+      { description: 'The channel on which changes are announced.' },
+    ),
+    broker: Type.Object(
+      {
+        enabled: Type.Boolean({ description: 'Whether this service was told of a broker.' }),
+        ready: Type.Boolean({ description: 'Whether one of the brokers accepted a connection just now.' }),
+      },
+      { description: 'The message broker.' },
+    ),
+    migrations: Type.Object(
+      {
+        state: Type.Unsafe<'applied' | 'pending' | 'unknown'>({
+          type: 'string',
+          enum: ['applied', 'pending', 'unknown'],
+          description: '`applied`, `pending` where some are missing, `unknown` where the database did not answer.',
+        }),
+        pending: Type.Array(Type.String(), {
+          description: 'Names of migrations that this release needs and the database lacks.',
+        }),
+      },
+      { description: 'Whether the database has what this release needs.' },
+    ),
   },
   { $id: 'ObjectsApiHealth', description: 'What the process can reach.' },
 );

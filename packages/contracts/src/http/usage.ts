@@ -1,28 +1,32 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { type Operation } from './operation';
 import { nullable, timestamp } from './page-schema';
+import { described } from '../described';
 
 const count = Type.Number({ minimum: 0 });
 
 export const UsageStatistics = Type.Object(
   {
-    plan: Type.String(),
-    monthly_period_start: timestamp,
+    plan: Type.String({ description: 'Always `self-hosted`.' }),
+    monthly_period_start: described(timestamp, 'The first moment of this month, UTC.'),
     monthly_period_end: Type.String({ format: 'date-time', description: 'The first moment of the next month, UTC.' }),
     monthly_executions_usage: Type.Number({
       minimum: 0,
       description: 'Rules and flows that were evaluated this month; each input of a bulk request counts.',
     }),
-    monthly_executions_limit: nullable(count),
-    monthly_executions_remaining: nullable(count),
-    unlimited_plan: Type.Boolean(),
-    days_remaining_in_period: count,
-    daily_average_usage: count,
-    counted_until: nullable(
-      Type.String({
-        format: 'date-time',
-        description: 'When workers last added to the count; null where none ever did.',
-      }),
+    monthly_executions_limit: described(nullable(count), 'Always null: there is no limit.'),
+    monthly_executions_remaining: described(nullable(count), 'Always null: there is no limit.'),
+    unlimited_plan: Type.Boolean({ description: 'Always true.' }),
+    days_remaining_in_period: described(count, 'Whole days until the month ends.'),
+    daily_average_usage: described(count, 'Evaluations a day of this month so far, with two decimals.'),
+    counted_until: described(
+      nullable(
+        Type.String({
+          format: 'date-time',
+          description: 'When workers last added to the count; null where none ever did.',
+        }),
+      ),
+      'When workers last added to the count; null where none ever did.',
     ),
   },
   { $id: 'UsageStatistics', description: 'How much the workspace decided this month.' },
@@ -37,6 +41,7 @@ export const getUsage = {
   path: '/api/v1/admin/usage',
   pathParameters: [],
   summary: 'Read how much was decided this month',
+  description: 'Counted by workers and stored in steps; `counted_until` says how far.',
   entitlement: 'usage.read',
   success: {
     status: 200,

@@ -61,6 +61,7 @@ export const listUsers = {
   method: 'get',
   path: '/api/v1/admin/users/list',
   summary: 'List users',
+  description: 'Newest first, with the public part of the newest live key of each.',
   entitlement: 'users.read',
   success: { status: 200, description: 'The users that the key may see.', schema: UserList, example: [userExample] },
   errors: [],
@@ -109,6 +110,7 @@ export const deleteUser = {
   path: '/api/v1/admin/users/{id}',
   pathParameters: userId,
   summary: 'Delete a user and revoke its keys',
+  description: 'Keys of the user are refused at once; what the user made stays.',
   entitlement: 'users.manage',
   success: {
     status: 200,
@@ -151,6 +153,7 @@ export const listInvitations = {
   method: 'get',
   path: '/api/v1/admin/users/invitations',
   summary: 'List invitations that wait',
+  description: 'Those that were neither accepted nor withdrawn nor have expired. Links are never shown again.',
   entitlement: 'users.read',
   success: {
     status: 200,
@@ -168,6 +171,7 @@ export const withdrawInvitation = {
   path: '/api/v1/admin/users/invitations/{id}',
   pathParameters: [{ name: 'id', description: 'The id of the invitation.', example: invitationExample.id }],
   summary: 'Withdraw an invitation',
+  description: 'Its link is of no use from then on.',
   entitlement: 'users.manage',
   success: {
     status: 200,
@@ -218,6 +222,7 @@ export const listUserGroups = {
   method: 'get',
   path: '/api/v1/admin/users/groups',
   summary: 'List user groups',
+  description: 'By name.',
   entitlement: 'users.read',
   success: {
     status: 200,
@@ -234,6 +239,7 @@ export const createUserGroup = {
   method: 'post',
   path: '/api/v1/admin/users/groups',
   summary: 'Create a user group',
+  description: 'Users and keys can be restricted to it once it is there.',
   entitlement: 'users.manage',
   body: { schema: CreateUserGroupRequest, description: 'The group.', example: { name: 'sales' } },
   success: { status: 201, description: 'The new group.', schema: UserGroup, example: groupExample },

@@ -98,6 +98,8 @@ export const deleteValue = {
   id: 'deleteValue',
   method: 'delete',
   summary: 'Delete a value that no rule uses',
+  description:
+    'Refused while a draft or a published version uses it. Lists that refer to it have its content from then on.',
   entitlement: 'rules.write',
   query: DeleteValueQuery,
   success: {
