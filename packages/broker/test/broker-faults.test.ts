@@ -121,7 +121,7 @@ describe('a broker with faults', () => {
   describe('and a producer', () => {
     it('that freezes for longer than a send may take loses nothing: what was not acknowledged is sent again', async () => {
       const events: ProducerEvent[] = [];
-      const producer = broker.createProducer({ onEvent: (event) => events.push(event) });
+      const producer = broker.createProducer({ sendDeadlineMs: 3_000, onEvent: (event) => events.push(event) });
       await producer.connect();
       const send = (text: string): Promise<void> =>
         producer.send({

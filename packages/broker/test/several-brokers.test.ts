@@ -9,7 +9,7 @@ jest.setTimeout(180_000);
 
 const BURST = 5;
 /** Between two bursts of a lane, ms: enough load that every batch goes to several brokers, little enough to read it all back. */
-const PAUSE_MS = 40;
+const PAUSE_MS = 100;
 
 const numberIn = (text: string): number => Number(text.split(' ')[1]);
 

@@ -91,7 +91,6 @@ const open = (settings: Readonly<Record<string, string>> = {}): void => {
   if (opened === undefined) throw new TypeError('There are no threads.');
   threads = opened;
 };
-afterEach(() => stopper.stop());
 
 const LATER_MS = 100_000;
 const jobOf = (versionId: string, input: object): EvaluationJob => ({
@@ -103,80 +102,88 @@ const answersShortly = async (): Promise<void> => {
   expect(await solve(longVersion, { text: 'never 17;' })).toMatchObject({ result: '{"row":17}', error: undefined });
 };
 
-it.each([
-  [{ text: LONG_TEXT }, '{}', []],
-  [{ text: `${LONG_TEXT}NEVER 1235;${LONG_TEXT}` }, '{"row":1235}', [1_235]],
-  [{ text: 'xABCDEFGHJ 2; ' }, '{"row":2}', [2]],
-  [{ text: 5 }, '{}', []],
-])('evaluates a stored rule in a thread (%#)', async (input, result, matched) => {
-  open();
-  expect(await solve(longVersion, input)).toMatchObject({ result, matched, error: undefined });
+describe('a thread', () => {
+  beforeAll(() => open());
+  afterAll(() => stopper.stop());
+
+  it.each([
+    [{ text: LONG_TEXT }, '{}', []],
+    [{ text: `${LONG_TEXT}NEVER 1235;${LONG_TEXT}` }, '{"row":1235}', [1_235]],
+    [{ text: 'xABCDEFGHJ 2; ' }, '{"row":2}', [2]],
+    [{ text: 5 }, '{}', []],
+  ])('evaluates a stored rule in a thread (%#)', async (input, result, matched) => {
+    expect(await solve(longVersion, input)).toMatchObject({ result, matched, error: undefined });
+  });
+
+  it('tells what is wrong with an input or a version as errors of the answer, by the thread that goes on', async () => {
+    const { error } = await solve(longVersion, { text: LONG_TEXT.repeat(20) });
+    expect(error).toMatchObject({ code: 'evaluation_failed', details: { reason: 'value_too_large' } });
+    const { error: unknown } = await solve(randomUUID(), {});
+    expect(unknown).toMatchObject({ code: 'version_not_found' });
+    expect(started).toHaveLength(1);
+  });
+
+  it('refuses none of a burst of inputs of one rule, as large as what a worker holds at once', async () => {
+    const burst = Array.from({ length: 1_000 }, (_, index) => solve(longVersion, { text: `never ${2 * index + 1};` }));
+    const rows = (await Promise.all(burst)).map(({ result }) => result);
+    expect(rows).toEqual(Array.from({ length: 1_000 }, (_, index) => JSON.stringify({ row: 2 * index + 1 })));
+    expect(started).toHaveLength(1);
+  });
 });
 
-it('tells what is wrong with an input or a version as errors of the answer, by the thread that goes on', async () => {
-  open();
-  const { error } = await solve(longVersion, { text: LONG_TEXT.repeat(20) });
-  expect(error).toMatchObject({ code: 'evaluation_failed', details: { reason: 'value_too_large' } });
-  const { error: unknown } = await solve(randomUUID(), {});
-  expect(unknown).toMatchObject({ code: 'version_not_found' });
-  expect(started).toHaveLength(1);
-});
+describe('threads that end, or are bounded', () => {
+  afterEach(() => stopper.stop());
 
-it('refuses none of a burst of inputs of one rule, as large as what a worker holds at once', async () => {
-  open();
-  const burst = Array.from({ length: 1_000 }, (_, index) => solve(longVersion, { text: `never ${2 * index + 1};` }));
-  const rows = (await Promise.all(burst)).map(({ result }) => result);
-  expect(rows).toEqual(Array.from({ length: 1_000 }, (_, index) => JSON.stringify({ row: 2 * index + 1 })));
-  expect(started).toHaveLength(1);
-});
+  it('tells whoever waits that its thread ended in the middle of an evaluation, and answers the next in another one', async () => {
+    open();
+    await answersShortly();
+    const cut = solve(longVersion, { text: LONG_TEXT });
+    const waiting = solve(longVersion, { text: 'never 19;' });
+    expect(threads.status()).toMatchObject({ threads: 1, busy: 1, waiting: 1 });
+    await started[0]?.terminate();
+    await expect(cut).rejects.toMatchObject({ code: 'internal_error' });
+    await expect(waiting).resolves.toMatchObject({ result: '{"row":19}' });
+    await answersShortly();
+    expect(started).toHaveLength(2);
+    expect(threads.status()).toMatchObject({ threads: 1, busy: 0, waiting: 0 });
+  });
 
-it('tells whoever waits that its thread ended in the middle of an evaluation, and answers the next in another one', async () => {
-  open();
-  await answersShortly();
-  const cut = solve(longVersion, { text: LONG_TEXT });
-  const waiting = solve(longVersion, { text: 'never 19;' });
-  expect(threads.status()).toMatchObject({ threads: 1, busy: 1, waiting: 1 });
-  await started[0]?.terminate();
-  await expect(cut).rejects.toMatchObject({ code: 'internal_error' });
-  await expect(waiting).resolves.toMatchObject({ result: '{"row":19}' });
-  await answersShortly();
-  expect(started).toHaveLength(2);
-  expect(threads.status()).toMatchObject({ threads: 1, busy: 0, waiting: 0 });
-});
+  it('ends an evaluation at its deadline, and goes on with another thread', async () => {
+    open();
+    await answersShortly();
+    await expect(solve(longVersion, { text: LONG_TEXT }, 5)).rejects.toMatchObject({ code: 'deadline_exceeded' });
+    await answersShortly();
+    expect(started).toHaveLength(2);
+  });
 
-it('ends an evaluation at its deadline, and goes on with another thread', async () => {
-  open();
-  await answersShortly();
-  await expect(solve(longVersion, { text: LONG_TEXT }, 5)).rejects.toMatchObject({ code: 'deadline_exceeded' });
-  await answersShortly();
-  expect(started).toHaveLength(2);
-});
+  it('keeps no more compiled rules in a thread than its bytes, however many are asked', async () => {
+    const limit = 1_048_576;
+    open({ EVALUATION_THREAD_BYTES: String(limit) });
+    const table = wideTable(500);
+    await solve(await publish(table), {});
+    const { keptBytes } = threads.status();
+    expect(keptBytes).toBeGreaterThan(0);
+    const versions = await Promise.all(
+      Array.from({ length: Math.ceil((3 * limit) / keptBytes) }, () => publish(table)),
+    );
+    const kept: number[] = [];
+    for (const version of versions) {
+      expect(await solve(version, { text: 'text 3' })).toMatchObject({ result: '{"row":3}' });
+      kept.push(threads.status().keptBytes);
+    }
+    expect(Math.max(...kept)).toBeLessThanOrEqual(limit);
+    expect(Math.max(...kept)).toBeGreaterThan(limit / 2);
+    expect(started).toHaveLength(1);
+  });
 
-it('keeps no more compiled rules in a thread than its bytes, however many are asked', async () => {
-  const limit = 1_048_576;
-  open({ EVALUATION_THREAD_BYTES: String(limit) });
-  const table = wideTable(500);
-  await solve(await publish(table), {});
-  const { keptBytes } = threads.status();
-  expect(keptBytes).toBeGreaterThan(0);
-  const versions = await Promise.all(Array.from({ length: Math.ceil((3 * limit) / keptBytes) }, () => publish(table)));
-  const kept: number[] = [];
-  for (const version of versions) {
-    expect(await solve(version, { text: 'text 3' })).toMatchObject({ result: '{"row":3}' });
-    kept.push(threads.status().keptBytes);
-  }
-  expect(Math.max(...kept)).toBeLessThanOrEqual(limit);
-  expect(Math.max(...kept)).toBeGreaterThan(limit / 2);
-  expect(started).toHaveLength(1);
-});
-
-it('ends its threads when the service stops', async () => {
-  open({ EVALUATION_THREADS: '2' });
-  await Promise.all([answersShortly(), answersShortly()]);
-  const running = solve(longVersion, { text: LONG_TEXT });
-  const refused = expect(running).rejects.toMatchObject({ code: 'shutting_down' });
-  await threads.stop(0);
-  await refused;
-  expect(threads.status()).toEqual({ threads: 0, busy: 0, waiting: 0, keptBytes: 0 });
-  await expect(solve(longVersion, {})).rejects.toMatchObject({ code: 'shutting_down' });
+  it('ends its threads when the service stops', async () => {
+    open({ EVALUATION_THREADS: '2' });
+    await Promise.all([answersShortly(), answersShortly()]);
+    const running = solve(longVersion, { text: LONG_TEXT });
+    const refused = expect(running).rejects.toMatchObject({ code: 'shutting_down' });
+    await threads.stop(0);
+    await refused;
+    expect(threads.status()).toEqual({ threads: 0, busy: 0, waiting: 0, keptBytes: 0 });
+    await expect(solve(longVersion, {})).rejects.toMatchObject({ code: 'shutting_down' });
+  });
 });

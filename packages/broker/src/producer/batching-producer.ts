@@ -17,8 +17,7 @@ const DEFAULT_DRAIN_MS = 5_000;
 
 /** Grouping by partition is quadratic inside the library, and a larger batch gains nothing. */
 const BATCH_LIMITS = { messages: 500, bytes: 16 * MIB } as const;
-/** One send with all its retries, ms. */
-const SEND_DEADLINE_MS = 15_000;
+const DEFAULT_SEND_DEADLINE_MS = 15_000;
 /** How often deadlines of waiting messages are looked at, ms. */
 const SWEEP_MS = 50;
 /** A message that was in so many failed sends is given up; from the third on it is sent alone. */
@@ -279,8 +278,9 @@ class BatchingProducer implements Producer {
       settle(item, this.expired(item.message.topic));
     for (const item of this.inFlight)
       if (item.settled !== undefined && item.message.deadline <= now) settle(item, this.expired(item.message.topic));
-    if (this.inFlight.length > 0 && this.sessions.current() !== undefined && now - this.sentAt > SEND_DEADLINE_MS)
-      this.lose(new Error(`no acknowledgement within ${SEND_DEADLINE_MS / 1_000} seconds`));
+    const { sendDeadlineMs = DEFAULT_SEND_DEADLINE_MS } = this.options;
+    if (this.inFlight.length > 0 && this.sessions.current() !== undefined && now - this.sentAt > sendDeadlineMs)
+      this.lose(new Error(`no acknowledgement within ${sendDeadlineMs / 1_000} seconds`));
   }
 
   private async drainAndClose(drainMs: number): Promise<void> {

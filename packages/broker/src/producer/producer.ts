@@ -27,6 +27,8 @@ export interface ProducerOptions {
    * Default: for ever; messages wait for it until their own deadline.
    */
   readonly unavailableAfterMs?: number;
+  /** How long one send with all its retries may go unacknowledged before the connection is given up, ms. Default 15,000. */
+  readonly sendDeadlineMs?: number;
   /** Wait between attempts to connect. */
   readonly retry?: BackOff;
   readonly onEvent?: (event: ProducerEvent) => void;
