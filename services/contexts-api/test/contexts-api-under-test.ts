@@ -27,6 +27,7 @@ import {
 } from '@decision/persistence';
 import { createMigratedDatabase } from '@decision/persistence/testing';
 import { createAuthenticator, createLogger, createMetrics, generateApiKey, openAdmission } from '@decision/service-kit';
+import supertest from 'supertest';
 import { createContextsApi } from '../src/app';
 import { createContextDirectory } from '../src/definitions/context-directory';
 import { createFailureTeller } from '../src/operations/failure-teller';
@@ -192,7 +193,7 @@ export const startContextsApi = async (options: StartOptions = {}): Promise<Cont
   };
   return {
     ...{ url, database, databaseUrl, workers, access, adminKey, lines, upkeep, makeKey, makeWorkspace, publish },
-    call: (method, path, body, key = adminKey) => call(`${url}/api/v1${path}`, method, body, key),
+    call: (method, path, body, key = adminKey) => call(url, { method, path: `/api/v1${path}`, body, key }),
     bindRule: async (context, slug, table, version = 'latest', userGroups = []) => {
       const id = randomUUID();
       await database.inWorkspace(access, (transaction) =>
@@ -281,12 +282,17 @@ const requireFits = (bytes: Buffer, code: 'payload_too_large' | 'result_too_larg
   if (bytes.length > fixedLimits.executionMessageBytes) throw new ServiceError(code, 'It does not fit a message.');
 };
 
-const call = async (url: string, method: string, body: unknown, key: string): Promise<Answer> => {
-  const response = await fetch(url, {
-    method,
-    headers: { 'x-api-key': key, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
-    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-    signal: AbortSignal.timeout(60_000),
-  });
-  return { status: response.status, body: JSON.parse(await response.text()) as Record<string, unknown> };
+interface Call {
+  readonly method: string;
+  readonly path: string;
+  readonly body: unknown;
+  readonly key: string;
+}
+
+const call = async (url: string, { method, path, body, key }: Call): Promise<Answer> => {
+  // Every method of HTTP takes the same.
+  const sending = supertest(url)[method.toLowerCase() as 'get'](path).set('x-api-key', key).timeout(60_000);
+  const sent = typeof body === 'string' ? body : JSON.stringify(body);
+  const response = await (body === undefined ? sending : sending.type('application/json').send(sent));
+  return { status: response.status, body: JSON.parse(response.text) as Record<string, unknown> };
 };

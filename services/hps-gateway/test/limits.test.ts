@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { promisify } from 'node:util';
-import { brotliCompress, deflate, gzip } from 'node:zlib';
+import { brotliCompress, createBrotliCompress, createDeflate, createGzip, deflate, gzip } from 'node:zlib';
 import { echo, type GatewayUnderTest, send, startGateway } from './gateway-under-test';
 
 const BODY_LIMIT = 200_000;
@@ -55,13 +55,33 @@ describe.each(codings)('HTTP_BODY_LIMIT_BYTES, as %s', (coding) => {
   });
 });
 
-it.each(['gzip', 'deflate', 'br'] as const)('stops a bomb packed with %s long before its end', async (coding) => {
-  const before = process.memoryUsage.rss();
-  const [bomb, headers] = await pack(' '.repeat(150_000_000), coding);
+const PACKERS = { gzip: createGzip, deflate: createDeflate, br: createBrotliCompress } as const;
+
+/** The beginning of a packed body, which so many spaces come out of; its end is never made. */
+const openBomb = async (spaces: number, coding: keyof typeof PACKERS): Promise<Buffer> => {
+  const packer = PACKERS[coding]();
+  const packed: Buffer[] = [];
+  packer.on('data', (bytes: Buffer) => packed.push(bytes));
+  packer.write(' '.repeat(spaces));
+  await new Promise<void>((resolve) => packer.flush(resolve));
+  packer.destroy();
+  return Buffer.concat(packed);
+};
+
+it.each(['gzip', 'deflate', 'br'] as const)('stops a bomb packed with %s before its end', async (coding) => {
+  const bomb = await openBomb(10 * BODY_LIMIT, coding);
   expect(bomb.length).toBeLessThan(BODY_LIMIT);
-  const packedAt = process.memoryUsage.rss();
-  for (const url of [bulk, solve, parallel]) expect((await send(url, bomb, headers)).status).toBe(413);
-  expect(process.memoryUsage.rss() - Math.max(before, packedAt)).toBeLessThan(100_000_000);
+  for (const url of [bulk, solve, parallel]) {
+    const { port, pathname } = new URL(url);
+    const socket = connect(Number(port), '127.0.0.1');
+    const head = `host: x\r\nx-api-key: solver\r\ncontent-encoding: ${coding}\r\ncontent-length: ${BODY_LIMIT}`;
+    socket.write(`POST ${pathname} HTTP/1.1\r\n${head}\r\n\r\n`);
+    socket.write(bomb);
+    // The rest is never sent: whoever waits for the end, or unpacks all that comes before it judges, does not answer.
+    const answer = await new Promise<string>((resolve) => socket.once('data', (bytes) => resolve(bytes.toString())));
+    expect(answer).toMatch(/^HTTP\/1\.1 413 [^]*payload_too_large/);
+    socket.destroy();
+  }
 });
 
 it.each(['gzip', 'deflate', 'br'] as const)(

@@ -13,6 +13,7 @@ import {
 } from '@decision/persistence';
 import { createMigratedDatabase } from '@decision/persistence/testing';
 import { createAuthenticator, createLogger, createMetrics, generateApiKey, guardKeys } from '@decision/service-kit';
+import supertest from 'supertest';
 import { createObjectsApi } from '../src/app';
 
 export interface Answer {
@@ -105,17 +106,18 @@ export const startObjectsApi = async ({ bodyLimitBytes = 1_000_000 } = {}): Prom
     databaseUrl: url,
     announced,
     call: async (key, method, path, body, headers = {}) => {
-      const response = await fetch(`${baseUrl}/api/v1${path}`, {
-        method,
-        headers: {
-          'x-api-key': key,
-          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-          ...headers,
-        },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      });
-      const etag = response.headers.get('etag');
-      return { status: response.status, etag, body: (await response.json()) as Answer['body'] };
+      // Every method of HTTP takes the same.
+      const sending = supertest(baseUrl)
+        [method.toLowerCase() as 'get'](`/api/v1${path}`)
+        .set({ 'x-api-key': key, ...headers });
+      const response = await (body === undefined
+        ? sending
+        : sending.type('application/json').send(JSON.stringify(body)));
+      return {
+        status: response.status,
+        etag: response.get('etag') ?? null,
+        body: JSON.parse(response.text) as Answer['body'],
+      };
     },
     makeWorkspace: async (slug) => (await ensureWorkspace(url, { slug, name: slug })).id,
     makeKey: async (workspaceId, role, userGroups = []) => {

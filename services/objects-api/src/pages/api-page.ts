@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openApiDocument, operations } from '@decision/contracts';
 import { Answer, type ServiceRoute } from '@decision/service-kit';
-import { getAbsoluteFSPath } from 'swagger-ui-dist';
+import getAbsoluteFSPath from 'swagger-ui-dist/absolute-path';
 
 /** Nothing from elsewhere, no script and no style in the page itself; it may call the API that it shows. */
 const CONTENT_SECURITY_POLICY = [

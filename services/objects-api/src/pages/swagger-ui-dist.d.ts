@@ -1,5 +1,6 @@
-/** The package brings no types of its own. */
-declare module 'swagger-ui-dist' {
+/** The package brings no types of its own. Its main module would load the whole page, which is for browsers. */
+declare module 'swagger-ui-dist/absolute-path' {
   /** The folder that holds its files. */
-  export const getAbsoluteFSPath: () => string;
+  const getAbsoluteFSPath: () => string;
+  export = getAbsoluteFSPath;
 }
