@@ -185,12 +185,12 @@ it('does not count the time in which the service itself holds a body back agains
   let release: () => void = () => undefined;
   const held = new Promise<void>((resolve) => (release = resolve));
   const { url } = await start({
-    requestTimeoutMs: 100,
+    requestTimeoutMs: 500,
     hot: {
       operations: [],
       route: (request, response) => {
         let size = 0;
-        // Node looks at connections every 50 ms here; a deadline of its own would be over after 5.1 s.
+        // Node looks at connections every 250 ms here; a deadline of its own would be over after 5.5 s.
         setTimeout(release, 6_000);
         void held.then(() => {
           request.on('data', (piece: Buffer) => (size += piece.length));
@@ -204,7 +204,7 @@ it('does not count the time in which the service itself holds a body back agains
 });
 
 it('ends the connection of a client that was answered and goes on sending slowly', async () => {
-  const { port } = await start({ requestTimeoutMs: 200 });
+  const { port } = await start({ requestTimeoutMs: 500 });
   const connection = await openRaw(port);
   connection.send('POST /nowhere HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n\r\nhalf');
   expect(await connection.closed).toMatch(/^HTTP\/1\.1 404 /);

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { existsSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { tryLock } from '../process/lock-file';
 import { runProgram } from '../process/run-program';
 
@@ -34,8 +34,9 @@ export const classArchive = (java: string, jars: string, isMade: boolean): Class
       if (!canMake || existsSync(archive)) return;
       const lock = tryLock(`${archive}.lock`);
       if (lock.kind === 'held') return;
-      const partial = join(dirname(archive), `.partial-${pid}-${basename(archive)}`);
+      const partial = `${archive}.partial`;
       try {
+        rmSync(partial, { force: true }); // of a process that was killed
         await runProgram({
           command: dumper,
           args: [String(pid), 'VM.cds', 'dynamic_dump', partial],
