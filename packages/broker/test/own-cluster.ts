@@ -39,8 +39,8 @@ export interface TopicOnlooker {
   placements(): Promise<readonly Placement[]>;
   /** Has a partition led by its other broker: it is moved off the one that leads it. Resolves when it is. */
   moveLeader(partition: number, to: readonly number[]): Promise<void>;
-  /** The same without waiting. */
-  beginMove(partition: number, to: readonly number[]): Promise<void>;
+  /** The same for many partitions in one request, without waiting. */
+  beginMoves(moves: readonly Pick<Placement, 'partition' | 'replicas'>[]): Promise<void>;
   /** Resolves when every partition has so many copies that hold everything. */
   inSync(copies: number): Promise<void>;
   close(): Promise<void>;
@@ -58,20 +58,20 @@ export const watchTopic = async (broker: Broker, topic: string): Promise<TopicOn
       inSync: isr,
     }));
   };
-  const beginMove = async (partition: number, to: readonly number[]): Promise<void> => {
-    const partitionAssignment = [{ partition, replicas: [...to] }];
+  const beginMoves: TopicOnlooker['beginMoves'] = async (moves) => {
+    const partitionAssignment = moves.map(({ partition, replicas }) => ({ partition, replicas: [...replicas] }));
     await admin.alterPartitionReassignments({ topics: [{ topic, partitionAssignment }] });
   };
   return {
     placements,
-    beginMove,
+    beginMoves,
     inSync: (copies) =>
       waitUntil(`${copies} copies are in sync`, async () => {
         const found = await placements().catch(() => []); // a broker that has just come back
         return found.length > 0 && found.every(({ inSync }) => inSync.length === copies);
       }),
     moveLeader: async (partition, to) => {
-      await beginMove(partition, to);
+      await beginMoves([{ partition, replicas: to }]);
       await waitUntil(`partition ${partition} is led by ${to[0]}`, async () => {
         const found = (await placements()).find((one) => one.partition === partition);
         return found?.leader === to[0] && found?.replicas.length === to.length;

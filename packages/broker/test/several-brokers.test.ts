@@ -129,10 +129,11 @@ describe('a producer on several brokers', () => {
     await progress();
     // Each leader is taken off its partition, and comes back as a follower: else a broker less would leave one copy.
     const placements = await onlooker.placements();
-    for (const { partition, replicas } of placements) await onlooker.beginMove(partition, replicas.slice(1));
+    await onlooker.beginMoves(placements.map((one) => ({ ...one, replicas: one.replicas.slice(1) })));
     await progress();
-    for (const { partition, replicas } of placements)
-      await onlooker.beginMove(partition, [...replicas.slice(1), ...replicas.slice(0, 1)]);
+    await onlooker.beginMoves(
+      placements.map((one) => ({ ...one, replicas: [...one.replicas.slice(1), ...one.replicas.slice(0, 1)] })),
+    );
     await onlooker.inSync(3);
     await progress();
     for (const [index, signal] of (['SIGKILL', 'SIGTERM', 'SIGKILL'] as const).entries()) {
