@@ -22,7 +22,6 @@ const LONGEST = [
   'packages/engine/test/index-agrees-with-scan.test.ts',
   'tests-e2e/test/authorisation.test.ts',
   'tests-e2e/test/histories.test.ts',
-  'packages/broker/test/topics.test.ts',
   'tests-e2e/test/bulk.test.ts',
   'packages/engine/test/hostile-evaluations.test.ts',
   'packages/engine/test/index-extremes.test.ts',
