@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type RunningStack, startStack, stackLocations } from '@decision/local-stack';
 import { createClient } from 'redis';
+import { clockAheadEnvironment, putClockAhead } from './clock-ahead';
 import { type FleetUnderTest, repositoryRoot, startFleetUnderTest } from './fleet-under-test';
 import { becomes, becomesReady, type FurtherGateway, get, startFurtherGateway } from './further-gateway';
 
 /** The cache of this file is its own: it is paused, flushed, filled with rubbish and kept from publishing. */
 const SECONDS = 1_000;
 const STOP_MS = 10 * SECONDS;
-const CLOCK_AHEAD = require.resolve('./clock-ahead.cjs');
 /** Longer than the copy of a pointer counts; that of a key counts for less than four of them. */
 const STEP_MS = 16 * SECONDS;
 const STEPS_OF_A_KEY = 4;
@@ -159,8 +159,7 @@ it(
 it(
   'that carries no announcement: a new version is live everywhere, and a revoked key dead, when the copies are too old',
   async () => {
-    const gateway = await start({ NODE_OPTIONS: `--require ${CLOCK_AHEAD}`, CLOCK_STEP_MS: String(STEP_MS) });
-    const putClockAhead = (): boolean => process.kill(gateway.pid() ?? 0, 'SIGUSR2');
+    const gateway = await start(clockAheadEnvironment(STEP_MS));
     const { id, key } = await createKey();
     const rule = await publish('cutover', 1);
     expect(await solveAt(gateway.url, { slug: 'cutover', key })).toEqual({ status: 200, price: 1 });
@@ -171,11 +170,11 @@ it(
       // Nobody told this gateway: it goes on with what it has, for a while.
       expect(await solveAt(gateway.url, { slug: 'cutover', key })).toEqual({ status: 200, price: 1 });
       // After 15 seconds and 60; the tests of the cache hold the bounds themselves, by a clock of their own.
-      putClockAhead();
+      putClockAhead(gateway);
       const live = async () => (await solveAt(gateway.url, { slug: 'cutover' })).price === 2;
       await becomes('the new version is live', live);
       const dead = async () => (await solveAt(gateway.url, { slug: 'cutover', key })).status === 401;
-      for (let step = 1; step < STEPS_OF_A_KEY && !(await dead()); step += 1) putClockAhead();
+      for (let step = 1; step < STEPS_OF_A_KEY && !(await dead()); step += 1) putClockAhead(gateway);
       await becomes('the key is dead', dead, 120 * SECONDS);
     } finally {
       await redis.sendCommand(['ACL', 'SETUSER', 'default', '+publish']);

@@ -4,6 +4,8 @@ import { becomes, becomesReady, type FurtherGateway, get, startFurtherGateway } 
 const SECONDS = 1_000;
 const STOP_MS = 10 * SECONDS;
 const PARTITIONS = 16;
+/** Between two requests of a lane: always some are under way, and the processes that start meanwhile get a processor. */
+const PAUSE_MS = 10;
 
 let service: FleetUnderTest;
 const further: FurtherGateway[] = [];
@@ -62,7 +64,7 @@ const putLoadOn = (url: string): Load => {
         faults.push(String(error instanceof Error ? (error.cause ?? error) : error));
       }
       answered += 1;
-      await new Promise((resolve) => setTimeout(resolve, 2));
+      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
     }
   };
   const lanes = Promise.all(Array.from({ length: 6 }, lane));
@@ -129,9 +131,11 @@ it(
     let stayer = await start();
     await becomesReady(stayer);
     let load = putLoadOn(stayer.url);
+    let next = start();
     for (let round = 0; round < 3; round += 1) {
-      const successor = await start();
+      const successor = await next;
       await becomesReady(successor);
+      if (round < 2) next = start();
       const successorLoad = putLoadOn(successor.url);
       await becomes('both are at work', () => Promise.resolve(load.answered() > 20 && successorLoad.answered() > 20));
       await takeOut(stayer, load);
