@@ -7,8 +7,6 @@ export { Fold } from './folds/fold';
 export { type FoldableCall, foldableCall } from './folds/foldable-call';
 export { type Formula, formulaLimits } from './formula';
 export { FormulaFault, type FormulaProblem, type FormulaProblemCode, formulaProblemCodes } from './formula-problem';
-export { EARLIEST, isInstant, LATEST } from './dates/calendar';
-export { parseIsoDate } from './dates/iso-date';
 export { formulaFunctions } from './functions/catalogue';
 export { exampleFields, exampleNow, type FunctionEntry, type FunctionGroup } from './functions/definition';
 export { defaultFormulaBudget, FormulaAllowance, type FormulaAllowanceSize, type FormulaBudget } from './run/budget';

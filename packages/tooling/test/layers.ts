@@ -3,11 +3,12 @@
  * test holds every package to its line, and docs/architecture.md shows these lines as a table and a picture.
  */
 export const LAYERS: Readonly<Record<string, readonly string[]>> = {
+  'packages/values': [],
   'packages/contracts': [],
-  'packages/expressions': [],
+  'packages/expressions': ['values'],
   'packages/local-stack': [],
-  'packages/engine': ['contracts', 'expressions'],
-  'packages/contexts': ['contracts', 'expressions'],
+  'packages/engine': ['contracts', 'expressions', 'values'],
+  'packages/contexts': ['contracts', 'expressions', 'values'],
   'packages/broker': ['contracts'],
   'packages/cache': ['contracts'],
   'packages/persistence': ['contracts'],
@@ -31,4 +32,5 @@ export const PURE: readonly string[] = [
   'packages/contracts',
   'packages/engine',
   'packages/expressions',
+  'packages/values',
 ];

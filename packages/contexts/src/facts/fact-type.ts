@@ -1,5 +1,5 @@
 import { type DerivedType, type FactType } from '@decision/contracts';
-import { isInstant, parseIsoDate } from '@decision/expressions';
+import { isInstant, parseIsoDate } from '@decision/values';
 
 const fits: Readonly<Record<FactType, (value: unknown) => boolean>> = {
   string: (value) => typeof value === 'string',

@@ -1,4 +1,5 @@
 import { type FunctionValue } from '@decision/expressions';
+import { areEqual } from '@decision/values';
 import { type Condition } from '../operators/condition';
 import { createPreparer, type Prepare } from '../operators/preparer';
 import { type PlannedCell } from '../read/planned-table';
@@ -6,7 +7,6 @@ import { readFunctionValues } from '../references/function-values';
 import { ValueResolver } from '../references/value-resolver';
 import { type StoredValue, type ValueSource } from '../references/value-source';
 import { type RuleFailure } from '../rule-outcome';
-import { areEqual } from '../values/equality';
 import { buildSearch, type RuleSearch, type SearchPlan } from './build-search';
 import { type ReferenceCell } from './output-cell';
 

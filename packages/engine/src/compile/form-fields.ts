@@ -1,4 +1,5 @@
 import { type FieldType } from '@decision/contracts';
+import { lengthOfText } from '@decision/values';
 import { MAX_KEYS_OF_CELL } from '../index/column-statistics';
 import { type DerivedField, isPointType } from '../match/frame';
 import { VersionRanking } from '../match/ranks';
@@ -14,7 +15,6 @@ import {
 } from '../operators/condition';
 import { parseVersion, type Version } from '../operators/version';
 import { fold } from '../values/fold';
-import { lengthOfText } from '../values/text-length';
 import { type ReadingCost } from './reading-costs';
 
 /** A condition on an input. */

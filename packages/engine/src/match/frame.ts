@@ -1,6 +1,6 @@
 import { type FieldType } from '@decision/contracts';
+import { instantOf } from '@decision/values';
 import { type FieldReader, readOwn } from '../fields/field-path';
-import { instantOf } from '../values/instant';
 import { isObject } from '../values/value-type';
 
 /** What came for a field. */

@@ -1,7 +1,7 @@
 import { type Pattern } from '@decision/expressions';
+import { HOUR, MINUTE } from '@decision/values';
 import { type RuleProblemCode } from '../rule-problem';
 import { dateSpanOf, type DateSpan } from '../values/date-span';
-import { HOUR, MINUTE } from '../values/instant';
 import { describeType, isObject, valueTypeOf } from '../values/value-type';
 import { type PatternReader } from './pattern';
 import { parseVersion, type Version } from './version';

@@ -1,5 +1,5 @@
 import { type ScheduleWindow } from '@decision/contracts';
-import { DAY, MINUTE } from '../values/instant';
+import { DAY, MINUTE } from '@decision/values';
 import { type Place, type ProblemList } from './problem-list';
 
 /** Whether a row is in force at an instant, epoch ms. */

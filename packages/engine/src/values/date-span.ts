@@ -1,5 +1,5 @@
+import { DAY, instantOf } from '@decision/values';
 import { nextBelow } from './double';
-import { DAY, instantOf } from './instant';
 
 /** What a date argument means: both ends in epoch ms, both included. */
 export interface DateSpan {

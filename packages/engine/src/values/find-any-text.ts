@@ -1,4 +1,4 @@
-import { type HoldsText, searchFor } from './find-text';
+import { type HoldsText, searchFor } from '@decision/values';
 
 /** So many parts are sought one after the other, which the platform does faster than one pass for all. */
 const FEW_PARTS = 16;

@@ -1,5 +1,5 @@
 import { type FieldType, type RuleTable } from '@decision/contracts';
-import { EARLIEST, LATEST } from '@decision/expressions';
+import { EARLIEST, LATEST } from '@decision/values';
 import { nextAbove, nextBelow } from '../../src/values/double';
 
 const MAX = Number.MAX_VALUE;

@@ -1,8 +1,7 @@
+import { finderOf, isList } from '@decision/values';
 import { type Evaluate, type Run } from '../run/run';
-import { finderOf } from '../text/find-text';
 import { type BinaryNode, type FormulaNode, type OrderOperator } from '../syntax/nodes';
 import { areEqual, includesValue } from '../values/equal';
-import { isList } from '../values/kind';
 import { operandFault } from '../values/operand-fault';
 import { type Code } from './compilation';
 

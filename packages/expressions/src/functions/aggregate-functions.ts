@@ -1,7 +1,7 @@
+import { isList } from '@decision/values';
 import { type Evaluate, type Run } from '../run/run';
 import { type Lambda } from '../run/lambda';
 import { type FormulaNode } from '../syntax/nodes';
-import { isList } from '../values/kind';
 import { type CallSite } from './call-site';
 import { type FunctionDefinition, type FunctionEntry, MOST_ARGUMENTS, special } from './definition';
 import { anything, lambda, list, optional } from './parameters';

@@ -3,15 +3,16 @@ import {
   civilDayOf,
   DAY,
   dayNumberOf,
+  formatDate,
   HOUR,
   isInstant,
   MINUTE,
   monthsBetween,
+  MOST_MONTHS,
   SECOND,
   timeOfDay,
   weekdayOf,
-} from '../dates/calendar';
-import { formatDate } from '../dates/iso-date';
+} from '@decision/values';
 import { type CallSite } from './call-site';
 import { type FunctionDefinition, strict } from './definition';
 import { date, integer, number, optional, string } from './parameters';
@@ -19,8 +20,7 @@ import { date, integer, number, optional, string } from './parameters';
 const group = 'date';
 const LONGEST_FORMAT = 100;
 
-/** Ten thousand years in each unit: more leads out of the calendar anyway. */
-const MOST_MONTHS = 120_000;
+/** More lead out of the calendar anyway. */
 const MOST_YEARS = 10_000;
 
 const inCalendar = (site: CallSite, moment: number): number =>

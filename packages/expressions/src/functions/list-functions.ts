@@ -1,10 +1,9 @@
+import { finderOf, isList, isMissing, lengthOfText } from '@decision/values';
 import { type Lambda } from '../run/lambda';
 import { ELEMENTS_PER_STEP, type Run } from '../run/run';
-import { lengthOfText } from '../text/code-points';
-import { finderOf } from '../text/find-text';
 import { distinctValues } from '../values/distinct';
 import { includesValue } from '../values/equal';
-import { describeKind, isList, isMissing } from '../values/kind';
+import { describeKind } from '../values/kind';
 import { sharedPlaces, shiftPoint } from '../values/round';
 import { type CallSite } from './call-site';
 import { type FunctionDefinition, strict } from './definition';

@@ -1,6 +1,7 @@
+import { isList, isMissing, isPlainObject } from '@decision/values';
 import { ELEMENTS_PER_STEP, type Evaluate, type Run } from '../run/run';
 import { asCondition } from '../values/condition';
-import { isList, isMissing, isPlainObject, kindOf } from '../values/kind';
+import { kindOf } from '../values/kind';
 import { type CallSite } from './call-site';
 import { type FunctionDefinition, special, strict } from './definition';
 import { anything } from './parameters';

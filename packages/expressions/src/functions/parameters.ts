@@ -1,8 +1,6 @@
-import { isInstant } from '../dates/calendar';
-import { readIsoDate } from '../dates/iso-date';
+import { isInstant, isList, isPlainObject, type PlainObject, readIsoDate } from '@decision/values';
 import { type Lambda } from '../run/lambda';
 import { type Pattern } from '../text/pattern';
-import { isList, isPlainObject, type PlainObject } from '../values/kind';
 import { type CallSite } from './call-site';
 
 /**

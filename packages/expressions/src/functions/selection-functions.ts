@@ -1,7 +1,7 @@
+import { isMissing } from '@decision/values';
 import { type Lambda } from '../run/lambda';
 import { type Run } from '../run/run';
 import { asCondition } from '../values/condition';
-import { isMissing } from '../values/kind';
 import { type CallSite } from './call-site';
 import { strict } from './definition';
 import { lambda, list, optional } from './parameters';

@@ -1,6 +1,5 @@
+import { finderOf, lengthOfText, sliceText } from '@decision/values';
 import { type Run } from '../run/run';
-import { lengthOfText, sliceText } from '../text/code-points';
-import { finderOf } from '../text/find-text';
 import { replaceText } from '../text/replace-text';
 import { parseDecimal } from '../values/decimal';
 import { type CallSite } from './call-site';

@@ -1,4 +1,4 @@
-import { finderOf } from './find-text';
+import { finderOf } from '@decision/values';
 
 /**
  * Replaces every occurrence of a string that is not empty, from left to right. Counts them first: `announce` learns the length of the

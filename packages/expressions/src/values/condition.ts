@@ -1,5 +1,5 @@
+import { isMissing } from '@decision/values';
 import { type FormulaNode } from '../syntax/nodes';
-import { isMissing } from './kind';
 import { operandFault } from './operand-fault';
 
 /** A condition: true, false, or no value, which counts as false. All else ends the run. */

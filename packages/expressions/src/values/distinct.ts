@@ -1,7 +1,7 @@
+import { isList, isPlainObject } from '@decision/values';
 import { ELEMENTS_PER_STEP, type Run } from '../run/run';
 import { type Place } from '../syntax/nodes';
 import { areEqual } from './equal';
-import { isList, isPlainObject } from './kind';
 
 /** The elements that equal none before them, in order. Linear in the list, unless its elements differ only deep inside. */
 export const distinctValues = (list: readonly unknown[], run: Run, place: Place): readonly unknown[] => {

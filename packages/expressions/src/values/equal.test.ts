@@ -15,44 +15,6 @@ describe('equality', () => {
     fc.assert(fc.property(json, json, (a, b) => equal(a, b) === isDeepStrictEqual(a, b)));
   });
 
-  it('holds of a copy, whatever the order of keys', () => {
-    const reversed = (value: unknown): unknown => {
-      if (Array.isArray(value)) return value.map(reversed);
-      if (typeof value !== 'object' || value === null) return value;
-      return Object.fromEntries(
-        Object.entries(value)
-          .reverse()
-          .map(([key, member]) => [key, reversed(member)]),
-      );
-    };
-    fc.assert(fc.property(json, (value) => equal(value, reversed(value))));
-  });
-
-  it('does not reach through prototypes', () => {
-    expect(equal({}, { toString: null })).toBe(false);
-    expect(equal({ a: 1 }, Object.create({ a: 1 }))).toBe(false);
-    expect(equal(JSON.parse('{"__proto__": 1}'), JSON.parse('{"__proto__": 1}'))).toBe(true);
-    expect(equal(JSON.parse('{"__proto__": 1}'), {})).toBe(false);
-    expect(equal(JSON.parse('{"__proto__": {}}'), { a: {} })).toBe(false);
-  });
-
-  it('of what JSON cannot hold is identity', () => {
-    const day = new Date(0);
-    expect(equal(day, day)).toBe(true);
-    expect(equal(day, new Date(0))).toBe(false);
-    expect(equal({ day }, { day: new Date(0) })).toBe(false);
-  });
-
-  it('does not mind depth', () => {
-    const nest = (depth: number): unknown => {
-      let value: unknown = 1;
-      for (let level = 0; level < depth; level += 1) value = level % 2 === 0 ? [value] : { value };
-      return value;
-    };
-    expect(equal(nest(200_000), nest(200_000))).toBe(true);
-    expect(equal(nest(200_000), nest(200_001))).toBe(false);
-  });
-
   it('pays for what it looks at, and for nothing of two different lengths', () => {
     const list = Array.from({ length: 1_000 }, (_, index) => index);
     expect(() => areEqual(list, [...list], newRun(100), place)).toThrow('more than 100 steps');

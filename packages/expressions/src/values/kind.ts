@@ -1,19 +1,7 @@
+import { isList, isMissing, isPlainObject } from '@decision/values';
+
 /** Types of the language; `unsupported` is anything that JSON cannot hold: functions, class instances, symbols, big integers. */
 export type ValueKind = 'null' | 'boolean' | 'number' | 'string' | 'list' | 'object' | 'unsupported';
-
-/** An object whose own members a formula may read. */
-export type PlainObject = Readonly<Record<string, unknown>>;
-
-/** Whether a value is an object as JSON makes them: of no class. Objects of another realm count too. */
-export const isPlainObject = (value: unknown): value is PlainObject => {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === null || prototype === Object.prototype || Object.getPrototypeOf(prototype) === null;
-};
-
-export const isList = (value: unknown): value is readonly unknown[] => Array.isArray(value);
-
-export const isMissing = (value: unknown): value is null | undefined => value === null || value === undefined;
 
 /** The type of a value; undefined counts as null. */
 export const kindOf = (value: unknown): ValueKind => {

@@ -1,4 +1,4 @@
-import { isList, isPlainObject } from './kind';
+import { isList, isPlainObject } from '@decision/values';
 
 /**
  * How large a value is as JSON, roughly: one for each value in it and one for each UTF-16 unit of its strings and keys. Stops, and

@@ -1,7 +1,6 @@
+import { isList, isPlainObject, lengthOfText } from '@decision/values';
 import { type Run } from '../run/run';
 import { type Place } from '../syntax/nodes';
-import { lengthOfText } from '../text/code-points';
-import { isList, isPlainObject } from './kind';
 
 /**
  * The own member of an object, or the length of a list or string under the key `length`; null for all else. Never reads through

@@ -1,7 +1,8 @@
+import { isMissing } from '@decision/values';
 import { FormulaFault } from '../formula-problem';
 import { type FormulaNode } from '../syntax/nodes';
 import { printNode } from '../syntax/printer';
-import { describeKind, isMissing } from './kind';
+import { describeKind } from './kind';
 
 /** Longer names are cut in messages. */
 const LONGEST = 60;

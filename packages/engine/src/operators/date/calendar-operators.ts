@@ -1,4 +1,4 @@
-import { dayOf, monthOf, timeOfDay, weekOf, yearOf } from '../../values/calendar';
+import { dayOf, monthOf, timeOfDay, weekOf, yearOf } from '@decision/values';
 import { type DateSpan } from '../../values/date-span';
 import { nextAbove, nextBelow } from '../../values/double';
 import { date, time } from '../argument';

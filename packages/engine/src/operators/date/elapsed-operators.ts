@@ -1,5 +1,4 @@
-import { addMonths, dayOf, monthOf } from '../../values/calendar';
-import { DAY, HOUR, MINUTE } from '../../values/instant';
+import { addMonths, DAY, dayOf, HOUR, MINUTE, monthOf } from '@decision/values';
 import { type Argument, notNegative, wholeNumber } from '../argument';
 import { test, type ValueTest } from '../condition';
 import { type Operator, operatorsOf } from '../operator-entry';

@@ -1,4 +1,5 @@
-import { areEqual, areEqualFolded } from '../../values/equality';
+import { areEqual } from '@decision/values';
+import { areEqualFolded } from '../../values/folded-equality';
 import { foldedKeyOf, keyOf, type KeyOf } from '../../values/value-key';
 
 /** What makes two elements equal: the same value, or the same but for the case of texts. */

@@ -1,4 +1,4 @@
-import { areEqual } from '../../values/equality';
+import { areEqual } from '@decision/values';
 import { isObject } from '../../values/value-type';
 import { anything, object, text, texts, wholeNumber } from '../argument';
 import { type Condition, negate, test } from '../condition';

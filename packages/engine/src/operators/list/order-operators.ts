@@ -1,4 +1,4 @@
-import { areEqual } from '../../values/equality';
+import { areEqual } from '@decision/values';
 import { anything, list, wholeNumber } from '../argument';
 import { type Condition, negate, test } from '../condition';
 import { type Operator, operatorsOf } from '../operator-entry';

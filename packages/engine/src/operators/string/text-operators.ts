@@ -1,6 +1,6 @@
 import { type Pattern } from '@decision/expressions';
+import { searchFor } from '@decision/values';
 import { searchForAny } from '../../values/find-any-text';
-import { searchFor } from '../../values/find-text';
 import { fold } from '../../values/fold';
 import { pattern, text, texts } from '../argument';
 import { type Condition, negate, ofForm, test, testOfForm } from '../condition';

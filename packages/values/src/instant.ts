@@ -1,9 +1,5 @@
-import { isInstant, parseIsoDate } from '@decision/expressions';
-
-export const SECOND = 1_000;
-export const MINUTE = 60 * SECOND;
-export const HOUR = 60 * MINUTE;
-export const DAY = 24 * HOUR;
+import { DAY, dayNumberOf, daysInMonth, HOUR, isInstant, MINUTE, SECOND } from './calendar';
+import { parseIsoDate } from './iso-date';
 
 /** An instant in epoch ms; NaN for what is no date: another type, text that is no ISO 8601 date, a year beyond 9999. */
 export const instantOf = (value: unknown): number => {
@@ -44,30 +40,13 @@ const twoDigits = (text: string, at: number): number => {
   return tens >= 0 && tens <= 9 && ones >= 0 && ones <= 9 ? tens * 10 + ones : Number.NaN;
 };
 
-/** Days in the 400 years after which the calendar repeats, and days from 0000-03-01 to 1970-01-01. */
-const ERA_DAYS = 146_097;
-const DAYS_TO_EPOCH = 719_468;
-const MONTH_LENGTHS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
-
-const daysInMonth = (year: number, month: number): number =>
-  month === 2 && year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : (MONTH_LENGTHS[month - 1] ?? 0);
-
 const dayStart = (text: string): number => {
   const year = twoDigits(text, 0) * 100 + twoDigits(text, 2);
   const month = twoDigits(text, 5);
   const day = twoDigits(text, 8);
   const isSpelt = text.charCodeAt(4) === DASH && text.charCodeAt(7) === DASH;
   if (!isSpelt || !(year >= 0 && month >= 1 && day >= 1 && day <= daysInMonth(year, month))) return Number.NaN;
-  return dayNumber(year, month, day) * DAY;
-};
-
-/** Days since 1970-01-01. Years are counted from March, so that a leap day ends its year. */
-const dayNumber = (year: number, month: number, day: number): number => {
-  const marchYear = month <= 2 ? year - 1 : year;
-  const era = Math.floor(marchYear / 400);
-  const yearOfEra = marchYear - era * 400;
-  const dayOfYear = Math.floor((153 * ((month + 9) % 12) + 2) / 5) + day - 1;
-  return era * ERA_DAYS + yearOfEra * 365 + (yearOfEra >> 2) - Math.floor(yearOfEra / 100) + dayOfYear - DAYS_TO_EPOCH;
+  return dayNumberOf({ year, month, day }) * DAY;
 };
 
 const timeOf = (text: string, length: number): number => {

@@ -11,6 +11,16 @@ const PLATFORM_SEARCH_LENGTH = 250;
 export const finderOf = (sought: string): FindText =>
   sought.length <= PLATFORM_SEARCH_LENGTH ? (text, from) => text.indexOf(sought, from) : knuthMorrisPratt(sought);
 
+/** Whether a text holds the string that the search was prepared for. */
+export type HoldsText = (text: string) => boolean;
+
+/** As {@link finderOf}, where the position does not matter. */
+export const searchFor = (sought: string): HoldsText => {
+  if (sought.length <= PLATFORM_SEARCH_LENGTH) return (text) => text.includes(sought);
+  const find = knuthMorrisPratt(sought);
+  return (text) => find(text, 0) >= 0;
+};
+
 const knuthMorrisPratt = (sought: string): FindText => {
   const borders = bordersOf(sought);
   return (text, from) => {

@@ -1,0 +1,75 @@
+import { isPlainObject } from './kind';
+
+/** How the parts of two values are compared. */
+export interface Comparison {
+  /** Whether a text equals the value at the same place of the other side. */
+  readonly isEqualText: (left: string, right: unknown) => boolean;
+  /** Is told, before the parts of two lists or objects are compared, how many the left one has, and how many keys of the right one were counted. May throw. */
+  readonly onParts?: (parts: number, countedKeys: number) => void;
+}
+
+const EXACT: Comparison = { isEqualText: (left, right) => left === right };
+
+/**
+ * Deep equality of JSON values: same type and same content; lists in order, objects by their own keys in any order, 0 equals -0. What JSON
+ * cannot hold equals only itself. Does not recurse, so depth does not matter; looks at each part of the smaller value at most once, where the
+ * right one is frozen or small.
+ */
+export const areEqual = (left: unknown, right: unknown): boolean =>
+  left === right || (isComposite(left) && isComposite(right) && areEqualDeep(left, right, EXACT));
+
+/** Deep equality in which texts are compared in another way; keys never are. */
+export const areEqualBy = (left: unknown, right: unknown, comparison: Comparison): boolean => {
+  if (typeof left === 'string') return comparison.isEqualText(left, right);
+  return left === right || (isComposite(left) && isComposite(right) && areEqualDeep(left, right, comparison));
+};
+
+const isComposite = (value: unknown): value is object => typeof value === 'object' && value !== null;
+
+const areEqualDeep = (left: object, right: object, comparison: Comparison): boolean => {
+  const pending: unknown[] = [left, right];
+  while (pending.length > 0) {
+    const b = pending.pop();
+    const a = pending.pop();
+    const isEqual =
+      typeof a === 'string' ? comparison.isEqualText(a, b) : a === b || pushParts(a, b, pending, comparison);
+    if (!isEqual) return false;
+  }
+  return true;
+};
+
+/** Leaves the parts of two values to be compared, in pairs; false where they differ in shape. */
+const pushParts = (a: unknown, b: unknown, pending: unknown[], { onParts }: Comparison): boolean => {
+  if (Array.isArray(a)) {
+    if (!Array.isArray(b) || a.length !== b.length) return false;
+    onParts?.(a.length, 0);
+    for (let index = a.length - 1; index >= 0; index -= 1) pending.push(a[index], b[index]);
+    return true;
+  }
+  if (!isPlainObject(a) || !isPlainObject(b)) return false;
+  const keys = Object.keys(a);
+  const count = countKeys(b);
+  onParts?.(keys.length, count);
+  if (count !== keys.length) return false;
+  for (const key of keys) {
+    if (!Object.hasOwn(b, key)) return false;
+    pending.push(a[key], b[key]);
+  }
+  return true;
+};
+
+/** Counting is as dear as looking at every key. Smaller objects are not worth remembering. */
+const REMEMBERED_KEYS = 32;
+const keyCounts = new WeakMap<object, number>();
+
+/**
+ * How many keys an object has. The right side of a comparison is mostly an argument of an operator, which never changes and is compared with
+ * every element of a list: it is counted once and not once an element.
+ */
+const countKeys = (object: object): number => {
+  const known = keyCounts.get(object);
+  if (known !== undefined) return known;
+  const count = Object.keys(object).length;
+  if (count > REMEMBERED_KEYS && Object.isFrozen(object)) keyCounts.set(object, count);
+  return count;
+};
