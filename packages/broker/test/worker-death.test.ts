@@ -102,7 +102,7 @@ describe('a worker that is killed', () => {
   it('by a request that kills whoever takes it: it dies with its deadline, and the others are answered', async () => {
     const requester = await startRequester(broker);
     const [first, second] = await Promise.all([startMortal(broker, 'of poison'), loadMortal(broker, 'of poison')]);
-    const poisoned = errorCodeOf(requester.request(envelope(15_000), Buffer.from('poison')));
+    const poisoned = errorCodeOf(requester.request(envelope(10_000), Buffer.from('poison')));
     await first.died;
     second.join(); // in the place of the first, as whoever supervises it starts it again
     await second.died;
