@@ -1,3 +1,4 @@
+import { operations } from '@decision/contracts';
 import { type Answer, call, publishExample } from './fleet-under-test';
 import { enterOwnWorkspace, type SharedFleet } from './shared-fleet';
 
@@ -75,4 +76,12 @@ it('shows its API at a page of its own, through the ingress', async () => {
   const page = await fetch(`${service.baseUrl}/api/docs`);
   expect(page.status).toBe(200);
   expect(await page.text()).toContain('/api/docs/swagger-ui-bundle.js');
+});
+
+it('answers one document at the ingress, that of every call of every service', async () => {
+  const answer = await fetch(`${service.baseUrl}/api/openapi.json`);
+  const { paths } = (await answer.json()) as { paths: Record<string, object> };
+  for (const { path, method } of operations) expect(paths[path]).toHaveProperty(method);
+  expect(Object.values(paths).flatMap((methods) => Object.keys(methods))).toHaveLength(operations.length);
+  expect((await fetch(`${service.baseUrl}/openapi.json`)).status).toBe(404);
 });

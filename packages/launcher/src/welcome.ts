@@ -14,6 +14,7 @@ export const welcome = (baseUrl: string, apiKey: string, examples: readonly Exam
     'Try it:',
     ...(shown === undefined ? [] : curlLines(baseUrl, apiKey, shown)),
     '',
+    'From nothing to a rule in production: docs/tutorial.md',
     `Every call, to read and to try: ${baseUrl}/api/docs (document: ${baseUrl}/api/openapi.json)`,
     '',
     'Stop it with Ctrl-C. Addresses and the key are also in .local/connection.json, logs in .local/logs/.',
