@@ -26,8 +26,10 @@ const OPTIONS: Options = { strict: true, allowUnionTypes: true };
 
 /** Times of RFC 3339, as far as the database can hold them: offsets below 16 hours, years from 1 on. Leap seconds are no times of ours. */
 const MOMENT = /^\d{4}-\d\d-\d\d[Tt](?:[01]\d|2[0-3])(?::[0-5]\d){2}(?:\.\d{1,9})?(?:[Zz]|[+-](?:0\d|1[0-5]):[0-5]\d)$/;
-const EARLIEST = Date.parse('0001-01-01T00:00:00Z');
-const LATEST = Date.parse('9999-12-31T23:59:59.999Z');
+/** The first and the last time that a request can hold. */
+export const EARLIEST_TIME = '0001-01-01T00:00:00Z';
+export const LATEST_TIME = '9999-12-31T23:59:59.999Z';
+const [EARLIEST, LATEST] = [Date.parse(EARLIEST_TIME), Date.parse(LATEST_TIME)];
 const MOMENT_FAULT =
   'must be a time such as 2026-01-15T09:30:00Z or 2026-01-15T10:30:00.250+01:00, of the years 1 to 9999 and with an offset below 16 hours';
 

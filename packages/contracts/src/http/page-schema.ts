@@ -1,4 +1,5 @@
 import { type TSchema, Type } from '@sinclair/typebox';
+import { EARLIEST_TIME, LATEST_TIME } from '../validator';
 
 /** What every paged list takes. */
 export const pageQueryFields = {
@@ -12,8 +13,8 @@ export const pageQueryFields = {
 export const timeParameter = (description: string, example: string) =>
   Type.String({
     format: 'date-time',
-    formatMinimum: '0001-01-01T00:00:00Z',
-    formatMaximum: '9999-12-31T23:59:59.999Z',
+    formatMinimum: EARLIEST_TIME,
+    formatMaximum: LATEST_TIME,
     maxLength: 35,
     description: `${description} ISO 8601 with an offset below 16 hours, from year 1 to 9999.`,
     examples: [example],

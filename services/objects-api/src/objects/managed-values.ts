@@ -1,5 +1,6 @@
 import { VALUE_NAME_MAX_LENGTH } from '@decision/contracts';
 import { type ManagedKey, type ManagedValue } from '@decision/persistence';
+import { UNNAMEABLE } from '../values/name-characters';
 import { type ContentField, type ContentProblem, type EnumMember } from './schema/parsed-content';
 
 /** A value that an object is to have. */
@@ -68,9 +69,6 @@ const memberValue = (
 
 const faultOfPlace = (byName: ReadonlyMap<string, WantedValue>, { name }: WantedValue): string | undefined =>
   byName.has(name) ? `Two values would be named "${shown(name)}"; rename a field or a member.` : undefined;
-
-// A name is shown on one line, and stored as UTF-8.
-const UNNAMEABLE = /[\u0000-\u001f\u007f\p{Surrogate}]/u;
 
 const faultOfName = (name: string): string | undefined => {
   if (name.length > VALUE_NAME_MAX_LENGTH) {

@@ -6,6 +6,7 @@ import {
   type UpsertObjectRequest,
 } from '@decision/contracts';
 import { type ObjectContentType } from '@decision/persistence';
+import { UNNAMEABLE } from '../values/name-characters';
 import { managedValuesOf, type WantedValue } from './managed-values';
 import { toParsedField } from './object-answers';
 import { objectInvalid } from './object-errors';
@@ -20,8 +21,6 @@ export interface ReadObject {
   readonly wanted: readonly WantedValue[];
 }
 
-// A name is shown on one line, and stored as UTF-8.
-const UNNAMEABLE = /[\u0000-\u001f\u007f\p{Surrogate}]/u;
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /** Reads the content of an object. Throws `object_invalid` with every fault, at most 100, or `payload_too_large`. */

@@ -10,6 +10,7 @@ import {
 import { checkFunctionText } from '@decision/engine';
 import { type SavedValue } from '@decision/persistence';
 import { isGivenReference } from './bind-references';
+import { UNNAMEABLE } from './name-characters';
 
 /** One fault of what is to be written. */
 export interface ValueProblem {
@@ -33,8 +34,6 @@ const MAX_LIST_DEPTH = 50;
 const MAX_REFERENCES = 1_000;
 /** The key under which a function is written. */
 const FUNCTION_KEY = '$function';
-// A name is shown on one line, and stored as UTF-8.
-const UNNAMEABLE = /[\u0000-\u001f\u007f\p{Surrogate}]/u;
 
 const checkFunctionContent = compileValidator(FunctionContent);
 
