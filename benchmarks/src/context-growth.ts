@@ -14,7 +14,7 @@ import { type RawInstances } from './raw-instances';
 import { say, type ServiceUnderTest } from './service-under-test';
 
 /*
- * What grows: a submission with the instances of its context, with its related instances and with its history; a change with those that read it;
+ * Growth of costs: a submission with the instances of its context, with its related instances and with its history; a change with those that read it;
  * a batch of lines with its lines.
  */
 
@@ -50,7 +50,7 @@ const latencies = async (count: number, call: (index: number) => Promise<unknown
   return summarise(times, 1);
 };
 
-/** What a batch of lines takes of which nothing is computed: half of them make an instance, the others change one. */
+/** Cost of a batch of lines that computes nothing: half of them make an instance, the others change one. */
 export const growLines = async ({ service, contexts }: GrowthBench): Promise<void> => {
   const { slug } = await makeReadings(contexts);
   table('lines of a batch', 'lines/s', 'contexts-api before, MB', 'at most, MB');
@@ -63,7 +63,7 @@ export const growLines = async ({ service, contexts }: GrowthBench): Promise<voi
   }
 };
 
-/** What a submission costs among few and many instances of its context, in turns with one that is alone. */
+/** Cost of a submission among few and many instances of its context, in turns with one that is alone. */
 export const growInstances = async ({ service, contexts, raw }: GrowthBench): Promise<void> => {
   const grown = await makeOffers(contexts, 'Grown');
   const alone = await makeOffers(contexts, 'Alone');
@@ -118,7 +118,7 @@ const makeCustomers = async (contexts: Send): Promise<CustomersAndOrders> => {
   return { customers, orders };
 };
 
-/** What a customer costs who has few and many orders: to submit, and where one of the orders changes. */
+/** Cost of a customer with few and with many orders: of its submission, and of a change of one order. */
 export const growRelated = async ({ service, contexts, raw }: GrowthBench): Promise<void> => {
   const { customers, orders } = await makeCustomers(contexts);
   table(
@@ -146,7 +146,7 @@ export const growRelated = async ({ service, contexts, raw }: GrowthBench): Prom
   }
 };
 
-/** What a batch of orders costs that lead to their customers, who sum them up. */
+/** Cost of a batch of orders whose customers sum them up. */
 export const growReaders = async ({ service, contexts }: GrowthBench): Promise<void> => {
   const { customers, orders } = await makeCustomers(contexts);
   table(
@@ -175,7 +175,7 @@ export const growReaders = async ({ service, contexts }: GrowthBench): Promise<v
   }
 };
 
-/** What a submission costs whose instance is read by few and by many others. */
+/** Cost of a submission whose instance is read by few and by many others. */
 export const growDependents = async ({ service, contexts, raw }: GrowthBench): Promise<void> => {
   const tariffs = await makeContext(contexts, 'Tariffs', [{ key: 'rate', type: 'number' }]);
   const parcels = await makeContext(contexts, 'Parcels', [{ key: 'tariff', type: 'string' }]);
@@ -206,7 +206,7 @@ export const growDependents = async ({ service, contexts, raw }: GrowthBench): P
   }
 };
 
-/** What a submission costs whose facts are tracked, before and after history has grown. */
+/** Cost of a submission with tracked facts, before and after history has grown. */
 export const growHistory = async ({ service, contexts }: GrowthBench): Promise<void> => {
   const facts = range(TRACKED).map((index) => ({ key: `fact_${index}`, type: 'number', track_history: true }));
   const tracked = await makeContext(contexts, 'Tracked', facts);

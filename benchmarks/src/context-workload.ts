@@ -43,7 +43,7 @@ export const makeReadings = (send: Send): Promise<MadeContext> =>
     fact('checked', 'boolean'),
   ]);
 
-/** About 180 bytes of facts for one of so many instances. */
+/** About 180 bytes of facts for one instance. */
 export const reading = (index: number, instances: number) => ({
   id: `reading-${String(index % instances).padStart(8, '0')}`,
   site: `site ${index % 97}`,

@@ -11,8 +11,8 @@ import { runBenchmark } from './run-benchmark';
 import { ROOT, say, type ServiceUnderTest } from './service-under-test';
 
 /*
- * What grows with what: the time and memory of one bulk request with its items, throughput with workers, and the time of a request and the
- * memory of a worker with the rules that it holds.
+ * Growth: the time and memory of one bulk request with its items, throughput with workers, and the time of a request and the memory of a worker with
+ * the rules that it holds.
  */
 
 const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 4);

@@ -8,7 +8,7 @@ import { makeRequests, makeRows, toRuleTable } from './price-table';
 import { runBenchmark } from './run-benchmark';
 import { say, type ServiceUnderTest } from './service-under-test';
 
-/* What one hostile client costs everybody else: stalls and memory of bodies that nobody may send, unread answers, and guessed keys. */
+/* Costs that one hostile client causes for everybody else: stalls and memory of bodies that nobody may send, unread answers, and guessed keys. */
 
 const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 4);
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 3);
@@ -88,7 +88,7 @@ const median = (values: readonly number[]): number =>
   [...values].sort((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
 const longest = ({ latencies }: Watched): number => latencies.reduce((most, ms) => Math.max(most, ms), 0);
 
-/** An object of keys that no schema knows, of about so many bytes. */
+/** An object of keys that no schema knows, of about the given number of bytes. */
 const unknownKeys = (bytes: number): Buffer => {
   const members: string[] = [];
   for (let length = 2; length < bytes; length += members.at(-1)?.length ?? 0) members.push(`"k${members.length}":1,`);

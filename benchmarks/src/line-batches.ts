@@ -37,7 +37,7 @@ function* linesOf(count: number, record: (index: number) => object): Generator<s
   }
 }
 
-/** Sends a batch of so many lines, made as they are sent; the answer is read as lines and dropped. */
+/** Sends a batch of the given number of lines, made as they are sent; the answer is read as lines and dropped. */
 export const sendLines = (
   { fleet, apiKey }: ServiceUnderTest,
   slug: string,

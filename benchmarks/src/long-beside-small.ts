@@ -7,8 +7,8 @@ import { benchmarkOn, endWith } from './run-benchmark';
 import { say, type ServiceUnderTest } from './service-under-test';
 
 /*
- * What callers of a small rule notice while others send the longest requests that are admitted, with threads for long evaluations and without. The
- * small rule is asked at a rate that does not depend on its answers; the flood asks again as soon as it is answered.
+ * Latencies of a small rule while others send the longest requests that are admitted, with threads for long evaluations and without. The small rule
+ * is asked at a rate that does not depend on its answers; the flood asks again as soon as it is answered.
  */
 
 const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 10);
@@ -17,7 +17,7 @@ const SMALL_PER_SECOND = 100;
 const SMALL_CONNECTIONS = 500;
 const FLOOD_CONNECTIONS = 8;
 
-/** Six texts of 148 kB, which each of so many rows reads whole: close to the sum of work that one evaluation may take. */
+/** Six texts of 148 kB, each of which is read whole by the given number of rows: close to the sum of work that one evaluation may take. */
 const FIELDS = ['a', 'b', 'c', 'd', 'e', 'f'];
 const TEXT_LENGTH = 148_000;
 const LONG_ROWS = Number(process.env['BENCH_LONG_ROWS'] ?? 700);

@@ -1,4 +1,4 @@
-/** What one measurement saw; latencies in ms. */
+/** Result of one measurement; latencies in ms. */
 export interface Measurement {
   readonly perSecond: number;
   readonly p50: number;
@@ -6,7 +6,7 @@ export interface Measurement {
   readonly errors: number;
 }
 
-/** Sums up latencies in ms that were seen within so many seconds. */
+/** Summarises latencies in ms that were measured within the given number of seconds. */
 export const summarise = (latencies: readonly number[], seconds: number, errors = 0): Measurement => {
   const sorted = [...latencies].sort((a, b) => a - b);
   const at = (share: number): number =>

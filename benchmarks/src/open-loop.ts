@@ -13,7 +13,7 @@ export interface OpenLoop {
 }
 
 export interface OpenLoopResult {
-  /** Of those that were answered 200; errors are answers other than 200 and 429, and cut connections. */
+  /** Answers 200; errors are answers other than 200 and 429, and cut connections. */
   readonly admitted: Measurement;
   /** Answers 429 a second. */
   readonly refused: number;

@@ -3,14 +3,14 @@ import { type CompiledRule, compileRule, evaluateRule } from '@decision/engine';
 import { BenchmarkError } from './benchmark-error';
 
 /*
- * What an evaluation costs in a table of many rows whose conditions are one operator, beside `equals`. Each operator is measured by itself, in
- * rounds that alternate with rounds of `equals`, and told as soon as it is known. Processor time, medians: the load of the machine lengthens a
- * round and not its processor time, but for what it pushes out of the caches. Arguments choose operators by a part of their names.
+ * Cost of an evaluation in a table of many rows whose conditions are one operator, beside `equals`. Each operator is measured by itself, in rounds
+ * that alternate with rounds of `equals`, and told as soon as it is known. Processor time, medians: the load of the machine lengthens a round and not
+ * its processor time, but for what it pushes out of the caches. Arguments choose operators by a part of their names.
  */
 
 const ROWS = Number(process.env['BENCH_ROWS'] ?? 100_000);
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 5);
-/** After so many seconds no further operator is begun. */
+/** After this many seconds no further operator is measured. */
 const MOST_SECONDS = Number(process.env['BENCH_MOST_SECONDS'] ?? 240);
 const ROUND_MS = 100;
 /** Evaluations between two looks at the clock. */
@@ -144,7 +144,7 @@ const measure = ({ rule, inputs }: Contestant): number => {
   let count = 0;
   const before = process.cpuUsage();
   for (const end = performance.now() + ROUND_MS; performance.now() < end;) {
-    // What takes long is not asked so often between two looks at the clock.
+    // Slow evaluations run fewer times between two readings of the clock.
     const burst = count === 0 ? 1 : BURST;
     for (let index = 0; index < burst; index += 1, count += 1)
       evaluateRule(rule, inputs[count % INPUTS] ?? {}, { now: 0 });

@@ -6,7 +6,7 @@ import { makeRequests, makeRows, toRuleTable } from './price-table';
 import { runBenchmark } from './run-benchmark';
 import { say, type ServiceUnderTest } from './service-under-test';
 
-/* What becomes of those who are admitted when three times as many requests come as can be answered. */
+/* Goodput and latency of admitted requests when three times as many requests come as can be answered. */
 
 const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 4);
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 3);

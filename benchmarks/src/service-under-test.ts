@@ -5,13 +5,13 @@ import { BenchmarkError } from './benchmark-error';
 
 /** The checkout. */
 export const ROOT = resolve(__dirname, '../..');
-/** What topics begin with. */
+/** Prefix of topics. */
 export const TOPIC_PREFIX = 'benchmark.';
 
 const READY_MS = 60_000;
 const IMPORT_MS = 60_000;
 
-/** Where servers are; what `startStack` answers. */
+/** Addresses of servers, as `startStack` answers them. */
 export interface Addresses {
   readonly databaseUrl: string;
   readonly cacheUrl: string;

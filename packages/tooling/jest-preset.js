@@ -1,6 +1,6 @@
 'use strict';
 
-// What is random in tests follows from one seed, the same in every run, so that a failure can be repeated. Another one is given in TEST_SEED.
+// Random cases of tests follow from one seed, the same in every run, so that a failure can be repeated. TEST_SEED chooses another.
 process.env.TEST_SEED ??= '20260101';
 
 /**
@@ -35,6 +35,6 @@ module.exports = {
   transformIgnorePatterns: ['/node_modules/(?!(?:\\.pnpm/[^/]+/node_modules/)?(?:jose|p-limit|yocto-queue)/)'],
   setupFilesAfterEnv: [require.resolve('./jest/fail-on-leaks.js')],
   reporters: ['default', [require.resolve('./jest/count-reporter.js'), {}]],
-  // What takes milliseconds on an idle machine: only what hangs is to fail by it, not what a busy machine delays.
+  // Far above the milliseconds of an idle machine: only a test that hangs fails by it, not one that a busy machine delays.
   testTimeout: 120_000,
 };

@@ -73,7 +73,7 @@ const isVisible = (workspace: Workspace, key: KeyName, slug: string): boolean =>
   return groups !== undefined && (key !== 'north' || groups.includes('north'));
 };
 
-/** What a request about a rule comes to: a status, and where it is refused a code. */
+/** Expected answer to a request about a rule: a status, and the code of a refusal. */
 const expected = (workspace: Workspace, key: KeyName, slug: string, selector: string): [number, string | undefined] => {
   if (key === 'viewer') return [403, 'forbidden'];
   if (!isVisible(workspace, key, slug)) return [404, 'rule_not_found'];

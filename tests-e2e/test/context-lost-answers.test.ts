@@ -9,7 +9,7 @@ import { CONTEXT_SLUG, decidePair } from '../src/histories/watched-context';
 import { startWatchedFleet, type WatchedFleet } from '../src/histories/watched-fleet';
 import { DIRECT_MERGE, MERGE, WRITE_BACK } from './statements';
 
-/* What the database did and its client was not told: one process of contexts-api speaks to the database through a proxy that keeps answers. */
+/* Changes of the database whose answer is lost: one process of contexts-api speaks to the database through a proxy that withholds answers. */
 
 let fleet: WatchedFleet;
 let proxy: StatementProxy;

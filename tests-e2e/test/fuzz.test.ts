@@ -21,7 +21,7 @@ interface Document {
 }
 interface Described {
   readonly parameters: readonly { readonly name: string; readonly in: string }[];
-  /** Of calls that take a body. */
+  /** Present on calls that take a body. */
   readonly requestBody?: { readonly content: Readonly<Record<string, { readonly example: unknown }>> };
   readonly responses: Readonly<Record<string, unknown>>;
 }

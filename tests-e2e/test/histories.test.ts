@@ -4,7 +4,7 @@ import { DATABASE_FAULTS, SERVICE_FAULTS } from '../src/histories/faults';
 import { startWatchedFleet, type WatchedFleet } from '../src/histories/watched-fleet';
 import { watchHistories, type WatchOptions } from '../src/histories/watch-histories';
 
-/** Another one each day, and the same for whoever looks into a failure of that day. */
+/** The seed of the run. */
 const SEED = Number(process.env['TEST_SEED']);
 
 let fleet: WatchedFleet;

@@ -7,7 +7,7 @@ import { becomes } from './further-gateway';
 import { Connections, makeRequest, nonceRule, type Random, randomFrom, VERSIONS } from './nonce-requests';
 
 /*
- * What `npm start` runs, with everything killed at random: database, cache, broker and services. All of them come back by themselves, and every
+ * The stack of `npm start`, with everything killed at random: database, cache, broker and services. All of them come back by themselves, and every
  * answer belongs to its request. KILLS makes it longer; TEST_SEED chooses other kills.
  */
 
@@ -88,7 +88,7 @@ interface Client {
   answered: number;
 }
 
-/** What a request may be answered while something is down: that it was not, or that nobody knows. */
+/** Statuses of requests while something is down: not executed, or unknown. */
 const UNAVAILABLE: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
 it(

@@ -39,7 +39,7 @@ export const nonceRule = (version: number): RuleImport => ({
   ],
 });
 
-/** What is sent, and what alone may be answered to it. */
+/** A request, and the only answer that is right. */
 export interface NonceRequest {
   readonly nonce: string;
   readonly path: string;

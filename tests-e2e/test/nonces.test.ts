@@ -19,7 +19,7 @@ const RPC_TIMEOUT_MS = 30 * SECONDS;
 const LATEST_MS = RPC_TIMEOUT_MS + 10 * SECONDS;
 const STOP_MS = 10 * SECONDS;
 const LONGEST_MS = 15 * 60 * SECONDS;
-/** What a gateway that is starting, or overloaded, says: nothing was executed, send it again. */
+/** Statuses of a gateway that is starting or overloaded: nothing was executed, and the request can be sent again. */
 const AGAIN: ReadonlySet<number> = new Set([429, 503]);
 
 let service: FleetUnderTest;

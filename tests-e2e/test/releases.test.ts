@@ -94,7 +94,7 @@ it(
   async () => {
     const slug = await publishVersions();
     const environment = await openEnvironment();
-    /** The version that was live after so many cutovers. */
+    /** The version that was live after the given number of cutovers. */
     const live = [1];
     await admin('releases', { rule: slug, version: 1, environment });
     const cutovers = { started: 0, finished: 0, done: false };

@@ -23,7 +23,7 @@ interface Location {
   readonly urls: Readonly<Partial<Record<ServiceName, string>>>;
 }
 
-/** What the host tells whoever connects: where the fleet is, or why there is none. */
+/** The host's message to a connection: the location of the fleet, or why there is none. */
 export type SharedFleetAnswer = Location | { readonly refusal: string };
 
 /** The workspace that holds the examples. Other files use it at the same time: whatever is made in it needs a name of its own. */

@@ -46,7 +46,7 @@ export const defineShopsAndStalls = async (baseUrl: string, apiKey: string): Pro
   await call('POST', 'rules/import', { rule: { ...FEE, id: randomUUID() } });
 };
 
-/** What a stall is, once its rule has seen a rate of 10, and has seen it once. */
+/** State of a stall whose rule has run once, with a rate of 10. */
 export const FEE_DECIDED_ONCE = {
   state: { rate: 10, fee: 20 },
   executions: { 'rule:stall-fee': { status: 'success', run_count: 1 } },

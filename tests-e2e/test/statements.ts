@@ -1,9 +1,9 @@
-/* Statements of contexts-api, by what only they have. Where none is found any more, whoever waits for it waits in vain. */
+/* Statements of contexts-api, by what only they have. A test that waits for one that does not exist any more times out. */
 
-/** Of the operation path, with an admission or without. */
+/** Statement of the operation path, with an admission or without. */
 export const MERGE = /update context_instances i set[^]*version = i\.version \+ 1[^]* and i\.operation_id is null/;
 export { WRITE_BACK } from '../src/histories/faults';
-/** Of the merge path. */
+/** Statement of the merge path. */
 export const DIRECT_MERGE = /^\s*insert into context_instances as i /;
 /** Notes on a source how far its readers have been told. */
 export const NOTE_OF_PAGE = /^\s*update context_instances i set reader_pass = /;

@@ -1,6 +1,6 @@
 import { type ConditionCell, type FieldType, type RuleTable } from '@decision/contracts';
 
-/** What somebody would write for one table who knows its columns and needs nothing of the engine: no explanations, no other operators. */
+/** Code written by hand for one table with known columns: no explanations, no other operators. */
 export type Lookup = (input: Readonly<Record<string, unknown>>) => number;
 
 interface Column {

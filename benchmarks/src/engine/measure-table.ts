@@ -7,7 +7,7 @@ import { measureInRounds, type RoundOptions, type Rounds, type Subject } from '.
 import { countPublishedDisagreements, measurePublished } from './published-engine';
 import { makeWorkload, type Workload, type WorkloadShape } from './workload';
 
-/** What is measured of one table: times in ms an item, sizes in bytes. */
+/** Measurements of one table: times in ms an item, sizes in bytes. */
 export interface TableResult {
   readonly shape: WorkloadShape;
   readonly index: Rounds;
@@ -35,7 +35,7 @@ export interface TableOptions extends RoundOptions {
 
 const OPTIONS = { now: Date.parse('2026-05-13T12:00:00Z') } as const;
 const EXPLAIN = { ...OPTIONS, explain: 'brief' } as const;
-/** Of a scan, an input at a time may already be long. */
+/** A scan may take long for one input alone. */
 const SCANNED_INPUTS = 16;
 const COMPILE_ROUNDS = 3;
 /** Tables from here on take seconds to compile: two rounds, no warming up. */
@@ -44,7 +44,7 @@ const SLOW_ROWS = 50_000;
 const PUBLISHED_ROWS = 10_000;
 /** It is slower by a hundred times, and a round of it must hold more than one chunk. */
 const PUBLISHED_PATIENCE = 5;
-/** Memory is measured of so many rows at least, in several copies of a small table. */
+/** Memory is measured over at least this many rows, in several copies of a small table. */
 const COPIED_ROWS = 20_000;
 
 export const measureTable = async (shape: WorkloadShape, options: TableOptions): Promise<TableResult> => {
@@ -86,7 +86,7 @@ export const measureTable = async (shape: WorkloadShape, options: TableOptions):
 const compileOptions = ({ rows }: WorkloadShape, { milliseconds }: RoundOptions): RoundOptions =>
   rows < SLOW_ROWS ? { rounds: COMPILE_ROUNDS, warmUps: 2, milliseconds } : { rounds: 2, warmUps: 0, milliseconds };
 
-/** What was answered last: results must go somewhere, or the calls could be left out. */
+/** The last answer: results must go somewhere, or the calls could be left out. */
 let last: unknown;
 
 const evaluations = ({ table, inputs }: Workload, indexed: CompiledRule, scanned: CompiledRule): readonly Subject[] => {

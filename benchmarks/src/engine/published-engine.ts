@@ -24,7 +24,7 @@ export const measurePublished = async (
   return summarise(times);
 };
 
-/** Of what that engine answers, what is read here: the output of the table is the number of its row. */
+/** The part of that engine's answer that is read here: the output of the table is the number of its row. */
 interface PublishedAnswer {
   readonly result: { readonly rate?: number } | null;
 }

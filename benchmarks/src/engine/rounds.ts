@@ -1,4 +1,4 @@
-/** What several rounds of one measurement say together. */
+/** Summary of several rounds of one measurement. */
 export interface Rounds {
   readonly median: number;
   /** The distance of the quartiles, as a share of the median. */

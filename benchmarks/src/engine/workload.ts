@@ -17,7 +17,7 @@ export interface WorkloadShape {
 }
 
 const INPUTS = 1_024;
-/** Of all inputs, those made to match some row; the others are random. */
+/** Share of inputs that are made to match a row; the others are random. */
 const HITS = 0.8;
 const START = Date.parse('2020-01-01');
 const DAYS = 3_650;

@@ -21,7 +21,7 @@ export interface Broker {
   readonly log: BrokerLog;
   /** Makes a producer that is not yet connected. It is stopped with the broker. */
   createProducer(options?: ProducerOptions): Producer;
-  /** What is wrong with topics, as sentences; empty when all is well. Throws `ServiceError` broker_unavailable. */
+  /** Problems of topics, as sentences; empty when there are none. Throws `ServiceError` broker_unavailable. */
   checkTopics(expectations: readonly TopicExpectation[]): Promise<readonly TopicProblem[]>;
   /**
    * How many members a consumer group has, those that died and have not been missed yet included. Answers within 5 seconds. Throws

@@ -27,15 +27,15 @@ export type SaslSettings =
       readonly token: TokenSource;
     };
 
-/** Where the broker is and how names are made on it. */
+/** Address of the broker and naming of its topics and groups. */
 export interface BrokerSettings {
   /** Addresses, `host:port`, tried in turn until one answers; the others are learned from it. */
   readonly brokers: readonly string[];
   /** Name of this process in the broker's logs and quotas. */
   readonly clientId: string;
   /**
-   * The place that this process holds, where no two live processes can hold the same, for instance the address that it listens
-   * on. Whoever starts in the place of a process that died takes it out of its groups, so that nobody waits for it.
+   * The place that this process holds, where no two live processes can hold the same, for instance the address that it listens on. A process that
+   * starts in the place of one that died removes that one from its groups, so that the groups do not wait for it.
    */
   readonly place?: string;
   /** Put in front of every topic and consumer group; may be empty. */
@@ -46,7 +46,7 @@ export interface BrokerSettings {
   readonly sasl?: SaslSettings;
 }
 
-/** Where the package writes its log lines; a pino logger fits. Lines hold no payloads, keys or secrets. */
+/** Destination of log lines; a pino logger fits. Lines hold no payloads, keys or secrets. */
 export interface BrokerLog {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;

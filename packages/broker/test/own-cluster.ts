@@ -26,7 +26,7 @@ export const startOwnCluster = async (): Promise<RunningCluster> => {
 export const clusterClient = ({ addresses }: RunningCluster, label: string): Broker =>
   createBroker({ brokers: addresses, clientId: label, topicPrefix: `${label}-${process.hrtime.bigint()}.` }, silentLog);
 
-/** Where one partition lies: broker ids, the leader first among equals. */
+/** Replicas of one partition: broker ids, the preferred leader first. */
 export interface Placement {
   readonly partition: number;
   readonly leader: number;
@@ -41,7 +41,7 @@ export interface TopicOnlooker {
   moveLeader(partition: number, to: readonly number[]): Promise<void>;
   /** The same for many partitions in one request, without waiting. */
   beginMoves(moves: readonly Pick<Placement, 'partition' | 'replicas'>[]): Promise<void>;
-  /** Resolves when every partition has so many copies that hold everything. */
+  /** Resolves when every partition has the given number of copies that hold everything. */
   inSync(copies: number): Promise<void>;
   close(): Promise<void>;
 }

@@ -19,7 +19,7 @@ jest.setTimeout(360_000);
 
 const MIB = 1024 * 1024;
 
-/** What the worker of these tests does with a payload. */
+/** Handler of the worker of these tests. */
 const handle = (head: SolutionRequestEnvelope, payload: Buffer): Buffer | Promise<Buffer> => {
   const text = payload.length < 100 ? payload.toString() : '';
   if (text === 'envelope') return Buffer.from(JSON.stringify(head));
@@ -164,7 +164,7 @@ describe('requests and answers', () => {
   });
 
   describe('messages that are not as they should be', () => {
-    /** Of a request that somebody waits for from now on. */
+    /** Headers of a request that is awaited from now on. */
     const head = () => ({ requester: 'somebody', 'reply-partition': '0', deadline: String(Date.now() + 60_000) });
     const send = async (topic: 'solution' | 'solutionResponse', headers: Record<string, string>): Promise<void> => {
       const producer = broker.createProducer();

@@ -20,7 +20,7 @@ const asText = (headers: Readonly<Record<string, unknown>>): Record<string, stri
 
 const PATIENCE_MS = 20_000;
 
-/** Where each partition ends. A broker that has just come back does not lead its partitions at once: it is asked again. */
+/** End offset of each partition. A broker that has just come back does not lead its partitions at once: it is asked again. */
 const endsOf = async (kafka: Kafka, topic: string): Promise<ReadonlyMap<number, number>> => {
   const until = Date.now() + PATIENCE_MS;
   for (;;) {

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What was asked of the endpoint. */
+/** A request to the endpoint. */
 export interface Asked {
   readonly headers: IncomingMessage['headers'];
   readonly body: string;

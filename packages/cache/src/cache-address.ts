@@ -1,4 +1,4 @@
-/** Where a cache server listens and how to log in. */
+/** Address and login of a cache server. */
 export interface CacheAddress {
   readonly host: string;
   readonly port: number;

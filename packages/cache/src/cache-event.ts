@@ -6,7 +6,7 @@ export type CacheConnectionName = 'commands' | 'subscriber';
 export type CacheCommandName = 'get' | 'set' | 'delete' | 'publish';
 
 /**
- * What happened, for metrics. Every field is a label with few values: `name` is a read-through's, never a key.
+ * Events of the cache, for metrics. Every field is a label with few values: `name` is a read-through's, never a key.
  *
  * - `hit`, `miss`: how a read was answered before any load. A caller that joins a flight is not counted.
  * - `load`: the loader ran, `ms` long, for a reader or (`refresh`) behind the reader's back.

@@ -1,4 +1,4 @@
-/** Where the cache reports its changes of state. Keys, values and addresses with secrets never reach it. */
+/** Log of the cache's changes of state. Keys, values and addresses with secrets never reach it. */
 export interface CacheLog {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;

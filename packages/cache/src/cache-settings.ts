@@ -9,8 +9,8 @@ export interface CacheSettings {
   /** Put before every key, so that deployments can share a server. */
   readonly keyPrefix: string;
   /**
-   * What all processes of the deployment know and nobody else, at least 32 bytes. With it every entry is signed and only signed ones are read.
-   * Undefined: whoever can write to the cache is trusted.
+   * A secret that only the processes of the deployment share, at least 32 bytes. With it every entry is signed and only signed ones are read.
+   * Undefined: everybody who can write to the cache is trusted.
    */
   readonly signingSecret?: Uint8Array | undefined;
   /** Put before the channel's name. Default: nothing, the channel is exactly `service:cache:invalidate`. */

@@ -46,7 +46,7 @@ export interface EnvelopeReader<T> {
   readonly validate: Validator<T>;
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** Where given, only entries that it signed are accepted. */
+  /** If given, only entries with its signature are accepted. */
   readonly seal?: Seal | undefined;
 }
 

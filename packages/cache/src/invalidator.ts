@@ -12,7 +12,7 @@ export interface InvalidatorOptions {
   readonly maxPending?: number;
 }
 
-/** What a writer tells the caches. */
+/** Invalidation by writers. */
 export interface Invalidator {
   /**
    * Called after the commit. Forgets the keys in this process, deletes them in the shared cache, tells every process, and

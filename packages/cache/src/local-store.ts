@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 
-/** What a process remembers about a key: a value, or that there is none. */
+/** A key's entry in the memory of a process: a value, or that there is none. */
 export interface LocalEntry<T> {
   readonly value: T | undefined;
   /** When it must no longer be served, ms by the store's clock; Infinity where only eviction and deletion end it. */
@@ -23,7 +23,7 @@ export interface LocalStore<T> {
   size(): number;
 }
 
-/** Absences have a small place of their own: whoever asks for many keys that do not exist must not evict those that do. */
+/** Absences have a small store of their own: requests for many keys that do not exist must not evict keys that do. */
 const MAX_ABSENCES = 10_000;
 
 export const createLocalStore = <T>({ maxEntries, maxBytes, sizeOf }: LocalStoreOptions<T>): LocalStore<T> => {

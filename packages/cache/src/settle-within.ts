@@ -1,4 +1,4 @@
-/** What a deadline answers when the work was not done in time. */
+/** The answer of a deadline that passed. */
 export const LATE = Symbol('late');
 
 /**

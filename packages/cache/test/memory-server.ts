@@ -2,7 +2,7 @@ import { type Cache, type CacheEvent } from '../src';
 import { createChannel, type ChannelCore } from '../src/invalidation-channel';
 import { createLogRecorder } from './log-recorder';
 
-/** What a process on the simulated server sees, with the levers of a test. */
+/** The cache of a process on the simulated server, with controls for tests. */
 export interface MemoryCache extends Cache {
   readonly events: CacheEvent[];
   /** Events of one type, oldest first. */

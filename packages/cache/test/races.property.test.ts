@@ -19,7 +19,7 @@ interface Served {
   readonly at: number;
 }
 
-/** What happens: few writes close together, reads all around them; times in ms of virtual time. */
+/** Actions: few writes close together, reads all around them; times in ms of virtual time. */
 const between = (min: number, max: number): fc.Arbitrary<number> => fc.integer({ min, max });
 const someOf = (kind: Action['kind'], at: fc.Arbitrary<number>, count: number): fc.Arbitrary<Action[]> =>
   fc.array(fc.record({ at, process: between(0, PROCESSES - 1), kind: fc.constant(kind) }), {

@@ -62,7 +62,7 @@ describe('a read-through on a real server', () => {
     now = T0 + TTL_MS - 1;
     await expect(two.keys.read('k', source.load)).resolves.toEqual(A);
     expect(source.loads()).toBe(1);
-    // What another process served a moment ago is over for all: for its owner, for who copied it, for who comes now.
+    // An entry that another process has just served ends for all: its owner, processes that copied it, and new readers.
     now = T0 + TTL_MS;
     source.becomes(undefined);
     for (const { keys } of [two, one, three]) await expect(keys.read('k', source.load)).resolves.toBeUndefined();

@@ -26,13 +26,13 @@ export const rule = (
 
 export const success = (outputs: Facts): AssetAnswer => ({ status: 'success', outputs });
 
-/** What each rule answers, by slug. */
+/** Answer of each rule, by slug. */
 export type Answers = Readonly<Record<string, (inputs: Facts) => AssetAnswer>>;
 
 export interface SettledInTest extends Settled {
-  /** What was run, round by round: `slug(inputs as JSON)`. */
+  /** Runs, round by round: `slug(inputs as JSON)`. */
   readonly calls: readonly string[];
-  /** What was thrown, by whom: `slug: message`. */
+  /** Errors that were thrown, by asset: `slug: message`. */
   readonly faults: readonly string[];
   /** How often it paused. */
   readonly pauses: number;

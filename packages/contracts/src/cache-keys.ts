@@ -5,7 +5,7 @@
 export const cacheKeys = {
   /** The identity behind an API key, by the public selector inside the key. */
   apiKey: (selector: string): string => `key:${selector}`,
-  /** Where a slug points now: the rule, its groups, its published version. One entry a slug, so that one key invalidates all. */
+  /** Current target of a slug: the rule, its groups, its published version. One entry a slug, so that one key invalidates all. */
   rulePointer: (workspaceId: string, slug: string): string => `rule:${workspaceId}:${slug}`,
   /** The id of a numbered version. Versions are immutable; the entry is invalidated when the rule is deleted, since another may take its id. */
   numberedVersion: (ruleId: string, number: number): string => `version:${ruleId}:${number}`,

@@ -1,4 +1,4 @@
-/** What a role can be allowed to do. Names are stored in the database: never rename one. */
+/** Entitlements of roles. Names are stored in the database: never rename one. */
 export const entitlements = {
   solve: 'Solve published rules',
   'rules.read': 'List and export rules',

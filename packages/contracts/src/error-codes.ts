@@ -1,4 +1,4 @@
-/** What a stable error code means to a client. */
+/** Meaning of a stable error code. */
 export interface ErrorCodeEntry {
   readonly status: number;
   /** Whether the same request can succeed when it is sent again unchanged. */

@@ -1,4 +1,4 @@
-/** Where text stops being JSON. */
+/** Position at which text stops being JSON. */
 export interface SyntaxFault {
   /** Characters from 0; the length of the text where it ends too early. */
   readonly position: number;
@@ -17,7 +17,7 @@ const LITERALS = ['true', 'false', 'null'];
  */
 export const findSyntaxFault = (text: string): SyntaxFault | undefined => new Scanner(text).scan();
 
-/** What the grammar expects next. */
+/** The next token that the grammar allows. */
 type Expectation = 'value' | 'value or ]' | 'key' | 'key or }' | 'after value';
 
 class Scanner {

@@ -1,6 +1,6 @@
 import { findSyntaxFault } from './json-syntax';
 
-/** Where JSON text stops being JSON, or holds a number that a double cannot carry. Positions count characters from 0. */
+/** Position at which text stops being JSON, or holds a number that a double cannot carry. Positions count characters from 0. */
 export interface JsonProblem {
   readonly kind: 'syntax' | 'number';
   readonly reason: string;
@@ -51,7 +51,7 @@ const inexactNumberPosition = (text: string): number => {
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/** Where the string that begins here has ended: behind the first quote that no odd number of backslashes precedes. */
+/** End of the string that begins here: behind the first quote that no odd number of backslashes precedes. */
 const endOfString = (text: string, start: number): number => {
   let end = text.indexOf('"', start + 1);
   while (end >= 0 && isEscaped(text, end)) end = text.indexOf('"', end + 1);

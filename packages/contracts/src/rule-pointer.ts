@@ -8,7 +8,7 @@ export const VersionTarget = Type.Object(
 );
 export type VersionTarget = Static<typeof VersionTarget>;
 
-/** What a slug means at the moment: the entry behind `cacheKeys.rulePointer`. */
+/** Current meaning of a slug: the entry behind `cacheKeys.rulePointer`. */
 export const RulePointer = Type.Object(
   {
     rule_id: Type.String({ format: 'uuid' }),
@@ -16,7 +16,7 @@ export const RulePointer = Type.Object(
     user_groups: Type.Array(Type.String()),
     /** Null: the rule is not published, and no selector solves it. */
     latest: Type.Union([VersionTarget, Type.Null()]),
-    /** What is live in each environment, by the slug of the environment. Where nothing is, there is no entry. */
+    /** Live versions by the slug of their environment. An environment without one has no entry. */
     pins: Type.Record(Type.String(), VersionTarget),
   },
   { $id: 'RulePointer', additionalProperties: false, description: 'Where a slug points.' },

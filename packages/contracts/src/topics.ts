@@ -61,7 +61,7 @@ export type ConsumerGroupKey = keyof typeof consumerGroups;
 /** Prefix of topics and groups where the operator sets none. An empty prefix disables prefixing of both. */
 export const DEFAULT_TOPIC_PREFIX = 'decision.';
 
-/** What a prefix may be: empty, or letters, digits, dots, dashes and underscores; topic names may not exceed 249 characters. */
+/** Syntax of a prefix: empty, or letters, digits, dots, dashes and underscores; topic names may not exceed 249 characters. */
 export const TOPIC_PREFIX_PATTERN = /^[A-Za-z0-9._-]{0,200}$/;
 
 /** Name of a topic on the cluster: the prefix, then the catalogue's name. */

@@ -57,7 +57,7 @@ const withFormats = (ajv: Ajv): Ajv =>
 /** Stops at the first problem. */
 const deciding = withFormats(new Ajv(OPTIONS));
 
-/** What the code that Ajv generates does with each problem, after it was added to `vErrors`. */
+/** Statement of the code that Ajv generates for each problem, after the problem was added to `vErrors`. */
 const NOTED = 'errors++;';
 
 /** Reads on behind a problem, and throws the problems once there are enough; Ajv itself knows only the first or all. */

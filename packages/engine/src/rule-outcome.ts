@@ -1,7 +1,7 @@
 /** How much an answer says about itself. */
 export type ExplainMode = 'none' | 'brief' | 'all';
 
-/** Who reads an explanation: the groups to which a reader is restricted, or `unrestricted` for one who sees everything in the workspace. */
+/** Reader of an explanation: the groups to which a reader is restricted, or `unrestricted` for one who sees everything in the workspace. */
 export type Audience = 'unrestricted' | readonly string[];
 
 export interface EvaluateOptions {
@@ -9,7 +9,7 @@ export interface EvaluateOptions {
   readonly now: number;
   /** Default `none`. `brief` names the first 50 losing rows, `all` every one before the winner. */
   readonly explain?: ExplainMode;
-  /** Who reads the explanation. It shows only values of the workspace that these may see; without it, none. */
+  /** Reader of the explanation. It shows only values of the workspace that the reader may see; without one, none. */
   readonly audience?: Audience | undefined;
 }
 
@@ -28,8 +28,8 @@ export interface LosingRow {
 }
 
 /**
- * What stands under `$explain`. Losing rows are worked out when they are first asked for, from the input as it then is: leave the input
- * alone until then. `JSON.stringify` asks for them.
+ * The value of `$explain`. Losing rows are worked out when they are first asked for, from the input as it then is: leave the input alone until then.
+ * `JSON.stringify` asks for them.
  */
 export interface RuleExplanation {
   /** Indexes of the rows whose outputs make the answer. */

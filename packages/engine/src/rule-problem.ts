@@ -22,7 +22,7 @@ export type RuleProblemCode =
   | 'too_deep'
   | 'too_large';
 
-/** Where a formula goes wrong. Lines and columns from 1, all counts in UTF-16 units. */
+/** Place of a fault in a formula. Lines and columns from 1, all counts in UTF-16 units. */
 export interface FormulaPlace {
   readonly position: number;
   readonly length: number;
@@ -43,7 +43,7 @@ export interface RuleProblem {
   readonly row?: number;
   /** Key of the field; absent where the problem belongs to no column. */
   readonly column?: string;
-  /** Where in a formula it lies. */
+  /** Place in the formula. */
   readonly formula?: FormulaPlace;
 }
 

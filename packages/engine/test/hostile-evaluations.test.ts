@@ -2,7 +2,7 @@ import { type RuleRow, type RuleTable } from '@decision/contracts';
 import { checkRule, compileRule, evaluateRule, type RuleOutcome, type StoredValue } from '../src/index';
 import { times } from './support/random';
 
-/* What one request may take, whatever the rule: formulas together, values by reference, answers, explanations. */
+/* Bounds of one request, whatever the rule: formulas together, values by reference, answers, explanations. */
 
 const solve = (table: RuleTable, input: Record<string, unknown> = {}): RuleOutcome =>
   evaluateRule(compileRule(table), input, { now: 0, explain: 'brief' });

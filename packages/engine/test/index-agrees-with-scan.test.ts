@@ -20,7 +20,7 @@ const shapes = (maxRows: number): fc.Arbitrary<TableShape> =>
     extremes: fc.constantFrom(0, 0.1, 0.5, 1),
   });
 
-/** What has been compared in this run. */
+/** Counts of the comparisons of this run. */
 const compared = { answers: 0, groups: 0, explanations: 0, operators: new Set<string>(), byBitmaps: new Set<string>() };
 
 const note = (outcome: RuleOutcome): void => {

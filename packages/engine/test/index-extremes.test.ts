@@ -15,7 +15,7 @@ import {
   PLANNERS,
 } from './support/searches';
 
-/** Each row alone needs at most three cuts: tables of so many have a bitmap for each cut. */
+/** Each row alone needs at most three cuts: tables of this many rows have a bitmap for each cut. */
 const ROWS = 60;
 const INDEXED = operatorCatalogue.filter(({ type, op }) => isIndexed(type, op));
 

@@ -39,7 +39,7 @@ const withRows = (table: RuleTable, change: (row: RuleRow, index: number) => Rul
   conditions: table.conditions.map(change),
 });
 
-/** What an answer says, with the rows that made it as `row` of their outputs numbers them. */
+/** The content of an answer, with the rows that made it as `row` of their outputs numbers them. */
 const answerIn = (outcome: RuleOutcome): unknown => (outcome.ok ? outcome.output : outcome.error.details);
 
 it(`E-65 rows of distinct priorities may stand in any order (seed ${seed})`, () => {

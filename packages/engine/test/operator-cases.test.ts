@@ -22,7 +22,7 @@ const tableOf = (type: InputType | 'object', op: string, args: readonly unknown[
   conditions: [{ request: { value: { op, args: [...args] } }, response: { matched: { value: true } } }],
 });
 
-/** What a table with one condition answers, alone, in a crowd that is searched by bitmaps, and by the scan: always the same. */
+/** The answer of a table with one condition: alone, among many that are searched by bitmaps, and by the scan, which must be the same. */
 const matches = (type: InputType | 'object', op: string, args: readonly unknown[], value: unknown): unknown => {
   const table = tableOf(type, op, args);
   const input = value === MISSING ? {} : { value };

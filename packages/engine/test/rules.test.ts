@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type RuleField, type RuleRow, type RuleTable } from '@decision/contracts';
 import { checkRule, compileRule, evaluateRule, type RuleOutcome } from '../src/index';
 
-/** What the cases of `cases/tables` cannot hold: values that JSON does not know, large ones, and objects that are looked at more than once. */
+/** Cases that `cases/tables` cannot hold: values that JSON does not know, large ones, and objects that are looked at more than once. */
 
 const field = (key: string, type: RuleField['type'] = 'number', more: Partial<RuleField> = {}): RuleField => ({
   key,

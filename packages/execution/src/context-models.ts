@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 
 /** Compiled contexts, by the state of the definitions that they were sent with. */
 export interface ContextModels {
-  /** Throws `internal_error` where the context does not compile, which whoever sent it has made sure of. */
+  /** Throws `internal_error` where the context does not compile, which its sender has ruled out. */
   get(workspaceId: string, request: SettleRequest): ContextModel;
 }
 

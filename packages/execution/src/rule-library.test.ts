@@ -44,7 +44,7 @@ it('loads and compiles a version once, however many ask at the same time', async
   expect(loads).toEqual(['a']);
 });
 
-/** What a library counts for one rule of so many rows. */
+/** Bytes that a library counts for one rule with a number of rows. */
 const bytesOf = async (rows: number): Promise<number> => {
   const library = libraryOf(rows, 1_000_000_000);
   await library.get(workspace, 'measured');

@@ -8,8 +8,9 @@ import { type RuleValues, type ValueDirectory } from './value-directory';
 export type LoadTable = (workspaceId: string, versionId: string) => Promise<RuleTable | undefined>;
 
 /**
- * Compiled rules by workspace and version id: whoever names a version of another workspace finds none. A version never changes: it is evicted, or dropped when it is announced that its rule was deleted. The values to which a version
- * refers do change: the compiled rule takes them over without being compiled again.
+ * Compiled rules by workspace and version id: a version of another workspace is not found. A version never changes: it is evicted, or dropped when it
+ * is announced that its rule was deleted. The values to which a version refers do change: the compiled rule takes them over without being compiled
+ * again.
  */
 export interface RuleLibrary {
   /**
@@ -18,7 +19,7 @@ export interface RuleLibrary {
    */
   get(workspaceId: string, versionId: string): Promise<CompiledRule | undefined>;
   size(): number;
-  /** Of all compiled rules that are held, as they estimate themselves. */
+  /** Bytes of all compiled rules that are held, as they estimate themselves. */
   bytes(): number;
 }
 
@@ -39,11 +40,11 @@ const BRIEFLY_READ_BYTES = 250_000;
 /** Versions that are remembered as too large. */
 const MOST_LARGE_VERSIONS = 10_000;
 
-/** Of the cache's own entry, and of the values to which a rule refers, without what they hold. */
+/** Bytes of a cache entry, and of the values to which a rule refers without their contents. */
 const ENTRY_BYTES = 1_000;
 const VALUE_BYTES = 500;
 
-/** Where the parts of rules come from. */
+/** Sources of the parts of rules. */
 export interface RuleSources {
   readonly loadTable: LoadTable;
   /** About how many bytes a table takes where it is stored; asked where large rules are not compiled, which need not be read either. */

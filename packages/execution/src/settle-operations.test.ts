@@ -216,10 +216,10 @@ describe('C67: the memory of what operations tried', () => {
   });
   const climb = { type: 'rule' as const, slug: 'climb', effectiveVersion: 'climb', outputs: ['total'] };
   const LIMIT = 1024 * 1024;
-  /** Of one settling: the end of its rounds, and what the last of them added. */
+  /** Bytes of one settling: at the end of its rounds, and those that the last round added. */
   const OWN = 64 * 1024 + 1_000;
 
-  /** Settles so many instances that find no end, in so many operations at once; answers what each became, and the most memory that they took together. */
+  /** Settles the given number of instances that find no end, in the given number of operations at once; answers the outcome of each, and the most memory that they took together. */
   const climbTogether = async (operations: number, instances: number) => {
     const tried = new TriedMemory(LIMIT);
     let peak = 0;

@@ -23,7 +23,7 @@ export interface OperationRun {
   readonly durationUs: number;
 }
 
-/** Why a rule had no answer, for whoever operates the service. Without inputs and outputs. */
+/** Why a rule had no answer, for operators. Without inputs and outputs. */
 export interface SettleFault {
   /** Slug of the rule. */
   readonly rule: string;
@@ -35,32 +35,32 @@ export interface SettleFault {
 /** A fault with the request that met it. */
 export type RequestFault = SettleFault & { readonly requestId: string };
 
-/** What operations are carried out with. */
+/** Dependencies of operations. */
 export interface SettleSurroundings {
   readonly workspaceId: string;
   /** Epoch ms after which nobody waits for the answer. */
   readonly deadline: number;
   readonly library: Pick<RuleLibrary, 'get'>;
-  /** Where what is long is evaluated; undefined: here. */
+  /** Threads for long evaluations; undefined: they run in this thread. */
   readonly threads?: Pick<EvaluationThreads, 'solve'> | undefined;
   readonly models: ContextModels;
   /** Is told each evaluation, for logs and counts. */
   readonly onRun: (run: OperationRun) => void;
   /** Whether what `onRun` keeps takes all the memory that it may: then no rule runs again for an instance. */
   readonly isFull: () => boolean;
-  /** What the operations that are under way share for what they tried. Default: one for the process. */
+  /** Memory of tried states that the current operations share. Default: one for the process. */
   readonly tried?: TriedMemory;
   /** Is told each fault once in an operation, of however many instances. */
   readonly onFault: (fault: SettleFault) => void;
 }
 
-/** Of all operations of this process, which can be hundreds at once (C67). */
+/** Shared by all operations of this process, which can be hundreds at once (C67). */
 const triedInProcess = new TriedMemory(64 * 1024 * 1024);
 
 /** Work in a row before the process does other things, ms. */
 const SLICE_MS = 10;
 
-/** Of the time that is left, this part is kept for the answer's way back and for what it says to be written; at most so many ms. */
+/** Share of the remaining time that is kept for the answer's way back and for writing its results, and its most, ms. */
 const KEPT_PART = 0.1;
 const KEPT_MS = 2_000;
 

@@ -61,7 +61,7 @@ const solve = async (country: string): Promise<unknown> => {
   const outcome = evaluateRule(rule, { country }, { now: 0 });
   return outcome.ok ? outcome.output : outcome.error.code;
 };
-/** What an announced change does to this process. */
+/** Effect of an announced change on this process. */
 const changeTo = (values: LoadedValues): void => {
   [stored, revision] = [values, values.revision];
   const keys = [cacheKeys.valueRevision(workspace)];

@@ -49,11 +49,11 @@ export interface FormulaProblem {
   readonly column: number;
   /** The line of the formula and, below it, a line of `^` under the place. */
   readonly caret: string;
-  /** Where the fault lies inside a function value, or inside a selector in quotes, that the place calls. */
+  /** Place of the fault inside a function value, or inside a selector in quotes, that is called at the place. */
   readonly inner?: FormulaProblem;
 }
 
-/** What is thrown inside this package; never leaves it, except that a host's function may throw one. */
+/** Error of this package; never leaves it, except that a host's function may throw one. */
 export class FormulaFault extends Error {
   override readonly name = 'FormulaFault';
 

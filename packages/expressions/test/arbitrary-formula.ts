@@ -117,7 +117,7 @@ export const arbitraryNode: fc.Arbitrary<FormulaNode> = fc.letrec<{ node: Formul
   }),
 ).node;
 
-/** What a field may hold: JSON, and what no JSON holds. */
+/** Values of a field: JSON, and values that JSON cannot hold. */
 export const arbitraryValue: fc.Arbitrary<unknown> = fc.oneof(
   { weight: 6, arbitrary: fc.jsonValue({ maxDepth: 3 }) },
   { weight: 3, arbitrary: fc.array(fc.record({ a: fc.integer(), b: fc.string() }), { maxLength: 4 }) },

@@ -6,7 +6,7 @@ import { type FunctionEntry, formulaFunctions, type FormulaNode } from '../src';
  * where trees of any shape stop at the first wrong type.
  */
 
-/** What `sensibleNode` refers to. */
+/** Fields to which `sensibleNode` refers. */
 export const sensibleFields: Readonly<Record<string, unknown>> = {
   n: 7,
   m: -2.5,

@@ -6,13 +6,13 @@ export interface AuthenticatorOptions {
   readonly logger: Logger;
   readonly metrics: Metrics;
   /**
-   * Finds a key by its selector. Default: straight from the database, so that whoever manages keys sees a revocation at once; services that
+   * Finds a key by its selector. Default: straight from the database, so that the service that manages keys sees a revocation at once; services that
    * answer thousands of requests a second give a directory with caches.
    */
   readonly findKey?: Parameters<typeof createAuthenticator>[0]['findKey'];
 }
 
-/** Who asks: proves keys, slows down whoever guesses, and remembers when a key was used. */
+/** The authenticator: proves keys, slows down guesses, and records when a key was used. */
 export const openAuthenticator = ({ database, logger, metrics, findKey }: AuthenticatorOptions): Authenticator =>
   createAuthenticator({
     findKey: findKey ?? ((selector) => findApiKey(database, selector)),

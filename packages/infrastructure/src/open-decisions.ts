@@ -9,7 +9,7 @@ import { type Opening } from './opening';
 export interface DecisionsConfig {
   /** Whether decisions are written to the topic of logs; they are counted all the same. */
   readonly decisionLogs: boolean;
-  /** What may wait for the broker; beyond it decisions are dropped, and counted. */
+  /** Bytes that may wait for the broker; decisions beyond them are dropped, and counted. */
   readonly decisionLogBufferBytes: number;
 }
 
@@ -17,7 +17,7 @@ type DecisionsOpening = Omit<Opening<DecisionsConfig>, 'name'>;
 
 /** Messages that wait at most; each holds the decisions of one request or chunk. */
 const MAX_QUEUED = 50_000;
-/** What still waits when the process stops is sent for this long at most, ms; the rest is dropped, and counted. */
+/** Longest time to send waiting decisions when the process stops, ms; the rest is dropped, and counted. */
 const STOP_DRAIN_MS = 1_000;
 
 /** Keeps what is decided in this process: the log of decisions and the counts of usage. */

@@ -15,7 +15,7 @@ const MOST_BY_DEFAULT = 4;
 /** The loader of a thread that is started from sources, as tests do; what is built needs none. */
 const SOURCE_LOADER = ['--require', 'tsx/cjs', '--conditions=source'];
 
-/** What a thread is told when it starts. */
+/** Start data of a thread. */
 export interface ThreadStart {
   /** The service whose thread it is: how it calls itself towards the database. */
   readonly name: ServiceName;

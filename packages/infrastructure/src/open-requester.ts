@@ -9,8 +9,8 @@ export interface RequesterConfig {
 }
 
 /**
- * Makes what asks workers and awaits their answers, as a member of a group; its topics are watched. It is not started: whoever listens on an
- * address of its own joins after that.
+ * Makes what asks workers and awaits their answers, as a member of a group; its topics are watched. It is not started: a service joins once it
+ * listens on its own address.
  */
 export const openRequester = (
   broker: Broker,

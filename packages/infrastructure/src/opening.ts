@@ -1,7 +1,7 @@
 import { type ServiceName } from '@decision/contracts';
 import { type Logger, type Metrics, type Stopper } from '@decision/service-kit';
 
-/** What is needed to open something for a service; `ServiceStart` has it all but the name. */
+/** Dependencies of opening a part of a service; `ServiceStart` has all of them but the name. */
 export interface Opening<Settings> {
   /** How the service calls itself towards servers. */
   readonly name: ServiceName;

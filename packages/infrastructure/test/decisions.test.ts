@@ -79,7 +79,7 @@ const until = async (condition: () => Promise<boolean>): Promise<void> => {
   throw new Error('It did not come true within thirty seconds.');
 };
 
-/** Reads so many messages from the beginning of the topic. */
+/** Reads the given number of messages from the beginning of the topic. */
 const stored = async (count: number): Promise<DecisionLog[]> => {
   const kafka = new Kafka({ brokers: [...broker.settings.brokers], clientId: 'reader', logLevel: logLevel.NOTHING });
   const consumer = kafka.consumer({ groupId: `${broker.settings.topicPrefix}reader`, maxWaitTimeInMs: 100 });

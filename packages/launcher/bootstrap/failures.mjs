@@ -1,4 +1,4 @@
-// What failed in a run of all checks and tests, for the last lines of `npm test`: who reads only those must learn what it was.
+// Failures of a run of all checks and tests, for the last lines of `npm test`: readers of those alone must learn what failed.
 import { stripVTControlCharacters } from 'node:util';
 
 const MOST_FAILURES = 50;

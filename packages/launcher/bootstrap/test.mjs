@@ -60,7 +60,7 @@ const longRun = () => {
   return { TEST_LONG: '1', TEST_SEED };
 };
 
-/** What the tests counted; nothing passed where the run did not get to its end. */
+/** Counts of the tests; none passed if the run did not get to its end. */
 const countsOfTests = () =>
   existsSync(COUNTS) ? JSON.parse(readFileSync(COUNTS, 'utf8')) : { passed: 0, failed: 0, skipped: 0, failures: [] };
 

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** What is running, for people and tools on the same machine. */
+/** Description of the running stack, for people and tools on the same machine. */
 export interface Connection {
   readonly base_url: string;
   readonly api_key: string;
@@ -9,7 +9,7 @@ export interface Connection {
   readonly database_url: string;
   readonly cache_url: string;
   readonly mq_brokers: string;
-  /** What a service needs in its environment to join. */
+  /** Environment of a service that joins. */
   readonly service_environment: Readonly<Record<string, string>>;
 }
 

@@ -102,7 +102,7 @@ const VARIABLE_OF: Readonly<Partial<Record<string, ExternalServer['variable']>>>
   broker_unavailable: 'MQ_BROKERS',
 };
 
-/** What a server that can be reached refused, as a reason not to start: names the variable where the environment gave the address. */
+/** Explains the refusal of a server that can be reached, as a reason not to start: names the variable where the environment gave the address. */
 export const explainRefusal = (error: unknown, external: External): unknown => {
   if (!(error instanceof ServiceError)) return error;
   const variable = VARIABLE_OF[error.code];

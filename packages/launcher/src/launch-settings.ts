@@ -1,7 +1,7 @@
 import { DEFAULT_TOPIC_PREFIX, TOPIC_PREFIX_PATTERN } from '@decision/contracts';
 import { LaunchError } from './launch-error';
 
-/** What the environment can say to `npm start`. */
+/** Settings of `npm start` from the environment. */
 export interface LaunchSettings {
   readonly ingressPort: number;
   readonly ports: {

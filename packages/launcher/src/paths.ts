@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 
-/** Where one checkout keeps everything that running it leaves behind. */
+/** Paths of everything that running a checkout leaves behind. */
 export interface LocalPaths {
   readonly directory: string;
   /** Data of the embedded servers. */
@@ -8,9 +8,9 @@ export interface LocalPaths {
   /** Fetched binaries, kept by `npm run reset`. */
   readonly downloads: string;
   readonly logs: string;
-  /** What is running: addresses, the API key, process ids. */
+  /** File with the addresses, the API key and the process ids of the running stack. */
   readonly connection: string;
-  /** Who is running it. */
+  /** Lock with the process that runs the stack. */
   readonly lock: string;
   /** The workspace's first API key, which only its hash in the database could not give back. */
   readonly apiKey: string;

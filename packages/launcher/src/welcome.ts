@@ -3,7 +3,7 @@ import { type Example } from './fleet/seed-examples';
 /** The example that the `curl` uses. */
 const SHOWN = 'shipping-price';
 
-/** What a person needs to know once everything runs. */
+/** The message that is printed once everything runs. */
 export const welcome = (baseUrl: string, apiKey: string, examples: readonly Example[]): string => {
   const shown = examples.find(({ rule }) => rule.slug === SHOWN) ?? examples[0];
   return [

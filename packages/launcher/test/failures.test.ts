@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-/** What the closing lines say after such a run. The module is plain JavaScript that runs before anything is installed. */
+/** The closing lines of a run. The module is plain JavaScript that runs before anything is installed. */
 const describeRun = (checks: unknown[], failures: unknown[]): string[] => {
   const module = JSON.stringify(pathToFileURL(join(__dirname, '../bootstrap/failures.mjs')).href);
   const script = `import { describeFailures } from ${module};

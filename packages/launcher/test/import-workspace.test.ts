@@ -20,7 +20,7 @@ let directory: string;
 let server: Server;
 let baseUrl: string;
 let calls: Call[];
-/** What the API answers to a path; 200 and something fitting by default. */
+/** Refusals of the API by path; by default it answers 200. */
 let refusals: Map<string, string>;
 
 const ANSWERS: Readonly<Record<string, (body: Record<string, unknown>) => unknown>> = {
@@ -31,7 +31,7 @@ const ANSWERS: Readonly<Record<string, (body: Record<string, unknown>) => unknow
 /** Contexts that the API has, by name. */
 let contexts: Map<string, string>;
 
-/** What the API answers about contexts: their ids are their names, `id of Orders`. */
+/** Answers of the API about contexts: their ids are made of their names, `id of Orders`. */
 const answerContexts = (method: string, path: string, body: Record<string, unknown>): unknown => {
   const { pathname, searchParams } = new URL(path, baseUrl);
   if (pathname.endsWith('/relationships')) return { outgoing: [] };

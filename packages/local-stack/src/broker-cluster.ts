@@ -21,7 +21,7 @@ export interface RunningCluster {
 }
 
 const BROKERS = 3;
-/** Of each broker: little, since three of them and what uses them share one machine. */
+/** Heap of each broker: small, since three brokers and their clients share one machine. */
 const HEAP_MIB = 256;
 
 /**

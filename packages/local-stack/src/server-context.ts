@@ -1,7 +1,7 @@
 import type { SecureListeners } from './broker/secure-listeners';
 import type { BrokerAccess, ServerName, StackStep } from './stack-options';
 
-/** What the code that prepares one server is given. */
+/** Context of the code that prepares one server. */
 export interface ServerContext {
   readonly server: ServerName;
   /** The stack's directory, absolute. */
@@ -10,9 +10,9 @@ export interface ServerContext {
   readonly downloads: string;
   readonly durable: boolean;
   readonly port: number;
-  /** Of the broker alone: the account that its clients need. */
+  /** The account that clients of the broker need; for the broker alone. */
   readonly login?: BrokerAccess | undefined;
-  /** Of the broker alone, where they are asked for. */
+  /** Secure listeners, if they are asked for; for the broker alone. */
   readonly secure?: SecureListeners | undefined;
   /** Aborted when another server failed or the stack is stopped while it starts. */
   readonly signal: AbortSignal;

@@ -8,8 +8,8 @@ const LASTING = '/var/tmp';
 const DIGEST_LENGTH = 16;
 
 /**
- * Where the database of a stack lives when its own directory is closed to the user that runs the database (which happens to
- * root, whose PostgreSQL runs as somebody else): beside no checkout, but named after this one.
+ * Location of the database of a stack when its own directory is closed to the user that runs the database (which happens to root, whose PostgreSQL
+ * runs as somebody else): beside no checkout, but named after this one.
  */
 export const outsideLocation = (directory: string): string => {
   const digest = createHash('sha256').update(resolve(directory)).digest('hex').slice(0, DIGEST_LENGTH);

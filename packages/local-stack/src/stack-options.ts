@@ -3,7 +3,7 @@ export type ServerName = 'database' | 'cache' | 'broker';
 
 export const SERVER_NAMES: readonly ServerName[] = ['database', 'cache', 'broker'];
 
-/** What a server is doing, in the order in which it happens. */
+/** Steps of a server's start and stop, in their order. */
 export type StackStep = 'fetch' | 'install' | 'start' | 'wait' | 'ready' | 'stop';
 
 /** One line of progress for a person who waits. */
@@ -22,7 +22,7 @@ export interface BrokerAccess {
   readonly password: string;
 }
 
-/** Where the broker listens besides its open address, each `127.0.0.1:PORT`. */
+/** Addresses of the broker besides its open one, each `127.0.0.1:PORT`. */
 export interface SecureBrokers {
   /** The certificate, PEM: its own authority, made for `localhost`. */
   readonly certificate: string;
@@ -33,9 +33,9 @@ export interface SecureBrokers {
 }
 
 export interface StackOptions {
-  /** Where data lives, e.g. `.local/data`; survives restarts. Made when absent. */
+  /** Directory of the data, e.g. `.local/data`; survives restarts. Created when absent. */
   readonly directory: string;
-  /** Where fetched binaries are kept, shared by all stacks of a checkout, e.g. `.local/downloads`. */
+  /** Directory of fetched binaries, shared by all stacks of a checkout, e.g. `.local/downloads`. */
   readonly downloads: string;
   /** Addresses that replace an embedded server. */
   readonly external?: {
@@ -90,11 +90,11 @@ export interface RunningStack {
   readonly cacheUrl: string;
   /** `127.0.0.1:PORT`. */
   readonly mqBrokers: string;
-  /** What clients of the embedded broker log in with, by SCRAM-SHA-256; undefined unless `isBrokerLocked`. */
+  /** Login of clients of the embedded broker, by SCRAM-SHA-256; undefined unless `isBrokerLocked`. */
   readonly brokerLogin: BrokerAccess | undefined;
   /** Undefined unless `brokerAccess` was given. */
   readonly secureBrokers: SecureBrokers | undefined;
-  /** What runs at this moment; external servers are not in it. */
+  /** Processes that run at this moment, without external servers. */
   readonly processes: readonly { readonly name: string; readonly pid: number }[];
   /** Stops every server within 8 s; what has not ended by then is killed. May be called again. */
   stop(): Promise<void>;

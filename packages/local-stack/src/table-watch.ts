@@ -1,13 +1,13 @@
 /** Runs statements on one connection with the rights of the tables' owner, to whom row security does not apply; answers the rows of the last. */
 export type RunSql = (sql: string) => Promise<readonly Record<string, unknown>[]>;
 
-/** Whose view of the tables is meant. Without groups: of everybody in the workspace. */
+/** The viewer of the tables. Without groups: everybody in the workspace. */
 export interface TableViewer {
   readonly workspaceId: string;
   readonly userGroups: readonly string[] | undefined;
 }
 
-/** What became of the rows of all tables since the watch began: names of tables with keys of rows. */
+/** Changes of the rows of all tables since the watch began: names of tables with keys of rows. */
 export interface TableChanges {
   readonly changed: readonly string[];
   /** Those of {@link changed} that the viewer saw neither before nor after. */
@@ -23,8 +23,8 @@ export interface TableWatch {
 }
 
 /**
- * What says nothing about things. `revision` counts changes, for caches; it moves on when rows are brought back, so that no cache takes what was for what is. `last_used_at` is
- * when a key last asked for anything.
+ * Columns that carry no content. `revision` counts changes, for caches; it increases when rows are restored, so that no cache takes an old row for
+ * the current one. `last_used_at` is when a key last asked for anything.
  */
 const NOT_WATCHED: Readonly<Record<string, readonly string[]>> = {
   context_worlds: ['revision'],

@@ -14,7 +14,7 @@ export interface TestStack {
   uniqueName(label: string): string;
 }
 
-/** What the file named by `TEST_STACK` holds. */
+/** Content of the file that `TEST_STACK` names. */
 export interface TestStackAddresses {
   readonly databaseUrl: string;
   readonly cacheUrl: string;

@@ -9,7 +9,7 @@ export interface MatrixRow {
   readonly except?: string;
   /** The statement by which a request that succeeds may change what its caller does not see. */
   readonly changes?: string;
-  /** What keys that see the thing are answered. Default: any status of success. */
+  /** Status for keys that see the thing. Default: any status of success. */
   readonly seen?: number;
   /** The same for a key without groups, where it differs from `seen`. */
   readonly all?: number;
@@ -41,7 +41,7 @@ export interface MatrixKey {
   readonly userGroups: readonly string[] | undefined;
 }
 
-/** Who asks: every row is asked by each of them. */
+/** Keys with which every row is requested. */
 export interface MatrixKeys {
   /** Sees neither the hidden things nor those around them. */
   readonly none: MatrixKey;
@@ -58,7 +58,7 @@ const REQUESTS_OF_A_ROW = 6;
 
 /** A service whose operations are asked with every row. */
 export interface Matrix {
-  /** What the summary at the end calls it. */
+  /** Its name in the summary. */
   readonly title: string;
   readonly operations: readonly { readonly id: string; readonly method: string }[];
   readonly rows: MatrixRows;
@@ -193,7 +193,7 @@ const fill = (text: string, names: MatrixNames, encode: (name: string) => string
     return given === undefined ? placeholder : encode(given);
   });
 
-/** What differs between any two requests. */
+/** Parts that differ between any two requests. */
 const OF_REQUEST =
   /"(request_id|trace_id|started_at|created_at|updated_at|createdAt|updatedAt|joined_at|expires_at|published_at|publishedAt|live_at|last_used_at|api_key|selector|link|duration|total_ms|ingest_ms)":("[^"]*"|[\d.]+)/g;
 

@@ -19,7 +19,7 @@ const contextIn = (directory: string, said: string[] = []): ServerContext => ({
   say: (_step, message) => said.push(message),
 });
 
-/** Where the package wants links. A package manager that keeps what install scripts made may have put files in their place. */
+/** Links that the package expects. A package manager that keeps what install scripts made may have put files in their place. */
 const linkTargets = (root: string): ReadonlySet<string> => {
   const links = JSON.parse(readFileSync(join(root, 'native/pg-symlinks.json'), 'utf8')) as { target: string }[];
   return new Set(links.map(({ target }) => target));

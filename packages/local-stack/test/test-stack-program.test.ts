@@ -79,7 +79,7 @@ describe('the test-stack program', () => {
   });
 });
 
-/** What jest does with the hooks: setup, tests, teardown once a line arrives. */
+/** Runs the hooks as jest does: setup, tests, teardown once a line arrives. */
 const RUN_HOOKS = `
 (async () => {
   await require('${HOOKS}/global-setup.js')();

@@ -25,7 +25,7 @@ beforeEach(async () => {
   await inside((t) => insertContext(t, newContext({ id: contextId })));
 });
 
-/** What was written by a transaction that is rolled back after all. */
+/** Rows of a transaction that is rolled back. */
 const rolledBack = async (...ids: string[]): Promise<readonly WrittenRow[]> => {
   let rows: readonly WrittenRow[] = [];
   const failing = inside(async (t) => {

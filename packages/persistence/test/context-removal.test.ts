@@ -23,7 +23,7 @@ import { useTestWorkspace } from './test-workspace';
 
 const INSTANCES = 40;
 const HISTORY = 5;
-/** Rows that a transaction may delete in these tests; the database itself refuses more, whoever deletes them and why. */
+/** Rows that a transaction may delete in these tests; the database refuses more. */
 const MOST = 10;
 const BOUNDS = { rows: MOST, history: MOST, bytes: 1_000_000 };
 const DATA = ['context_history', 'context_links', 'context_registrations', 'context_instances'];
@@ -203,7 +203,7 @@ it('C107: a sweep leaves what others hold, and two at once share the work', asyn
 
 describe('however many rows there are, and whatever is known of them', () => {
   const MANY = 20_000;
-  /** Of the history a part, which the planner takes for more than there is: it knows nothing of tables that were just filled. */
+  /** A part of the history, which the planner takes for more than there is: it knows nothing of tables that were just filled. */
   const LARGE = { rows: 2_000, history: 5_000, bytes: 33_554_432 };
   /** The most rows of one table that a step fetched. Those that it takes are looked at several times, by checks of references too. */
   const fetchedBy = (work: (database: Pick<Database, 'lookUp'>) => Promise<unknown>) =>

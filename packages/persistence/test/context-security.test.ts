@@ -37,7 +37,7 @@ const failure = (work: Promise<unknown>): Promise<unknown> =>
     () => 'succeeded',
     (error: unknown) => (error as { code: string }).code,
   );
-/** What PostgreSQL answers to a row that no policy lets in, or that names what the workspace does not have. */
+/** Errors of PostgreSQL for a row that no policy admits, or that names a thing outside the workspace. */
 const REFUSED = expect.stringMatching(/^(42501|23503)$/) as unknown;
 
 beforeAll(async () => {

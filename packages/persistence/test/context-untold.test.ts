@@ -103,7 +103,7 @@ it('C106, C120: an expired instance that is submitted again keeps what it named 
   await link(orders.id, 'o-1', 'c-1');
   await inside((t) => lockInstances(t, { contextId: orders.id, instanceIds: ['o-1'], create: true }));
   expect(await linksOf(orders.id)).toEqual([{ instance_id: 'o-1', target_id: 'c-1', former: true }]);
-  expect(await take()).toEqual([]); // whoever submits it tells them
+  expect(await take()).toEqual([]); // the submission tells them
   await endLeases();
   expect(await take()).toMatchObject([{ instanceId: 'o-1' }]);
 });

@@ -25,7 +25,7 @@ const OBJECT = {
   userGroups: GROUPS,
 } as const;
 const MANAGED = { path: 'status', member: '"open"', type: 'string', content: 'open', metadata: {} } as const;
-/** What PostgreSQL answers to a row that no policy lets in. */
+/** Error of PostgreSQL for a row that no policy admits. */
 const INSUFFICIENT_PRIVILEGE = '42501';
 const NOTHING = { create: [], change: [], unchanged: 0, archive: [], release: [] };
 
@@ -131,7 +131,7 @@ const ATTEMPTS: readonly Attempt[] = [
   ],
 ];
 
-/** Functions that answer the same to whoever calls, for the reason that the next tests show. */
+/** Functions that answer the same to every caller, for the reason that the next tests show. */
 const OTHERWISE = [
   'insertObject',
   'saveValues',

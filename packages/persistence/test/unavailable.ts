@@ -1,4 +1,4 @@
-/** What a failure of the database looks like to a caller. */
+/** Error of a caller for a failure of the database. */
 export const unavailable = (message: RegExp): object => ({
   name: 'ServiceError',
   code: 'database_unavailable',

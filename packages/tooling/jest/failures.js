@@ -19,7 +19,7 @@ const firstLines = (message) =>
     .filter((line) => line.trim() !== '' && !FOREIGN_FRAME.test(line))
     .slice(0, MOST_LINES);
 
-/** What failed in one test file: its tests, and the file as a whole where it could not run or did not end well. */
+/** Failures of one test file: its tests, and the file as a whole where it could not run or did not end well. */
 const failuresOfFile = (directory, { testFilePath, testResults, testExecError, failureMessage }) => {
   const file = relative(directory, testFilePath);
   const failed = testResults.filter(({ status }) => status === 'failed');
@@ -33,10 +33,7 @@ const failuresOfFile = (directory, { testFilePath, testResults, testExecError, f
   return [...failures, { file, title: 'the file as a whole', message }];
 };
 
-/**
- * What failed in a run of jest, the first fifty: the file relative to the directory, the full title, and the first lines of the
- * message.
- */
+/** The first fifty failures of a run of jest: the file relative to the directory, the full title, and the first lines of the message. */
 exports.failuresOf = (directory, { testResults, runExecError }) => {
   const failures = testResults.flatMap((result) => failuresOfFile(directory, result));
   if (runExecError)

@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { repositoryRoot } from './source-tree';
 
-/** What a run of jest ended with. */
+/** Result of a run of jest. */
 export interface PackageRun {
   readonly status: number | null;
   readonly output: string;
-  /** What the count reporter wrote. */
+  /** Counts that the reporter wrote. */
   readonly counts: Readonly<Record<string, unknown>>;
 }
 

@@ -1,7 +1,7 @@
 import { type WorkspaceAccess } from '@decision/persistence';
 import { type Identity } from '@decision/service-kit';
 
-/** What an identity may reach in the database. */
+/** Access of an identity to the database. */
 export const accessOf = ({ workspaceId, userGroups, keyId, origin }: Identity): WorkspaceAccess => ({
   workspaceId,
   userGroups,

@@ -27,7 +27,7 @@ type HttpConfig = Pick<
   | 'shutdownGraceMs'
 >;
 
-/** What the routes work with. */
+/** Dependencies of the routes. */
 export interface AppContext extends InstancesContext, DefinitionsContext {
   readonly config: HttpConfig;
   readonly logger: Logger;

@@ -2,7 +2,7 @@ import { type Database } from '@decision/persistence';
 import { type ContextDirectory } from './definitions/context-directory';
 import { type OperateContext } from './operations/operate';
 
-/** What the use-cases on instances work with. */
+/** Dependencies of the use cases on instances. */
 export interface InstancesContext {
   readonly database: Database;
   readonly directory: ContextDirectory;

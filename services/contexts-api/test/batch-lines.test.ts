@@ -251,7 +251,7 @@ it('C95: holds no more of a body than its chunks: the client is held back while 
       before = taken;
       await new Promise((resolve) => setTimeout(resolve, 1_000));
     }
-    // Of 40 MB: what the chunks hold, and as much again for buffers of sockets on the way.
+    // A part of the 40 MB: the chunks, and as much again for buffers of sockets.
     expect(taken).toBeLessThan(16_000_000);
   } finally {
     open();

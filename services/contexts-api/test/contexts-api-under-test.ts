@@ -40,7 +40,7 @@ export interface Answer {
   readonly body: Record<string, unknown>;
 }
 
-/** What stands between the service and its workers, which live in this process. */
+/** Controls of the workers of the service, which run in this process. */
 export interface WorkersUnderTest {
   /** Is called before each message is worked on; a test may wait or throw here. */
   before: (bytes: Buffer) => Promise<void>;

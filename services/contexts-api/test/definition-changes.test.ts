@@ -78,7 +78,7 @@ class OpenBatch {
     this.request.write(records.map((record) => `${JSON.stringify(record)}\n`).join(''));
   }
 
-  /** Resolves when so many lines were answered. */
+  /** Resolves when the given number of lines was answered. */
   async answered(count: number): Promise<void> {
     while (this.lines.length < count) await new Promise<void>((resolve) => (this.woken = resolve));
   }

@@ -4,7 +4,7 @@ import { CUSTOMERS, LEVEL, ORDERS } from './order-contexts';
 
 /** Many more than one statement follows. */
 const MANY = 12_000;
-/** Of each of {@link MANY}, all but a little of it in a fact that no formula reads: together more than are read as a list. */
+/** Bytes of each of {@link MANY}, most of them in a fact that no formula reads: together more than are read as a list. */
 const NOTE_BYTES = 1_500;
 const FORMULAS = {
   spent: "sum($orders, 'total')",

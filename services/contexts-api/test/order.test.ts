@@ -43,7 +43,7 @@ beforeEach(async () => {
 });
 const submit = (api: ContextsApiUnderTest, id: string, n: number) => api.call('POST', `/contexts/${slug}/${id}`, { n });
 const get = async (id: string) => (await one.call('GET', `/contexts/${slug}/${id}`)).body;
-/** What is left of admissions and lines once nobody is at work. */
+/** Admissions and lines that are left once no work is under way. */
 const leftovers = () =>
   one.database.inWorkspace(one.access, async (t) => {
     const { rows } = await t.raw<{ rows: { busy: string; tickets: string }[] }>(

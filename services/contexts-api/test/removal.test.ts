@@ -8,7 +8,7 @@ import { CUSTOMERS, ORDERS } from './order-contexts';
 const INSTANCES = 6_000;
 /** So much that one round of upkeep does not remove it all. */
 const HISTORY_OF_EACH = 12;
-/** Rows of one table that a transaction may delete here: the database itself refuses more, whoever deletes them and why. */
+/** Rows of one table that a transaction may delete here: the database refuses more. */
 const MOST = 5_000;
 const TRACKED = { ...ORDERS, schema: { base: ORDERS.schema.base } };
 

@@ -6,7 +6,7 @@ import { type ContextsApiUnderTest, startContextsApi } from './contexts-api-unde
 
 const MARKER = 'hidden';
 const own = operations.filter(({ service }) => service === 'contexts-api');
-/** Of a name that belongs to another context than the path says. */
+/** Reason for a name that belongs to another context than the path says. */
 const NOT_ITS_OWN = 'A context has its own instances alone.';
 const ELSEWHERE = { seen: 404, same: NOT_ITS_OWN };
 const INSTANCE = '/contexts/{context.slug}/{instance.id}';

@@ -37,7 +37,7 @@ const submit = (slug: string, id: string, facts: object, key: string) =>
   api.call('POST', `/contexts/${slug}/${id}`, facts, key);
 /** An answer in which nothing hidden appears. */
 const expectClean = ({ body }: Answer): void => expect(JSON.stringify(body)).not.toContain(MARKER);
-/** What two names come to, with the names taken out. */
+/** Compares two answers without the names. */
 const sameBut = (first: Answer, second: Answer, ...names: string[]): void => {
   const [a, b] = [first, second].map((answer) =>
     names.reduce((text, name) => text.replaceAll(name, 'NAME'), JSON.stringify([answer.status, answer.body])),

@@ -16,7 +16,7 @@ import { createSolveRoute } from './routes/solve';
 import { type Scale } from './scale';
 import { type OpenSolve } from './solve';
 
-/** What the routes work with. */
+/** Dependencies of the routes. */
 export interface AppContext {
   readonly config: GatewayConfig;
   readonly logger: Logger;

@@ -57,7 +57,7 @@ runService({
     });
     stopper.add('http', (drainMs) => server.stop(drainMs));
     const { url } = await server.listen();
-    // Joining comes after listening: whoever listens here is the only one, and takes over from who died here.
+    // Joining comes after listening: only one process can listen here, and it takes over from one that died here.
     await requester?.start();
     logger.info({ url }, 'Listening.');
   },

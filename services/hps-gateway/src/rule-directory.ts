@@ -16,7 +16,7 @@ export interface RuleSource {
   findNumberedVersion(workspaceId: string, ruleId: string, number: number): Promise<NumberedVersion | undefined>;
 }
 
-/** Who asks, as far as it decides what can be seen. */
+/** The part of an identity that decides what is visible. */
 export interface Viewer {
   readonly workspaceId: string;
   /** Undefined: not restricted to groups. */

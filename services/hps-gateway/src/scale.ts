@@ -4,10 +4,10 @@ import { type Metrics, withDeadline } from '@decision/service-kit';
 
 /** For how long an answer of the broker or the database about workers is given again, ms. */
 export const ANSWER_KEPT_MS = 2_000;
-/** How long a reading of metrics waits for the database, ms: shorter than the patience of whoever reads them. */
+/** How long a reading of metrics waits for the database, ms: shorter than the deadline of their readers. */
 const METRIC_DEADLINE_MS = 2_000;
 
-/** Where the numbers of workers come from, and where those that are asked for are kept. */
+/** Sources of the numbers of workers, and the store of requested ones. */
 export interface ScaleSources {
   /** Workers that have joined. Throws `broker_unavailable`. */
   readonly countWorkers: () => Promise<number>;

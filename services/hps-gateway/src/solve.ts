@@ -2,7 +2,7 @@ import { type Requester } from '@decision/broker';
 import { type ExplainMode, ServiceError, type SolutionKind } from '@decision/contracts';
 import { type RuleDirectory, type Viewer } from './rule-directory';
 
-/** What is to be solved, for whom, and by when. */
+/** A request to solve: target, caller and deadline. */
 export interface SolveRequest {
   readonly viewer: Viewer & { readonly keyId: string };
   readonly slug: string;

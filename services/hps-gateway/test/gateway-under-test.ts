@@ -17,7 +17,7 @@ import { type OpenSolve, type SolveRequest } from '../src/solve';
 export interface GatewayUnderTest {
   readonly server: ServiceServer;
   readonly url: string;
-  /** What was asked of workers, in order. */
+  /** Requests to workers, in order. */
   readonly asked: { readonly kind: SolutionKind; readonly bytes: number; readonly request: SolveRequest }[];
   /** Takes the place of the workers: answers a payload, or throws. */
   worker: (kind: SolutionKind, payload: Buffer) => Promise<Buffer>;

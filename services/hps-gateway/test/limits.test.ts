@@ -32,9 +32,9 @@ const codings = ['identity', 'gzip', 'deflate', 'br'] as const;
 const pack = async (body: string, coding: (typeof codings)[number]): Promise<[Buffer, Record<string, string>]> =>
   coding === 'identity' ? [Buffer.from(body), {}] : [await PACK[coding](body), { 'content-encoding': coding }];
 
-/** An object of exactly so many bytes. */
+/** An object of exactly the given number of bytes. */
 const object = (bytes: number): string => `{"p":"${'x'.repeat(bytes - 8)}"}`;
-/** A list of exactly so many bytes, whose items stay below their own limit. */
+/** A list of exactly the given number of bytes, whose items stay below their own limit. */
 const list = (bytes: number): string => {
   const items = Array.from({ length: Math.floor((bytes - 2) / 40_001) }, () => object(40_000));
   const rest = bytes - 2 - items.length * 40_001;
@@ -217,7 +217,7 @@ it('answers 504 for a body that has not arrived by the deadline of the request',
   await impatient.server.stop(1_000);
 });
 
-/** What this process has used of the processors, ms: unlike the time of day it does not run on while others are at work. */
+/** Processor time of this process, ms: unlike the time of day it does not grow while other processes run. */
 const processorMs = (): number => {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1_000;

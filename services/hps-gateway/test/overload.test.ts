@@ -88,7 +88,7 @@ it('bounds the bytes of bodies in flight', async () => {
 });
 
 describe('results', () => {
-  /** Answers each input of a chunk with so many bytes, once it may. */
+  /** Answers each input of a chunk with the given number of bytes, once it may. */
   const answering =
     (bytesEach: number, mayAnswer: () => Promise<void> = () => Promise.resolve()) =>
     async (_kind: string, payload: Buffer): Promise<Buffer> => {

@@ -2,7 +2,7 @@ import { type OwedCount } from '@decision/persistence';
 import { type Metrics } from '@decision/service-kit';
 import { type Announce } from './announce';
 
-/** What metrics say of announcements. */
+/** Metrics of announcements. */
 export interface AnnouncementMetrics {
   /** Counts those that are made, by kind. */
   readonly counting: (announce: Announce) => Announce;

@@ -11,7 +11,7 @@ import {
 } from '@decision/persistence';
 import { type Announce } from './announce';
 
-/** What changes that are announced need from outside. */
+/** Dependencies of changes that are announced. */
 export interface AnnouncingContext {
   readonly database: Database;
   readonly announce: Announce;
@@ -79,7 +79,7 @@ export const announceOwed = async (
   return owed.length;
 };
 
-/** Something that goes on in the background. */
+/** A background task. */
 export interface AnnouncementRelay {
   /** Ends it, after the round that is under way. Idempotent. */
   stop(): Promise<void>;

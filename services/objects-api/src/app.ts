@@ -39,7 +39,7 @@ type HttpConfig = Pick<
   | 'shutdownGraceMs'
 >;
 
-/** What the routes work with. */
+/** Dependencies of the routes. */
 export interface AppContext extends ImportContext, UserContext {
   readonly config: HttpConfig;
   readonly logger: Logger;

@@ -37,7 +37,7 @@ runService({
       newId: randomUUID,
       randomBytes,
       now: Date.now,
-      // Straight from the database: whoever manages keys must see a revocation at once.
+      // Straight from the database: the service that manages keys must see a revocation at once.
       authenticator: openAuthenticator({ database, logger, metrics }),
       publicUrl: config.publicUrl.replace(/\/+$/, ''),
       health: {

@@ -62,7 +62,7 @@ interface Changeable {
   readonly id: string;
   /** Changes of parts that have nothing in common. */
   readonly changes: readonly (() => Promise<Answer>)[];
-  /** What must hold when all are done. */
+  /** State that must hold when all are done. */
   readonly read: () => Promise<unknown>;
   readonly expected: unknown;
 }

@@ -138,7 +138,7 @@ describe('a key that is refused', () => {
       );
     const settled = (text: string): number => counted('answered', text) + counted('slowed', text);
     expect(counted('turned_away')).toBe(turnedAway.length);
-    // What was already being checked when the burst of 20 was used up is answered like the burst.
+    // Keys that were already being checked when the burst of 20 was used up are answered like the burst.
     expect(settled(metrics) - settled(before)).toBe(200 - turnedAway.length);
     expect(counted('slowed')).toBeGreaterThan(0);
     expect(counted('slowed')).toBeLessThanOrEqual(180 - turnedAway.length);

@@ -19,7 +19,7 @@ const put = (name: string, content: object | string): Promise<Answer> =>
 const many = <T>(length: number, make: (index: number) => T): T[] => Array.from({ length }, (_, index) => make(index));
 const schema = (properties: object, more: object = {}): object => ({ type: 'object', properties, ...more });
 
-/** What this process has used of the processors, ms: unlike the time of day it does not run on while others are at work. */
+/** Processor time of this process, ms: unlike the time of day it does not grow while other processes run. */
 const processorMs = (): number => {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1_000;
@@ -66,7 +66,7 @@ it('content above the largest that is kept is 413 with the limit', async () => {
   expect(answer).toMatchObject({ status: 413, body: { code: 'payload_too_large', limit_bytes: 20 * 1024 * 1024 } });
 });
 
-/** What takes far more time than its size lets one expect, unless it is bounded. */
+/** Inputs that would take far more time than their size suggests, if it were not bounded. */
 const BOMBS: readonly (readonly [string, () => object, number])[] = [
   ['a oneOf of 30,000 constants is read', () => schema({ a: { oneOf: many(30_000, (index) => ({ const: index })) } }), 200],
   ['a oneOf of 60,000 constants is refused', () => schema({ b: { oneOf: many(60_000, (index) => ({ const: index })) } }), 422],

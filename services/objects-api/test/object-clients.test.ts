@@ -1,6 +1,6 @@
 import { type Answer, type ObjectsApiUnderTest, startObjectsApi } from './objects-api-under-test';
 
-/** What clients of objects and values send and parse, call by call. */
+/** Requests and answers of existing clients of objects and values, call by call. */
 let api: ObjectsApiUnderTest;
 let admin: string;
 beforeAll(async () => {

@@ -29,7 +29,7 @@ const readState = async (): Promise<State> => {
 };
 const put = (request: object): Promise<Answer> => api.call(admin, 'PUT', '/objects', request);
 
-/** What differs between two states, as the answer of a save counts it. */
+/** Differences between two states, counted as the answer of a save counts them. */
 const differences = (before: State, after: State) => {
   const known = new Map(before.values.map((value) => [value.id, value]));
   const active = after.values.filter(({ archived_at }) => archived_at === null);

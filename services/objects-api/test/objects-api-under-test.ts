@@ -27,9 +27,9 @@ export interface Answer {
 export interface ObjectsApiUnderTest {
   readonly baseUrl: string;
   readonly database: Database;
-  /** Of its owner. */
+  /** Address of the database for its owner. */
   readonly databaseUrl: string;
-  /** What was announced, in order: kinds and cache keys. A test may empty it. */
+  /** Announcements, in order: kinds and cache keys. A test may empty it. */
   readonly announced: [InvalidationKind, readonly string[]][];
   /** Calls a path under /api/v1 with a key. */
   call(

@@ -4,7 +4,7 @@ import { createServiceServer, type Logger, type Metrics, type ServiceServer } fr
 import { type WorkerConfig } from './config';
 import { readHealth } from './routes/health';
 
-/** What the routes work with. */
+/** Dependencies of the routes. */
 export interface AppContext {
   readonly config: WorkerConfig;
   readonly logger: Logger;

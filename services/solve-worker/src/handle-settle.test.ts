@@ -96,7 +96,7 @@ it('answers what instances became, and tells the rules that ran as decisions', a
 it('refuses an answer that no message can carry', async () => {
   const { handle, told } = handlerWith();
   await expect(handle(envelope, payloadOf(22_000))).rejects.toMatchObject({ code: 'result_too_large' });
-  expect(told).toEqual([]); // whoever settles it instead tells it
+  expect(told).toEqual([]); // the process that settles it instead logs it
 });
 
 it('tells whoever operates it once why a rule had no answer', async () => {

@@ -18,7 +18,7 @@ import {
 
 export interface SettleTools {
   readonly library: Pick<RuleLibrary, 'get'>;
-  /** Where what is long is evaluated; undefined: here. */
+  /** Threads for long evaluations; undefined: they run in this thread. */
   readonly threads?: Pick<EvaluationThreads, 'solve'> | undefined;
   readonly models: ContextModels;
   /** Undefined where nothing is to be logged. */
@@ -31,8 +31,8 @@ export interface SettleTools {
 const UNTOLD: DecisionLogWriter = { write: () => undefined };
 
 /**
- * Carries out complete operations on instances, answers what each became, and tells which rules ran. Throws `result_too_large` where that does not fit
- * a message: then whoever asked settles it, and tells.
+ * Carries out complete operations on instances, answers what each became, and tells which rules ran. Throws `result_too_large` where that does not
+ * fit a message: then the requester settles it, and logs it.
  */
 export const handleSettle = async (
   { library, threads, models, decisions = UNTOLD, onFault }: SettleTools,

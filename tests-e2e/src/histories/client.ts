@@ -5,7 +5,7 @@ import { type SeededRandom } from './seeded-random';
 import { callJson, type ServiceAnswer } from './service-call';
 import { CONTEXT_SLUG, FACTS } from './watched-context';
 
-/** What clients share. */
+/** State that clients share. */
 export interface ClientContext {
   readonly apiKey: string;
   /** Base URLs of the processes; a client asks any of them. */

@@ -6,7 +6,7 @@ import { type WatchReport } from './watch-histories';
 export const isSerial = ({ histories }: WatchReport): boolean =>
   histories.every(({ verdict }) => verdict.type === 'serial');
 
-/** What a run was and found, for a person. */
+/** Summary of a run and its findings, for a person. */
 export const describeReport = (report: WatchReport): string => {
   const { histories, faults } = report;
   const operations = histories.flatMap(({ history }) => history.operations);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { explainHistory } from './explain-history';
 import { type Facts, type Operation } from './history';
 
-/** What is drawn for one operation: how it moves in time around the moment at which it happens, and what it does. */
+/** Random choices for one operation: how it moves in time around the moment at which it happens, and what it does. */
 interface Drawn {
   readonly facts: readonly string[];
   readonly reach: readonly [number, number];
@@ -63,7 +63,7 @@ const isSerialByDefinition = (operations: readonly Operation[]): boolean => {
   return extend({}, operations);
 };
 
-/** What the service would have kept of what happened. */
+/** Orders that the service would have kept. */
 const keptOrders = (all: readonly Drawn[]) =>
   Object.fromEntries(
     NAMES.map((name) => [

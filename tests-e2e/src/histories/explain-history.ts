@@ -91,7 +91,7 @@ class Search {
     return { model, candidates: this.candidates(this.done), tried: 0 };
   }
 
-  /** What may come next: nothing that is still to come had ended when it began. */
+  /** Operations that may come next: no remaining operation had ended before they began. */
   private candidates(done: readonly boolean[]): number[] {
     const open: number[] = [];
     let firstEnd = Infinity;
@@ -138,8 +138,8 @@ class Search {
 }
 
 /**
- * What an order has to contain, by the time of its beginning. An operation without an answer of which nothing was ever seen can be left out: whatever
- * it may have done explains nothing. One that was seen did happen, at any time after it began.
+ * Operations that an order must contain, by their beginning. An operation without an answer whose effect was never seen can be left out: it explains
+ * nothing. One whose effect was seen did happen, at any time after it began.
  */
 const relevantOperations = ({ operations, orders }: History): Operation[] => {
   const seen = seenValues(operations, orders);

@@ -22,7 +22,7 @@ export const DATABASE_FAULTS: readonly Fault[] = ['delay write-backs'];
 
 export const SERVER_FAULTS: readonly Fault[] = ['kill database', 'pause broker', 'kill broker'];
 
-/** Of the statements of contexts-api, the one that stores what was decided, by what only it has. */
+/** The statement of contexts-api that stores decisions, recognised by a part that only it has. */
 export const WRITE_BACK = /^\s*with written as \(\s*update context_instances /;
 
 export interface FaultOptions {

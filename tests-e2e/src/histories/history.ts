@@ -1,17 +1,17 @@
 /** Values of submitted facts. A fact that is not there has no value. */
 export type Facts = Readonly<Record<string, number>>;
 
-/** What an answer showed of the instance. */
+/** State of the instance that an answer showed. */
 export interface Seen {
   readonly facts: Facts;
-  /** What the bound rule had written; null: nothing yet. */
+  /** Fact that the bound rule had written; null: none yet. */
   readonly decided: number | null;
 }
 
 /**
- * What a client knows of an operation afterwards. `seen`: it was answered with the state, and `settled` says whether the answer claims that all
- * that was due has run. `committed`: an error said that the merge is committed. `refused`: an error said that nothing was. `unknown`: there was no
- * answer, or one that does not tell.
+ * A client's knowledge of an operation afterwards. `seen`: it was answered with the state, and `settled` says whether the answer claims that all that
+ * was due has run. `committed`: an error said that the merge is committed. `refused`: an error said that nothing was. `unknown`: there was no answer,
+ * or one that does not tell.
  */
 export type Outcome =
   | { readonly type: 'seen'; readonly seen: Seen; readonly settled: boolean }
@@ -26,7 +26,7 @@ export interface Operation {
   /** Times of one clock, ms: before it was sent, and after its answer was there. */
   readonly begunAt: number;
   readonly endedAt: number;
-  /** What it submits, each value used by no other operation; undefined: it reads. */
+  /** Facts that it submits, each value used by no other operation; undefined: it reads. */
   readonly writes: Facts | undefined;
   readonly outcome: Outcome;
 }
@@ -38,5 +38,5 @@ export interface History {
   readonly orders: Readonly<Record<string, readonly number[]>>;
 }
 
-/** What the bound rule decides about facts; null where it is not ready. */
+/** Decision of the bound rule about facts; null if it is not ready. */
 export type Decide = (facts: Facts) => number | null;

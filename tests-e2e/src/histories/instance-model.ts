@@ -3,9 +3,9 @@ import { type Decide, type Facts, type History, type Operation } from './history
 /** An instance after some operations, in one order of them. */
 export interface InstanceModel {
   readonly facts: Facts;
-  /** What may be stored as decided: until a settling is written back, also what was there before it. */
+  /** Decisions that may be stored: until a settling is written back, also the one before it. */
   readonly possible: readonly (number | null)[];
-  /** The decision stands for whoever begins after this time; Infinity where nobody was told that it does. */
+  /** The decision is visible to operations that begin after this time; Infinity if no answer said so. */
   readonly settledBy: number;
   /** How many values each tracked fact has had. */
   readonly counts: Readonly<Record<string, number>>;
@@ -13,7 +13,7 @@ export interface InstanceModel {
 
 export const EMPTY_INSTANCE: InstanceModel = { facts: {}, possible: [null], settledBy: 0, counts: {} };
 
-/** What the order of operations has to agree with. */
+/** Rules that the order of operations must satisfy. */
 export interface ModelRules {
   readonly decide: Decide;
   readonly orders: History['orders'];
@@ -64,7 +64,7 @@ const afterWrite = (
   if (outcome.type !== 'seen') return { facts, possible, settledBy: Infinity, counts };
   const { seen, settled } = outcome;
   if (!sameFacts(seen.facts, facts)) return undefined;
-  // What is due is shown by whoever had it written back, even where the rest of the answer was not settled: it stands by the end of the answer, and
+  // A due decision is shown by the operation that wrote it back, even if the rest of the answer was not settled: it is stored by the end of the answer, and
   // readers that began before may still have seen the merge without it.
   if (seen.decided === due) return { facts, possible, settledBy: endedAt, counts };
   if (settled || !possible.includes(seen.decided)) return undefined;

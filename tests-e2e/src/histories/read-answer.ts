@@ -8,13 +8,13 @@ type Json = Readonly<Record<string, unknown>>;
 const FINISHED: ReadonlySet<unknown> = new Set(['solved', 'success', 'skipped_already_run']);
 const UNFINISHED_REASONS: ReadonlySet<unknown> = new Set(['execution_unavailable', 'execution_in_progress']);
 
-/** What a single submission tells. */
+/** Outcome of a single submission. */
 export const outcomeOfSubmission = (answer: ServiceAnswer | undefined, instanceId: string): Outcome =>
   answer?.status === 200
     ? { type: 'seen', seen: seenIn(answer.body['state']), settled: isSettled(answer.body, answer.body['cascaded']) }
     : outcomeOfFailure(answer, instanceId);
 
-/** What a batch tells of one of its instances. */
+/** Outcome of one instance of a batch. */
 export const outcomeInBatch = (answer: ServiceAnswer | undefined, instanceId: string): Outcome => {
   if (answer?.status !== 200) return outcomeOfFailure(answer, instanceId);
   const result = list(answer.body['results']).find((one) => one['instance_id'] === instanceId);
@@ -23,7 +23,7 @@ export const outcomeInBatch = (answer: ServiceAnswer | undefined, instanceId: st
   return { type: 'seen', seen: seenIn(result['state']), settled };
 };
 
-/** What a read tells. One that is not answered tells nothing. */
+/** Outcome of a read. A read without an answer has none. */
 export const outcomeOfRead = (answer: ServiceAnswer | undefined): Outcome => {
   if (answer?.status === 200) return { type: 'seen', seen: seenIn(answer.body['state']), settled: false };
   const isAbsent = answer?.status === 404 && answer.body['code'] === 'instance_not_found';

@@ -9,12 +9,12 @@ import { type WatchedFleet } from './watched-fleet';
 
 export interface RecorderOptions {
   readonly fleet: Pick<WatchedFleet, 'apiKey' | 'contexts'>;
-  /** What ids of instances begin with; they do not exist yet. */
+  /** Prefix of the ids of instances, which do not exist yet. */
   readonly instancePrefix: string;
   readonly instances: number;
 }
 
-/** What was seen of one instance, and what there is to say of it. */
+/** History of one instance, and the findings about it. */
 export interface WatchedHistory {
   readonly instanceId: string;
   readonly history: History;

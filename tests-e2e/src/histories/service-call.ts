@@ -1,4 +1,4 @@
-/** What was answered; undefined where the connection broke, or nothing came in time. */
+/** An answer; undefined if the connection broke, or none came in time. */
 export interface ServiceAnswer {
   /** 0 where nobody listened, so that nothing was sent. */
   readonly status: number;

@@ -1,7 +1,7 @@
 import { createServer, type AddressInfo, type Server, type Socket, connect } from 'node:net';
 import { MessageReader, StatementReader } from './database-messages';
 
-/** Where a trap is set: the nth statement of that kind from now on, of any connection, or the commit of its transaction. */
+/** Place of a trap: the nth statement of that kind from now on, of any connection, or the commit of its transaction. */
 export interface Place {
   readonly statement: RegExp;
   /** 1 or more; default 1. */

@@ -7,7 +7,7 @@ import { LEASE_MS, type WatchedFleet } from './watched-fleet';
 
 export interface WatchOptions {
   readonly fleet: Pick<WatchedFleet, 'apiKey' | 'contexts' | 'worker' | 'proxy' | 'ready'>;
-  /** What ids of instances begin with; they do not exist yet. */
+  /** Prefix of the ids of instances, which do not exist yet. */
   readonly instancePrefix: string;
   readonly seed: number;
   readonly clients: number;

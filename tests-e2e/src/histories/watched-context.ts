@@ -8,7 +8,7 @@ export const MOST_VALUES = 1_000_000;
 export const CONTEXT_SLUG = 'watched';
 const RULE_SLUG = 'watched-pair';
 
-/** All that is submitted is tracked: what was merged is seen afterwards, whoever overwrote it. */
+/** All submitted facts are tracked: merged values are visible afterwards, even if they were overwritten. */
 export const WATCHED_CONTEXT = {
   name: 'Watched',
   identity_fact: 'id',
@@ -32,6 +32,6 @@ export const watchedRule = (id: string) => ({
   conditions: [{ request: {}, response: { pair: { value: `a * ${MOST_VALUES} + b` } } }],
 });
 
-/** What the rule writes. */
+/** Fact that the rule writes. */
 export const decidePair = ({ a, b }: Facts): number | null =>
   a === undefined || b === undefined ? null : a * MOST_VALUES + b;

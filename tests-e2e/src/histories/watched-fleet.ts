@@ -27,9 +27,9 @@ export interface WatchedFleetOptions {
   readonly addresses: { readonly databaseUrl: string; readonly cacheUrl: string; readonly mqBrokers: string };
   /** Names the database, the topics and the cache keys. */
   readonly name: string;
-  /** What workers are told beside the usual. */
+  /** Additional environment of workers. */
   readonly workerEnvironment?: Environment;
-  /** What processes of contexts-api are told beside the usual. */
+  /** Additional environment of processes of contexts-api. */
   readonly contextsEnvironment?: Environment;
   /** Whether the second process of contexts-api reaches the database by way of a proxy that can hold its statements. Default: no. */
   readonly hasProxy?: boolean;
@@ -46,9 +46,9 @@ export const breakingEnvironment = (build: string): Environment => ({
 /** A fleet with two processes of contexts-api, a context and a rule that is bound to it. */
 export interface WatchedFleet {
   readonly apiKey: string;
-  /** Of the ingress. */
+  /** Address of the ingress. */
   readonly baseUrl: string;
-  /** Of the database that its processes use. */
+  /** Address of the database that its processes use. */
   readonly databaseUrl: string;
   readonly contexts: readonly [ServiceProcess, ServiceProcess];
   readonly worker: ServiceProcess;

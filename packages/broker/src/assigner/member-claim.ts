@@ -1,4 +1,4 @@
-/** What a member tells the group's leader about itself when it joins. */
+/** Metadata that a member sends to the group's leader when it joins. */
 export interface Claim {
   readonly owned: readonly number[];
   /** Epoch ms at which it was given these partitions; 0 where it has none. */

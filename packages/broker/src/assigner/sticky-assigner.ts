@@ -7,7 +7,7 @@ const VERSION = 1;
 /** Name under which the members of a group agree on this way of assigning. */
 export const STICKY_ASSIGNER = 'DecisionStickyAssigner';
 
-/** What the assigner takes from, and gives to, the consumer it works for. */
+/** Interface between the assigner and its consumer. */
 export interface StickyAssignerHost {
   /** Read at every join. */
   claim(): Claim;

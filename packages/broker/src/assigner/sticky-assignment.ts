@@ -9,9 +9,9 @@ export interface MemberClaim {
 /**
  * Gives every partition to one member, moving as few as it can.
  *
- * With P partitions and N members each gets floor(P/N) or, P mod N of them, one more. Claims are honoured up to these shares:
- * where two members claim one partition the later claim wins (the earlier is that of a member which was away). What nobody
- * keeps goes to whoever has least. Equal inputs in any order give equal outputs.
+ * With P partitions and N members each gets floor(P/N) or, P mod N of them, one more. Claims are honoured up to these shares: where two members claim
+ * one partition the later claim wins (the earlier is that of a member which was away). Partitions that no member keeps go to the members that have
+ * least. Equal inputs in any order give equal outputs.
  */
 export const assignSticky = (
   claims: readonly MemberClaim[],

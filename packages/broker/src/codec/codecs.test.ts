@@ -7,7 +7,7 @@ import { InflationError, lz4MostBytes, MOST_INFLATED_BYTES, zstdMostBytes } from
 
 const TEXT = 'quick quick quick brown fox, '.repeat(20);
 
-// Of TEXT, by the program `zstd -3`: with its size in the head, and as a stream, whose size is not known.
+// TEXT, compressed by the program `zstd -3`: with its size in the head, and as a stream, whose size is not known.
 const ZSTD_BLOCK = 'f5000080717569636b2062726f776e20666f782c04001280aa0006a0f340e14a11';
 const ZSTD_SIZED = Buffer.from(`28b52ffd644401${ZSTD_BLOCK}cb55e7c0`, 'hex');
 const ZSTD_STREAM = Buffer.from(`28b52ffd0458${ZSTD_BLOCK}cb55e7c0`, 'hex');

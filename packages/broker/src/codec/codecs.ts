@@ -41,7 +41,7 @@ const INFLATERS: ReadonlyMap<number, Inflate> = new Map<number, Inflate>([
   [CompressionTypes.ZSTD, inflateZstandard],
 ]);
 
-/** What undoes a compression, by its number in a record batch; undefined for a number that no compression has. */
+/** Decompression by the number of a compression in a record batch; undefined for a number that no compression has. */
 export const inflaterOf = (compression: number): Inflate | undefined => INFLATERS.get(compression);
 
 /** A compression that is only read here; this service writes Snappy. */

@@ -32,7 +32,7 @@ export const snappySize = (block: Buffer): number => {
 
 const LZ4_MAGIC = 0x184d2204;
 const LZ4_STORED = 0x8000_0000;
-/** A byte of LZ4 stands for at most so many. */
+/** Bytes to which one byte of LZ4 inflates at most. */
 const LZ4_RATIO = 255;
 
 /** Size that an LZ4 frame may have when inflated: of each block the largest that its head allows. */

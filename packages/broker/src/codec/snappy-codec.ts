@@ -3,7 +3,7 @@ import { fixedLimits } from '@decision/contracts';
 import { checkInflated, snappySize } from './inflated-size';
 import { isXerialFramed, xerialBlocks } from './xerial';
 
-/** What the library is about to send; each read of `buffer` makes a new view, so it is read once. */
+/** Bytes that the library is about to send; each read of `buffer` makes a new view, so it is read once. */
 interface Encoded {
   readonly buffer: Buffer;
 }

@@ -1,6 +1,6 @@
 import { ServiceError } from '@decision/contracts';
 
-/** What the client library's errors carry beside the message. */
+/** Fields of the client library's errors beside the message. */
 interface LibraryError extends Error {
   readonly type?: unknown;
   readonly code?: unknown;

@@ -1,7 +1,7 @@
 import { version } from 'kafkajs/package.json';
 import { quietenIdleConnections } from './idle-timer';
 
-/** What a test looks at inside the library's queue. */
+/** Internals of the library's queue that a test reads. */
 interface Inspected {
   pending: unknown[];
   throttledUntil: number;

@@ -3,7 +3,7 @@ import { KNOWN_VERSION } from './replace-protocol';
 
 const patched = Symbol.for('@decision/broker: request queues do not poll');
 
-/** What this package changes of the library's request queue; replace-protocol.ts replaces its produce and fetch requests. */
+/** Parts of the library's request queue that this package replaces; replace-protocol.ts replaces its produce and fetch requests. */
 interface PatchableQueue {
   readonly pending: readonly unknown[];
   scheduleCheckPendingRequests(): void;

@@ -79,8 +79,8 @@ const LIBRARY_CHANGES: readonly { readonly apply: () => boolean; readonly lost: 
 let toldOfLosses = false;
 
 /**
- * Applies the changes inside the client library. They are written for one version of it: with another, what is lost is said, once in a
- * process. Work goes on as the library does it.
+ * Applies the changes inside the client library. They are written for one version of it: with another, a warning names the changes that are lost,
+ * once per process, and the library's own behaviour remains.
  */
 export const applyLibraryChanges = (log: BrokerLog, changes = LIBRARY_CHANGES): void => {
   const losses = changes.filter(({ apply }) => !apply()).map(({ lost }) => lost);

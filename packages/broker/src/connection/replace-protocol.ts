@@ -8,7 +8,7 @@ export interface LibraryProtocol<Request, Exchange> {
   protocol(how: { readonly version: number | string }): (request: Request) => Exchange;
 }
 
-/** What the library takes for an encoded request. */
+/** An encoded request, as the library expects it. */
 export interface Encoded {
   readonly buf: Buffer;
   readonly buffer: Buffer;

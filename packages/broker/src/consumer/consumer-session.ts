@@ -25,7 +25,7 @@ const FETCH_BYTES_PER_PARTITION = 4 * MIB;
 /** Leaving the group and closing, ms. */
 const CLOSE_DEADLINE_MS = 3_000;
 
-/** What the session tells its owner. `onJoined` runs before the first fetch of a generation: seeks made in it are obeyed. */
+/** Callbacks of a session. `onJoined` runs before the first fetch of a generation: seeks made in it are obeyed. */
 export interface ConsumerSessionHooks {
   claim(): Claim;
   onJoined(assigned: readonly number[]): void;
@@ -60,7 +60,7 @@ export interface ConsumerSessionOptions {
   readonly rebalanceTimeoutMs: number;
   /** How often topic metadata is refreshed, ms. */
   readonly metadataRefreshMs: number;
-  /** Where a partition of which the group has committed nothing is begun. */
+  /** Whether consumption of a partition without a committed offset begins at its oldest message; else at its end. */
   readonly fromBeginning: boolean;
   /** Member id of the session before this one, if it did not leave: the group need not wait for it. */
   readonly formerMemberId: string | undefined;

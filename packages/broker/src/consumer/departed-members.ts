@@ -11,7 +11,7 @@ const NOT_YET: ReadonlySet<string | undefined> = new Set([
 const ATTEMPTS = 15;
 const PAUSE_MS = 200;
 
-/** What the library's broker can do though its types do not say so. */
+/** Methods of the library's broker that its types leave out. */
 interface Coordinator {
   leaveGroup(request: { groupId: string; memberId: string }): Promise<unknown>;
   describeGroups(request: { groupIds: readonly string[] }): Promise<{

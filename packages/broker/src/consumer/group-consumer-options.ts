@@ -3,7 +3,7 @@ import type { BackOff } from '../connection/back-off';
 import type { BrokerLog, BrokerSettings } from '../settings';
 import type { AssignmentChange } from './assignment-change';
 
-/** What a consumer tells about itself, for metrics. */
+/** Events of a consumer, for metrics. */
 export type ConsumerEvent =
   /** The group has rebalanced; the numbers are of partitions. */
   | { readonly type: 'rebalanced'; readonly owned: number; readonly gained: number; readonly lost: number }
@@ -11,7 +11,7 @@ export type ConsumerEvent =
   /** A batch could not be inflated or read; its messages are lost, those behind it are not. */
   | { readonly type: 'batch_unreadable'; readonly reason: string };
 
-/** Messages of one partition. Rejoin signals are among them: whoever reads them passes over these. */
+/** Messages of one partition. Rejoin signals are among them; readers skip these. */
 export interface PartitionDelivery {
   readonly partition: number;
   readonly messages: readonly KafkaMessage[];
@@ -23,7 +23,7 @@ export interface PartitionDelivery {
 }
 
 export interface GroupConsumerHooks {
-  /** What this member owns has changed. */
+  /** Called when the partitions of this member have changed. */
   onAssigned(change: AssignmentChange): void;
   /** The group is about to rebalance: the last moment to commit what others would otherwise do again. */
   onRebalancing?(): void;
@@ -32,7 +32,7 @@ export interface GroupConsumerHooks {
   onReadiness?(): void;
   /** The session has been gone for `goneAfterMs`. */
   onGone(reason: string): void;
-  /** Writes a rejoin signal to each of so many partitions. */
+  /** Writes a rejoin signal to each of the given number of partitions. */
   signal(partitions: number): void;
   onEvent(event: ConsumerEvent): void;
 }
@@ -46,8 +46,8 @@ export interface GroupConsumerOptions {
   /** Name of this member, one per process. */
   readonly self: string;
   /**
-   * Where a partition that this member did not own before is begun: at what the group has committed (or the oldest message), or
-   * at the end it has when it is assigned.
+   * Where consumption of a newly assigned partition begins: at the committed offset (or the oldest message), or at the end it has when it is
+   * assigned.
    */
   readonly begin: 'committed' | 'end';
   readonly sessionTimeoutMs: number;

@@ -44,7 +44,7 @@ export class GroupConsumer {
     });
   }
 
-  /** Begins, and goes on until {@link stop}. */
+  /** Starts, and runs until {@link stop}. */
   start(): void {
     if (this.silence.isRunning() || this.stopped) return;
     this.silence.start();

@@ -6,17 +6,17 @@ import type { ConsumerSession } from './consumer-session';
 import type { Timers } from './timers';
 
 export interface OwnedPartitionsOptions {
-  /** Where a partition that was not owned before is begun, see GroupConsumerOptions. */
+  /** Where consumption of a newly assigned partition begins, see GroupConsumerOptions. */
   readonly begin: 'committed' | 'end';
   readonly log: BrokerLog;
   readonly retry: BackOff;
-  /** Cleared by whoever owns them when the session ends or the group rebalances. */
+  /** Cleared by their owner when the session ends or the group rebalances. */
   readonly timers: Timers;
   /** More partitions are ready, or fewer. */
   readonly onReadiness: () => void;
 }
 
-/** What is asked of a session here. */
+/** Methods of a session that are used here. */
 type Positioning = Pick<ConsumerSession, 'seek' | 'endOffsets'>;
 
 /**
@@ -59,7 +59,7 @@ export class OwnedPartitions {
     return change;
   }
 
-  /** What is under way for the session is of no use any more. */
+  /** Drops the work that is under way for the session. */
   sessionEnded(): void {
     this.generation += 1;
   }

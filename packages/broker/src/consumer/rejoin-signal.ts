@@ -1,10 +1,9 @@
 import { headerText, type MessageHeaders, type ReceivedHeaders } from '@decision/contracts';
 
 /**
- * Members notice a rebalance only at their next heartbeat, and those that noticed first stand still until the last has. A
- * member that joins, leaves or notices therefore writes a signal to every partition of the group's topic; whoever reads it
- * joins again at once. A signal that is lost costs time, nothing else. It is a message without a value that carries two
- * headers, and every reader skips those of other groups.
+ * Members notice a rebalance only at their next heartbeat, and those that noticed first stand still until the last has. A member that joins, leaves
+ * or notices therefore writes a signal to every partition of the group's topic; members that read it join again at once. A signal that is lost costs
+ * time, nothing else. It is a message without a value that carries two headers, and every reader skips those of other groups.
  */
 const GROUP_HEADER = 'rejoin-group';
 const SENDER_HEADER = 'rejoin-sender';

@@ -2,7 +2,7 @@
 export class Timers {
   private readonly pending = new Set<NodeJS.Timeout>();
 
-  /** Does the work after so many ms, unless cleared before. */
+  /** Does the work after the given number of ms, unless cleared before. */
   later(delayMs: number, work: () => void): void {
     const timer = setTimeout(() => {
       this.pending.delete(timer);

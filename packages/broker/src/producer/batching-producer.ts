@@ -20,7 +20,7 @@ const BATCH_LIMITS = { messages: 500, bytes: 16 * MIB } as const;
 const DEFAULT_SEND_DEADLINE_MS = 15_000;
 /** How often deadlines of waiting messages are looked at, ms. */
 const SWEEP_MS = 50;
-/** A message that was in so many failed sends is given up; from the third on it is sent alone. */
+/** A message is given up after this many failed sends; from the third on it is sent alone. */
 const MAX_FAILURES = 5;
 const ALONE_FROM_FAILURES = 2;
 

@@ -11,7 +11,7 @@ export const hashOfKey = (key: string): number => {
 };
 
 /**
- * The partition of a key on a topic with so many partitions: always the same, unless that one cannot be written. Then it is one of
+ * The partition of a key on a topic with the given number of partitions: always the same, unless that one cannot be written. Then it is one of
  * `writable` (at least one), and keys of other partitions stay where they are.
  */
 export const keyedPartition = (key: string, partitions: number, writable: readonly number[]): number => {

@@ -12,7 +12,7 @@ export const spreadWidth = (messages: number, available: number): number =>
 
 /** Chooses partitions for the messages that name none, batch by batch. */
 export interface PartitionSpread {
-  /** A batch with so many messages to place begins. */
+  /** Begins a batch with the given number of messages to place. */
   begin(messages: number): void;
   /** The partition for the next of them, out of those that have a leader (at least one). */
   next(available: readonly number[]): number;

@@ -50,7 +50,7 @@ export const isMessageFault = (error: unknown): boolean =>
   error instanceof TypeError || // what cannot even be written as bytes
   MESSAGE_FAULTS.has(brokerErrorType(error));
 
-/** What became of a batch whose send has not failed. */
+/** Outcome of a batch whose send has not failed. */
 export interface SendOutcome {
   /**
    * Messages of the batch that no broker has acknowledged, by index, rising. On several brokers the library counts a send as done once

@@ -3,7 +3,7 @@ import type { BackOff } from '../connection/back-off';
 import type { OutgoingMessage } from './outgoing-message';
 import type { Settled } from './send-queue';
 
-/** What a producer tells about itself, for metrics. */
+/** Events of a producer, for metrics. */
 export type ProducerEvent =
   | { readonly type: 'sent'; readonly messages: number; readonly bytes: number; readonly durationMs: number }
   | { readonly type: 'producer_connected' }
@@ -63,7 +63,7 @@ export interface Producer {
   stop(options?: { readonly drainMs?: number }): Promise<void>;
 }
 
-/** What the package's own parts may add. */
+/** Options for other parts of this package. */
 export interface InternalProducerOptions extends ProducerOptions {
   /** Called when `unavailableAfterMs` have passed, and again when the broker is back. */
   readonly onAvailability?: (available: boolean, reason: string) => void;

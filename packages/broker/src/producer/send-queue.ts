@@ -18,7 +18,7 @@ export interface QueuedMessage {
 
 export const bytesOf = (items: readonly QueuedMessage[]): number => items.reduce((sum, { bytes }) => sum + bytes, 0);
 
-/** What one send may hold. */
+/** Bounds of one send. */
 export interface BatchLimits {
   readonly messages: number;
   readonly bytes: number;

@@ -8,7 +8,7 @@ export interface PendingRequest {
   readonly payload: Buffer;
   /** Requests of one key are taken in the order in which they were sent; undefined: of no order. */
   readonly key?: string | undefined;
-  /** Where its answer is awaited; undefined while it waits for a partition to be sent again with. */
+  /** Partition on which its answer is awaited; undefined while the request waits to be sent again. */
   replyPartition: number | undefined;
   readonly resolve: (reply: Buffer) => void;
   readonly reject: (error: ServiceError) => void;

@@ -28,7 +28,7 @@ import { type PendingRequest, PendingRequests } from './pending-requests';
 import { ReplyPartitions } from './reply-partitions';
 import { replyTiming } from './reply-timing';
 
-/** What a requester tells about itself, for metrics. */
+/** Events of a requester, for metrics. */
 export type RequesterEvent =
   | ProducerEvent
   | ConsumerEvent
@@ -83,7 +83,7 @@ interface Refusal {
   readonly reason: string;
 }
 
-/** What a caller says of a request; the rest of the envelope is the requester's. */
+/** The caller's part of the envelope; the requester adds the rest. */
 export type RequestEnvelope = Omit<SolutionRequestEnvelope, 'correlationId' | 'requester' | 'replyPartition'>;
 
 /** Sends requests to workers and awaits their answers. */
@@ -108,7 +108,7 @@ const DEFAULT_DRAIN_MS = 10_000;
 const UNAVAILABLE_AFTER_MS = 750;
 /** Bytes of headers of a request, at most. */
 const HEADER_BYTES = 8 * 1024;
-/** What is left to send after the drain are rejoin signals, ms. */
+/** Time for rejoin signals after the drain, ms. */
 const STOP_DRAIN_MS = 1_000;
 /** How long a rejoin signal is worth sending, ms. */
 const SIGNAL_LIFE_MS = 2_000;

@@ -6,7 +6,7 @@ import {
   type SolutionRequestEnvelope,
 } from '@decision/contracts';
 
-/** What must be known of a request to answer it. */
+/** The fields of a request that its answer needs. */
 export type ReplyAddress = Pick<SolutionRequestEnvelope, 'correlationId' | 'requester' | 'replyPartition' | 'deadline'>;
 
 /** The address in an envelope that is otherwise unreadable; undefined where there is none. A deadline that cannot be read is the one given. */

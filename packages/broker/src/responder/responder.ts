@@ -26,7 +26,7 @@ import { Lanes } from './lanes';
 import { type ReplyAddress, readReplyAddress } from './reply-address';
 import { Room } from './room';
 
-/** What a responder tells about itself, for metrics. */
+/** Events of a responder, for metrics. */
 export type ResponderEvent =
   | ProducerEvent
   | ConsumerEvent

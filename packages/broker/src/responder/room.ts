@@ -5,8 +5,8 @@ export interface RoomLimits {
 }
 
 /**
- * Counts what is inside against two bounds, with water marks: full once a bound is reached, and no longer full when both counts
- * have fallen to half. It bounds by asking, not by force: whoever enters has looked first.
+ * Counts what is inside against two bounds, with water marks: full once a bound is reached, and no longer full when both counts have fallen to half.
+ * It does not enforce the bounds: callers check before they enter.
  */
 export class Room {
   private inside = 0;

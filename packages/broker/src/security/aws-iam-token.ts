@@ -6,7 +6,7 @@ import { readJsonObject, requireText } from './json-answer';
 import { keepToken, type Token } from './kept-token';
 import { TokenError } from './token-error';
 
-/** Where the credentials come from: given once, or asked of the endpoint that the platform gives to a container. */
+/** Source of the credentials: given once, or asked of the endpoint that the platform gives to a container. */
 export type AwsCredentialSource =
   | { readonly kind: 'given'; readonly credentials: AwsCredentials }
   | {

@@ -3,7 +3,7 @@ import { createHash, createHmac } from 'node:crypto';
 export interface AwsCredentials {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
-  /** Where the credentials are temporary. */
+  /** Present for temporary credentials. */
   readonly sessionToken?: string | undefined;
 }
 

@@ -11,7 +11,7 @@ export interface HiddenText {
   reveal(): string;
 }
 
-/** What the environment says of TLS and SASL; undefined: not set. */
+/** Environment variables of TLS and SASL; undefined: not set. */
 export interface BrokerSecurityValues {
   readonly mqSsl: boolean;
   readonly mqSslCaFile: string | undefined;
@@ -46,7 +46,7 @@ type Variable = keyof typeof VARIABLES;
 const SSL_DETAILS = ['mqSslCaFile', 'mqSslCertFile', 'mqSslKeyFile', 'mqSslServerName'] as const;
 const SASL_DETAILS = ['mqSaslUsername', 'mqSaslPassword', 'mqSaslRegion', 'mqSaslTokenUrl', 'mqSaslScope'] as const;
 
-/** What each mechanism cannot do without. */
+/** Variables that each mechanism requires. */
 const NEEDED: Readonly<Record<SaslMechanism, readonly Variable[]>> = {
   plain: ['mqSaslUsername', 'mqSaslPassword'],
   'scram-sha-256': ['mqSaslUsername', 'mqSaslPassword'],

@@ -4,7 +4,7 @@ import { keepToken, type Token } from './kept-token';
 import type { TokenSource } from '../settings';
 
 export interface OauthClient {
-  /** Of the token endpoint, http or https. */
+  /** Address of the token endpoint, http or https. */
   readonly tokenUrl: string;
   readonly clientId: string;
   readonly clientSecret: string;

@@ -27,7 +27,7 @@ const COUNT_DEADLINE_MS = 5_000;
 const CLOSE_DEADLINE_MS = 1_000;
 const LEADER_POLL_MS = 50;
 
-/** What a broker answers about a topic that has only just been created. */
+/** Errors that a broker answers about a topic that has only just been created. */
 const NOT_YET: ReadonlySet<string | undefined> = new Set([
   'UNKNOWN_TOPIC_OR_PARTITION',
   'LEADER_NOT_AVAILABLE',

@@ -1,13 +1,13 @@
 import { type TopicDefinition, type TopicKey } from '@decision/contracts';
 
-/** What a caller needs of a topic. */
+/** Requirements of a caller for a topic. */
 export interface TopicExpectation {
   readonly topic: TopicKey;
   /** Fewest partitions that will do. Default 1. */
   readonly partitions?: number;
 }
 
-/** What stands in the way of using a topic. */
+/** A reason why a topic cannot be used. */
 export interface TopicProblem {
   readonly topic: TopicKey;
   /** Its name on the cluster. */

@@ -5,7 +5,7 @@ import type { TopicProblem } from './topic-check';
 
 /** Looks at topics from its start until they fit, and says in the log what does not. */
 export interface TopicWatch {
-  /** What the last look found; undefined before the broker has answered for the first time. */
+  /** Problems of the last check; undefined before the broker has answered for the first time. */
   problems(): readonly TopicProblem[] | undefined;
   /** Idempotent. */
   stop(): Promise<void>;

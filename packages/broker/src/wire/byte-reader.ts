@@ -51,7 +51,7 @@ export class ByteReader {
     return this.bytes.subarray(this.forward(this.left));
   }
 
-  /** Text of so many bytes, UTF-8. */
+  /** Text of the given number of bytes, UTF-8. */
   text(length: number): string {
     const from = this.forward(length);
     return this.bytes.toString('utf8', from, from + length);
@@ -64,7 +64,7 @@ export class ByteReader {
     return value;
   }
 
-  /** Where the next bytes begin; moves behind them. */
+  /** Offset of the next bytes; moves behind them. */
   private forward(count: number): number {
     const from = this.at;
     if (from + count > this.bytes.length) throw new RangeError('The bytes end too early.');

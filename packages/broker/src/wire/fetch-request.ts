@@ -1,6 +1,6 @@
-/** What the client library hands to its own encoder of a fetch request, version 11. */
+/** Input of the client library's encoder of a fetch request, version 11. */
 export interface FetchRequest {
-  /** -1 for whoever is not a broker. */
+  /** -1 for clients that are not brokers. */
   readonly replicaId?: number;
   /** How long the broker may wait for the first message, ms. */
   readonly maxWaitTime: number;

@@ -23,21 +23,21 @@ export interface FetchedPartition {
   readonly messages: readonly FetchedRecord[];
 }
 
-/** What undoes a compression, by its number; undefined for those that only the library knows. The answer may have bytes to spare. */
+/** Decompression by number; undefined for those that only the library knows. The answer may have bytes to spare. */
 export type Decompress = (compression: number) => ((bytes: Buffer) => Buffer | Promise<Buffer>) | undefined;
 
 /** Inflated bytes of one answer. What is left over when they are used up is left out, and will be fetched again. */
 const INFLATED_PER_ANSWER = 128 * 1024 * 1024;
 
-/** What one answer may still inflate. */
+/** Bytes that one answer may still inflate to. */
 interface Room {
   left: number;
 }
 
 /**
- * Reads an answer of version 11. The library makes a batch, and awaits a heartbeat, for every partition of the answer; most of them
- * are empty. A batch that cannot be read is passed over: one record without a value stands for it, see `unreadableReason`. Undefined where
- * something is in a form that only the library reads. Throws `RangeError` where the answer itself ends too early.
+ * Reads an answer of version 11. The library makes a batch, and awaits a heartbeat, for every partition of the answer; most of them are empty. A
+ * batch that cannot be read is passed over: a record without a value takes its place, see `unreadableReason`. Undefined where something is in a form
+ * that only the library reads. Throws `RangeError` where the answer itself ends too early.
  */
 export const decodeFetchResponse = async (
   bytes: Buffer,
@@ -61,7 +61,7 @@ export const decodeFetchResponse = async (
   return { throttleTime: 0, ...head, responses };
 };
 
-/** A partition of an answer; its numbers become texts only where somebody will see them. */
+/** A partition of an answer; its numbers become texts only if they will be read. */
 interface ReadPartition {
   readonly partition: number;
   readonly errorCode: number;

@@ -18,7 +18,7 @@ export interface FetchedRecord {
 /** A header that repeats is a list. */
 export type FetchedHeader = Buffer | null | (Buffer | null)[];
 
-/** What the records of one batch have in common. */
+/** Fields that the records of one batch share. */
 export interface BatchContext {
   readonly firstOffset: string;
   readonly firstTimestamp: string;
@@ -111,7 +111,7 @@ export const readRecords = (context: BatchContext, count: number, bytes: Buffer)
 
 const unreadableReasons = new WeakMap<object, string>();
 
-/** Why the batch that a record stands for could not be read; undefined for a record that was read. */
+/** Why the batch in whose place a record stands could not be read; undefined for a record that was read. */
 export const unreadableReason = (record: object): string | undefined => unreadableReasons.get(record);
 
 /** Stands for a batch that cannot be read: without it, a consumer would fetch the batch for ever. It has the batch's last offset. */

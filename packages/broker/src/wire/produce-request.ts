@@ -1,7 +1,7 @@
 import { encodeRecordBatch, type RecordBatch } from './record-batch';
 import { isWritable, type WritableMessage } from './records';
 
-/** What the library hands to its own encoder of a produce request, versions 3 to 7. */
+/** Input of the library's encoder of a produce request, versions 3 to 7. */
 export interface ProduceRequest {
   readonly acks: number;
   /** How long the broker may wait for replicas, ms. */

@@ -18,7 +18,7 @@ const MAGIC = 2;
 const ATTRIBUTES_AT = 21;
 /** Offset 0, length, leader epoch, magic, checksum, attributes, last offset delta, two timestamps, producer, sequence, count. */
 const HEAD_BYTES = 61;
-/** What the length leaves out: the base offset and the length itself. */
+/** Bytes before those that the length counts: the base offset and the length itself. */
 const UNCOUNTED_BYTES = 12;
 
 /** A record batch of format 2, as a broker stores it, in one piece. */
@@ -36,7 +36,7 @@ export const encodeRecordBatch = async (batch: RecordBatch): Promise<Buffer> => 
   return bytes;
 };
 
-/** What the checksum covers besides the records. */
+/** The head of a batch, which the checksum covers besides the records. */
 const writeHead = (bytes: Buffer, batch: RecordBatch): void => {
   const { messages, timestamp, producerId, producerEpoch, firstSequence, compression } = batch;
   bytes.writeInt16BE(compression, ATTRIBUTES_AT);

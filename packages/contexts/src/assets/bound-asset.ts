@@ -64,7 +64,7 @@ export const factsWritten = ({ outputs }: BoundAsset): readonly string[] => uniq
 
 const unique = (names: readonly string[]): readonly string[] => [...new Set(names)];
 
-/** What an asset is given of an instance (C62): the facts that it reads, as far as they have a value, and relationships. */
+/** Inputs of an asset from an instance (C62): the facts that it reads, as far as they have a value, and relationships. */
 export const inputsOf = (asset: BoundAsset, state: Facts, related: RelatedInstances): Facts => {
   const facts = factsRead(asset)
     .filter((fact) => hasValue(state, fact))

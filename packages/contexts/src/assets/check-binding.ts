@@ -7,7 +7,7 @@ interface Names {
   has(name: string): boolean;
 }
 
-/** What decides about a binding: a compiled context is one, and {@link bindingGroundOf} makes one of less. */
+/** The ground for a decision about a binding: a compiled context is one, and {@link bindingGroundOf} makes one of less. */
 export interface BindingGround {
   readonly definition: Pick<ContextDefinition, 'onSchemaMismatch'>;
   readonly identity: { readonly key: string };

@@ -17,7 +17,7 @@ export interface WaitingInstance {
 }
 
 /**
- * What an asset that is not ready waits for (C54, C55): base facts of its own context, with the derived facts that depend on them, and relations
+ * Facts and relations for which an asset waits (C54, C55): base facts of its own context, with the derived facts that depend on them, and relations
  * without an instance.
  */
 export const waitingOn = (model: ContextModel, asset: BoundAsset, instance: WaitingInstance): ContextWaitingOn[] => {

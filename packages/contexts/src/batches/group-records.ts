@@ -5,13 +5,13 @@ import { type Facts, valueOf } from '../facts/facts';
 import { NearFacts } from '../facts/near-facts';
 import { readIdentity } from '../instances/instance-id';
 
-/** What a batch gives one instance: its records, folded in their order (C92). */
+/** The records of one instance in a batch, folded in their order (C92). */
 export interface GivenInstance {
   readonly instanceId: string;
   /** Positions of its records in the batch. */
   readonly positions: readonly number[];
   readonly facts: Facts;
-  /** Facts of its records that are not merged, as far as they are told. */
+  /** Facts of its records that are not merged, as far as they are listed. */
   readonly ignored: readonly Mismatch[];
   /** Those and the ones that are not told. */
   readonly ignoredCount: number;
@@ -48,7 +48,7 @@ const TOLD_MISMATCHES = 5;
  * answered in forty times its size (C90); lines hold no list, and tell them all.
  */
 export const REJECTION_BYTES = 8 * 1024 * 1024;
-/** Of an entry without its sentence: `{"position":1000000,"error":""},`. */
+/** Bytes of an entry without its sentence: `{"position":1000000,"error":""},`. */
 const ENTRY_BYTES = 32;
 
 /** Rejections in the order of the batch: listed as long as they fit, and counted. */
@@ -58,7 +58,7 @@ export class RejectionList {
 
   constructor(private bytesLeft: number = REJECTION_BYTES) {}
 
-  /** Of all, listed or not. */
+  /** Number of all rejections, listed or not. */
   get count(): number {
     return this.seen;
   }
@@ -81,7 +81,7 @@ const MOST_IGNORED = 1_000;
 export interface GroupOptions {
   /** The position of the first record in the whole batch. Default 0. */
   readonly firstPosition?: number;
-  /** What the list of rejections may hold. Default {@link REJECTION_BYTES}. */
+  /** Bound of the list of rejections, bytes. Default {@link REJECTION_BYTES}. */
   readonly rejectionBytes?: number;
 }
 

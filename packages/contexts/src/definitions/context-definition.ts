@@ -23,7 +23,7 @@ export interface Relationship {
   readonly type: RelationType;
   readonly fromContextId: string;
   readonly toContextId: string;
-  /** Of `belongs_to` a fact of the first context, else of the other one. */
+  /** For `belongs_to` a fact of the first context, else of the other one. */
   readonly foreignKeyFact: string;
 }
 

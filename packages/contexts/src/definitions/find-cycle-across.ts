@@ -2,7 +2,7 @@ import { type ContextDefinition, type ContextWorld, type Relationship } from './
 import { type DerivedModel } from './context-model';
 import { orderByDependency } from './order-facts';
 
-/** What finding circles needs to know of a context. */
+/** The part of a context that the search for cycles reads. */
 export interface ContextReading {
   readonly derived: ReadonlyMap<string, DerivedModel>;
   readonly relations: ReadonlyMap<string, Relationship>;
@@ -27,7 +27,7 @@ export const findCycleAcross = (
     open.push(...[...reading.relations.values()].map(({ toContextId }) => toContextId));
   }
   const slugOf = (id: string): string => contexts.get(id)?.slug ?? id;
-  // What reads whole instances depends on one node for all derived facts of their context: with an edge for each, edges were the square of facts.
+  // Readers of whole instances depend on one node for all derived facts of their context: an edge for each fact would make the number of edges the square of that of facts.
   const dependencies = new Map<string, readonly string[]>();
   for (const [id, { derived, relations }] of readings) {
     dependencies.set(

@@ -7,13 +7,13 @@ import {
   selectorIn,
 } from '@decision/expressions';
 
-/** What a derived fact's formula may read. */
+/** Names that a derived fact's formula may read. */
 export interface FormulaReads {
   /** Facts of the same instance. */
   readonly facts: ReadonlySet<string>;
   /** Names of relationships. */
   readonly relations: ReadonlySet<string>;
-  /** Of these, the ones of which it may answer whole instances. */
+  /** Those of them whose instances the formula may answer whole. */
   readonly whole: ReadonlySet<string>;
   /** Names of facts that it reads of related instances, whichever relation they are of. */
   readonly related: ReadonlySet<string>;
@@ -27,7 +27,7 @@ export const historyFunctions: readonly string[] = ['history', 'previous'];
 
 const RELATIONS = '$relations';
 
-/** What names of aggregates that stand for themselves begin with; no relationship's name does. */
+/** Prefix of the names of aggregates that stand for themselves; no relationship's name begins with it. */
 export const AGGREGATE_PREFIX = '$=';
 
 /** Collects what a formula reads (C9). Where it is not plain which facts of related instances are meant, more are told than are read. */

@@ -1,4 +1,4 @@
-/** What each node depends on, by name. */
+/** Dependencies of each node, by name. */
 export type Dependencies = ReadonlyMap<string, readonly string[]>;
 
 export type Ordering =

@@ -7,7 +7,7 @@ import { historyFunctions, readsOf } from './formula-reads';
 import { type DerivedText } from './read-schema';
 import { separateAggregates } from './separate-aggregates';
 
-/** What formulas of a context may name. */
+/** Names that formulas of a context may use. */
 export interface FormulaSurroundings {
   readonly facts: ReadonlyMap<string, FactModel>;
   readonly derived: ReadonlyMap<string, DerivedText>;

@@ -16,7 +16,7 @@ export interface DerivedText {
   readonly path: string;
 }
 
-/** What a schema says, with what is wrong about it as far as it can be seen without its formulas. */
+/** The reading of a schema, with those of its problems that show without its formulas. */
 export interface SchemaReading {
   readonly facts: ReadonlyMap<string, FactModel>;
   readonly derived: ReadonlyMap<string, DerivedText>;

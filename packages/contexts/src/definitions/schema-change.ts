@@ -1,7 +1,7 @@
 import { quoted } from '../facts/fact-name';
 import { type ContextModel } from './context-model';
 
-/** What is known of a context's instances when its definition is to change. */
+/** Facts about a context's instances that decide about a change of its definition. */
 export interface LivingContext {
   readonly hasInstances: boolean;
   /** Whether some instance holds a fact of this name that is not declared. Asked for added base facts only. */

@@ -4,11 +4,11 @@ import { type ContextModel } from '../definitions/context-model';
 import { type RelationAggregate } from '../definitions/separate-aggregates';
 import { type Facts } from '../facts/facts';
 
-/** What an aggregate over related instances answers, or why it does not. */
+/** Answer of an aggregate over related instances, or the reason why there is none. */
 export type AggregateAnswer =
   { readonly value: unknown } | { readonly error: { readonly code: string; readonly message: string } };
 
-/** What was read of the instances of one `has_many` relationship. */
+/** Aggregates over the instances of one `has_many` relationship. */
 export interface RelationAggregates {
   /** How many there are; where the list is too long perhaps only how many were read. */
   readonly instances: number;

@@ -17,7 +17,7 @@ import { faultOfStoring } from '../facts/storable';
 /** Related instances by the name of the relationship: one or null, or a list in order of ids (C41). */
 export type RelatedInstances = Readonly<Record<string, Facts | null | readonly Facts[]>>;
 
-/** What derived facts are computed from, beside the facts of their instance. */
+/** Sources of derived facts beside the facts of their instance. */
 export interface DerivationSources {
   /** Epoch ms: what `now()` answers. */
   readonly now: number;
@@ -42,7 +42,7 @@ export interface Derivation {
   readonly failures: readonly DerivationFailure[];
 }
 
-/** What all formulas of one instance may take together (C44), in each computation of them. */
+/** Bounds of all formulas of one instance together (C44), in each computation of them. */
 export const derivationAllowance = { steps: 2_000_000, textLength: 4_000_000 } as const;
 
 /**

@@ -19,16 +19,16 @@ export interface Mismatch {
 export type RecordCheck =
   | {
       readonly ok: true;
-      /** What is to be merged; the identity is not among it. */
+      /** Facts to merge, without the identity. */
       readonly facts: Facts;
-      /** What is not, {@link MOST_MISMATCHES} at most of so many. */
+      /** Facts that are not merged, at most {@link MOST_MISMATCHES} of them. */
       readonly ignored: readonly Mismatch[];
       readonly ignoredCount: number;
     }
-  /** {@link MOST_MISMATCHES} at most of so many. */
+  /** At most {@link MOST_MISMATCHES} of this number are listed. */
   | { readonly ok: false; readonly mismatches: readonly Mismatch[]; readonly count: number };
 
-/** Mismatches of one record that are told; more are counted: a record of a million unknown facts must not be answered in twenty times its size. */
+/** Mismatches of one record that are listed; more are counted: a record of a million unknown facts must not be answered in twenty times its size. */
 export const MOST_MISMATCHES = 100;
 
 /** Decides what of a record is merged (C21 to C28). The identity fact is passed over: who reads the identity has checked it. */

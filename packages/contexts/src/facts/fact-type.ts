@@ -14,7 +14,7 @@ const fits: Readonly<Record<FactType, (value: unknown) => boolean>> = {
 /** Whether a value is of a type; null is of every type (C26, C27). */
 export const fitsType = (value: unknown, type: FactType | DerivedType): boolean => value === null || fits[type](value);
 
-/** What is expected of each type, as the end of a sentence. */
+/** Description of each type, as the end of a sentence. */
 export const expectedOf: Readonly<Record<FactType, string>> = {
   string: 'a string',
   number: 'a number',
@@ -24,7 +24,7 @@ export const expectedOf: Readonly<Record<FactType, string>> = {
   object: 'an object',
 };
 
-/** What a JSON value is, for messages. */
+/** The type of a JSON value, for messages. */
 export const kindOfValue = (value: unknown): string => {
   if (value === null || value === undefined) return 'null';
   if (Array.isArray(value)) return 'a list';

@@ -1,7 +1,7 @@
 import { type Facts, valueOf } from './facts';
 import { sameValue } from './canonical-json';
 
-/** What a merge made of an instance. */
+/** Result of a merge into an instance. */
 export interface Merged {
   readonly facts: Facts;
   /** Facts whose value is another than before, in the order in which they were given. */

@@ -9,7 +9,7 @@ export const relationsInUse = (model: ContextModel, assets: readonly BoundAsset[
     ...assets.flatMap((asset) => [...relationsRead(asset)]),
   ]);
 
-/** Where the instances are that read a changed instance through a relationship. */
+/** Location of the instances that read a changed one through a relationship. */
 export type ReaderPlace =
   /** Those that the changed instance's foreign key names, now or before. */
   | { readonly by: 'target'; readonly foreignKeyFact: string }

@@ -41,7 +41,7 @@ export const noteRun = (executions: Executions, run: FinishedRun): Executions =>
   return { ...disownFacts(executions, run.written), [key]: recordRun(executions[key], run) };
 };
 
-/** Of a failure, what the last success wrote stays noted: those facts still stand. */
+/** A failure keeps the record of the facts that the last success wrote: they still stand. */
 const recordRun = (before: ExecutionRecord | undefined, run: FinishedRun): ExecutionRecord => {
   const { asset, status, inputHash, now, written, error } = run;
   const succeeded = { effective_version: asset.effectiveVersion, input_hash: inputHash };

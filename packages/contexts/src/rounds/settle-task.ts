@@ -13,7 +13,7 @@ export type Executions = Readonly<Record<string, ExecutionRecord>>;
 export interface SettleTask {
   readonly model: ContextModel;
   readonly assets: readonly BoundAsset[];
-  /** What is stored of the instance. */
+  /** Stored facts of the instance. */
   readonly facts: Facts;
   readonly executions: Executions;
   /** History here holds what is committed; what the settling changes is added to it (C43). */
@@ -26,7 +26,7 @@ export interface SettleTask {
   readonly ancestors?: ReadonlySet<string> | undefined;
 }
 
-/** What an executor made of one run. */
+/** Answer of an executor to one run. */
 export type AssetAnswer =
   | { readonly status: 'success'; readonly outputs: Facts }
   | { readonly status: 'evaluation_error' | 'infrastructure_error'; readonly error: string }
@@ -41,7 +41,7 @@ export interface SettlePorts {
   readonly isOver: () => boolean;
   /** Whether what is kept of runs takes all the memory that it may: then no asset runs again that had a success in this settling. */
   readonly isFull: () => boolean;
-  /** What this settling shares with all others of the process for what they tried; absent where nothing runs that could succeed. */
+  /** Memory of tried states that this settling shares with all others of the process; absent if no run can succeed. */
   readonly tried?: TriedMemory;
   /** Is awaited between rounds, which are as many as it takes: lets other work of the process go on where it is time to. */
   readonly pause: () => Promise<void>;
@@ -50,7 +50,7 @@ export interface SettlePorts {
   readonly collections: Collections;
 }
 
-/** What became of one asset in a settling. */
+/** Outcome of one asset in a settling. */
 export interface AssetRun {
   readonly type: AssetType;
   readonly slug: string;
@@ -58,11 +58,11 @@ export interface AssetRun {
   /** Whether the executor was not there at all; it does not count as run then. */
   readonly unavailable?: boolean;
   readonly error?: string;
-  /** Of a success: what the asset answered. */
+  /** Answer of the asset, after a success. */
   readonly result?: Facts;
-  /** Of a success: names of the facts that were written. */
+  /** Names of the facts that were written, after a success. */
   readonly written?: readonly string[];
-  /** Of a success: names of facts that it lost, since the asset owned them and did not answer them again (C66). Absent: none. */
+  /** Names of facts that were cleared after a success, since the asset owned them and did not answer them again (C66). Absent: none. */
   readonly cleared?: readonly string[];
 }
 

@@ -19,7 +19,7 @@ import { writeOutputs } from './write-outputs';
 
 /** Bytes that the versions and inputs which a settling has tried may take; beyond them it stops (C67). About 65,000 rounds of one asset. */
 export const TRIED_BYTES = 16 * 1024 * 1024;
-/** Of these each settling has as many, also where the others of the process have taken all that they share. About 250 rounds of one asset. */
+/** Bytes that each settling has for itself, even if the others of the process have taken all that they share. About 250 rounds of one asset. */
 export const OWN_TRIED_BYTES = 64 * 1024;
 
 /**
@@ -41,14 +41,14 @@ class Settling {
   private facts: Facts;
   private executions: Executions;
   private readonly considered: readonly BoundAsset[];
-  /** What became of each asset, by key; the last run stands. */
+  /** Outcome of each asset, by key; the last run stands. */
   private readonly runs = new Map<string, AssetRun>();
   /** Versions and inputs with which an asset was tried and failed, and with which it succeeded. */
   private readonly failed = new Set<string>();
   private readonly succeeded = new Set<string>();
-  /** Of both, about. */
+  /** Bytes of both, about. */
   private triedBytes = 0;
-  /** Of the inputs that each asset had last, by key. */
+  /** Hash of the last inputs of each asset, by key. */
   private readonly hashes = new Map<string, { readonly text: string; readonly hash: string }>();
   private forced: string | undefined;
   private degraded: string | undefined;
@@ -222,7 +222,7 @@ class Settling {
   }
 }
 
-/** What a text takes at most for each UTF-16 unit, and beside it in a set. */
+/** Bytes of a text for each UTF-16 unit at most, and its overhead in a set. */
 const BYTES_OF_UNIT = 2;
 const BYTES_OF_ENTRY = 64;
 

@@ -123,7 +123,7 @@ describe('C66: a fact that the asset no longer answers', () => {
       fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 6 }), async (steps) => {
         let facts: Facts = {};
         let executions: Executions = {};
-        /** Who gave or wrote each fact last. */
+        /** The last writer of each fact. */
         const last = new Map<string, string>();
         for (const [total, { given, ...outputs }] of steps.entries()) {
           const submitted = Object.fromEntries(given.map((fact) => [fact, fact === 'score' ? 0 : 'of a client']));

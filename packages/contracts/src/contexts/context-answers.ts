@@ -31,7 +31,7 @@ export const IgnoredFact = Type.Object(
 );
 export type IgnoredFact = Static<typeof IgnoredFact>;
 
-/** What stands in an answer only where there is something to say: facts that were not merged, and work that was not finished. */
+/** Optional fields of an answer: facts that were not merged, and work that was not finished. */
 export const remarks = {
   ignored: Type.Optional(
     Type.Array(IgnoredFact, { description: 'Facts that were not merged (`on_schema_mismatch`), the first 100.' }),
@@ -48,7 +48,7 @@ export const remarks = {
 };
 export type Remarks = Pick<BatchResult, keyof typeof remarks>;
 
-/** What one registered evaluation still waits for. */
+/** Facts and relations for which one registered evaluation still waits. */
 export const ContextWaitingOn = Type.Object(
   {
     context: Type.String({ description: 'Slug.' }),

@@ -2,7 +2,7 @@
 export const factTypes = ['string', 'number', 'boolean', 'date', 'list', 'object'] as const;
 export type FactType = (typeof factTypes)[number];
 
-/** What happens to a record that does not fit the schema; see statements C20 to C24 of docs/specs/contexts.md. */
+/** Treatment of a record that does not fit the schema; see statements C20 to C24 of docs/specs/contexts.md. */
 export const schemaMismatchPolicies = ['ignore', 'reject', 'store'] as const;
 export type SchemaMismatchPolicy = (typeof schemaMismatchPolicies)[number];
 

@@ -16,7 +16,7 @@ const facts = Type.Record(Type.String(), Type.Unknown());
 const status = Type.Unsafe<InstanceStatus>({ type: 'string', enum: [...instanceStatuses] });
 const assetType = Type.Unsafe<AssetType>({ type: 'string', enum: [...assetTypes] });
 
-/** How an asset is reported to whoever submits: `solved`, or what came of it instead. */
+/** How the answer to a submission reports an asset: `solved`, or its outcome. */
 export const cascadeStatuses = [
   'solved',
   'pending',
@@ -48,7 +48,7 @@ export const CascadeResult = Type.Object(
 );
 export type CascadeResult = Static<typeof CascadeResult>;
 
-/** What became of the instances of one context that read a changed one. */
+/** Outcome for the instances of one context that read a changed one. */
 export const ContextCascadeSummary = Type.Object(
   {
     context: Type.String({ description: 'Slug.' }),

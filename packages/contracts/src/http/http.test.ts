@@ -89,7 +89,7 @@ const openObjects = (schema: unknown, path: string): readonly string[] => {
   return [...own, ...within.flatMap(([place, inner]) => openObjects(inner, place))];
 };
 
-/** What keeps fields that it does not know, by operation: all else refuses them, so that nothing that a client sends is dropped in silence. */
+/** Places that keep unknown fields, by operation: all others refuse them, so that nothing that a client sends is dropped silently. */
 const KEEPS_UNKNOWN_FIELDS: Readonly<Record<string, RegExp>> = {
   // Rule documents travel between versions and programs; objects-api refuses names that look like known ones and tells the others.
   importRule: /^\/rule(\/|$)/,

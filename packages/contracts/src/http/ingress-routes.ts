@@ -6,7 +6,7 @@ export interface IngressRoute {
   readonly service: ServiceName;
 }
 
-/** Where the ingress sends what: the first prefix that matches, so longer ones stand first. */
+/** Routes of the ingress: the first prefix that matches counts, so longer ones come first. */
 export const ingressRoutes: readonly IngressRoute[] = [
   { prefix: '/api/v1/solve', service: 'hps-gateway' },
   { prefix: '/api/v1/bulk-solve', service: 'hps-gateway' },

@@ -53,7 +53,7 @@ const shown = {
   created_at: '2026-01-15T09:30:00.000Z',
   updated_at: '2026-01-15T09:30:00.000Z',
 };
-/** What a call that changes an instance can answer beyond its own codes. */
+/** Error codes of every call that changes an instance, beyond its own. */
 const CHANGE_ERRORS = [
   'context_not_found',
   'context_changed',

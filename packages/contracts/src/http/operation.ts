@@ -13,7 +13,7 @@ export interface PathParameter {
   readonly name: string;
   readonly description: string;
   readonly example: string;
-  /** Of the last parameter of a path: slashes belong to it, since clients do not encode them. Default false. */
+  /** Whether the last parameter of a path takes slashes, since clients do not encode them. Default false. */
   readonly spansSlashes?: boolean;
 }
 
@@ -22,7 +22,7 @@ export const LINES_MEDIA_TYPE = 'application/x-ndjson';
 
 /** A body that may also be one JSON value a line ({@link LINES_MEDIA_TYPE}). */
 export interface LinesForm {
-  /** What the lines are. */
+  /** Description of the lines. */
   readonly description: string;
   /** The values of some lines. */
   readonly example: readonly unknown[];
@@ -58,7 +58,7 @@ export interface Operation {
      */
     readonly anyText?: boolean;
   };
-  /** What the key's role must allow; absent where no key is asked for. */
+  /** Entitlement that the key's role must have; absent if no key is required. */
   readonly entitlement?: Entitlement;
   readonly success: {
     readonly status: number;
@@ -67,7 +67,7 @@ export interface Operation {
     readonly mediaType?: string;
     readonly schema: TSchema;
     readonly example: unknown;
-    /** What a request with `accept: application/x-ndjson` is answered. */
+    /** Answer to a request with `accept: application/x-ndjson`. */
     readonly lines?: LinesForm;
   };
   /** The answer with 202: the request is kept, and what it asks for waits. Absent where there is none. */

@@ -1,7 +1,7 @@
 import { type TSchema, Type } from '@sinclair/typebox';
 import { EARLIEST_TIME, LATEST_TIME } from '../validator';
 
-/** What every paged list takes. */
+/** Query parameters of every paged list. */
 export const pageQueryFields = {
   limit: Type.Optional(
     Type.String({ pattern: '^[0-9]{1,9}$', description: '1 to 1000, default 100.', examples: ['50'] }),

@@ -74,7 +74,7 @@ export const CreateRuleTestRequest = Type.Object(
     critical: Type.Boolean({
       description: 'Whether a failure blocks publishing where the rule is tested continuously.',
     }),
-    // What lists show of a test, so that one can be sent back as it was listed; nothing is done with it.
+    // Field that lists show of a test, accepted so that a test can be sent back as it was listed; it is ignored.
     error: Type.Optional(Type.Unknown({ description: 'As lists show it; changes nothing.' })),
     success: Type.Optional(Type.Unknown({ description: 'As lists show it; changes nothing.' })),
     test_state: Type.Optional(Type.Unknown({ description: 'As lists show it; changes nothing.' })),

@@ -33,7 +33,7 @@ export const SolveBody = Type.Union([SolveInput, SolveInputs], {
   description: 'One input, or a list of inputs, which makes it a bulk request.',
 });
 
-/** What a {@link SolveBody} is answered with. */
+/** Answer to a {@link SolveBody}. */
 export const SolveAnswer = Type.Union([SolveOutput, SolveResults], {
   $id: 'SolveAnswer',
   description: 'The outputs of one input, or the results of a list.',

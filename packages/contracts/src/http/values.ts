@@ -5,14 +5,14 @@ const nullableText = Type.Union([Type.String(), Type.Null()]);
 const jsonObject = Type.Record(Type.String(), Type.Unknown());
 const userGroups = Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { maxItems: 100 });
 
-/** What a value can be. Objects are not: they are written as several values with dotted names. */
+/** Types of values. There is none for objects, which are written as several values with dotted names. */
 export const valueTypes = ['string', 'number', 'boolean', 'list', 'function'] as const;
 export type ValueType = (typeof valueTypes)[number];
 
 /** Names have dots between their parts, like `limits.credit`. */
 export const VALUE_NAME_MAX_LENGTH = 512;
 
-/** What a function value holds: its formula sees its parameters and nothing else. */
+/** Content of a function value: its formula sees its parameters and nothing else. */
 export const FunctionContent = Type.Object(
   {
     parameters: Type.Array(Type.String({ minLength: 1, maxLength: 200 }), {
@@ -156,7 +156,7 @@ export const WrittenValuesSummary = Type.Object(
   { $id: 'WrittenValuesSummary', description: 'Counts, where more than 1,000 values were written.' },
 );
 
-/** Up to so many written values are answered one by one; of more only the counts. */
+/** Up to this many written values are answered one by one; beyond it only the counts. */
 export const MAX_ANSWERED_VALUES = 1_000;
 
 export const WriteValuesAnswer = Type.Union([Type.Array(ListedValue), WrittenValuesSummary], {

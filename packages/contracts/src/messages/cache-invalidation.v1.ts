@@ -4,7 +4,7 @@ import { compileValidator } from '../validator';
 /** Redis channel on which changes are announced (specification: "Events"). */
 export const INVALIDATION_CHANNEL = 'service:cache:invalidate';
 
-/** What changed. */
+/** Kind of the change. */
 export const invalidationKinds = ['rule', 'flow', 'api-key', 'release', 'value'] as const;
 export type InvalidationKind = (typeof invalidationKinds)[number];
 

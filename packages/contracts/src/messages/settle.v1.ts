@@ -47,7 +47,7 @@ const SettleRelationship = Type.Object({
 const SettleAsset = Type.Object({
   type: assetType,
   slug: Type.String(),
-  /** Of a rule the id of its version. */
+  /** For a rule, the id of its version. */
   effectiveVersion: Type.String(),
   inputs: Type.Array(Type.Object({ key: Type.String(), hasDefault: Type.Boolean() })),
   outputs: Type.Array(Type.String()),
@@ -59,7 +59,7 @@ const SettleInstance = Type.Object({
   executions,
   /** One or null, or a list, by the name of the relationship. */
   related: Type.Record(Type.String(), Type.Union([facts, Type.Null(), Type.Array(facts)])),
-  /** What aggregates over relationships answer, by the name of the relationship and the key of the aggregate. */
+  /** Answers of aggregates over relationships, by the name of the relationship and the key of the aggregate. */
   aggregates: Type.Optional(
     Type.Record(
       Type.String(),

@@ -1,12 +1,12 @@
 import { type SolutionKind } from './solution-request.v1';
 
 /**
- * The value of a `solution` message of kind `solve-list` or `solve-lines`, version 1: the inputs as the client wrote them, one a line.
- * White space around an input may remain, a line break within one may not: whoever splits a body replaces it by a space, which JSON
- * allows since a line break is never part of a string.
+ * The value of a `solution` message of kind `solve-list` or `solve-lines`, version 1: the inputs as the client wrote them, one a line. White space
+ * around an input may remain, a line break within one may not: the splitter of a body replaces it by a space, which JSON allows since a line break is
+ * never part of a string.
  *
- * The value of a successful reply holds one result for each input, in the same order: the outputs, or `{"error", "code"}` where that
- * input failed. Failures of the whole chunk are failed replies.
+ * The value of a successful reply holds one result for each input, in the same order: the outputs, or `{"error", "code"}` where that input failed.
+ * Failures of the whole chunk are failed replies.
  */
 export type ChunkKind = Extract<SolutionKind, 'solve-list' | 'solve-lines'>;
 

@@ -12,13 +12,13 @@ import {
 export const explainModes = ['none', 'brief', 'all'] as const;
 export type ExplainMode = (typeof explainModes)[number];
 
-/** Who reads the explanation: the user groups to which a key is restricted, or `unrestricted`. */
+/** Reader of the explanation: the user groups to which a key is restricted, or `unrestricted`. */
 export type ExplanationAudience = 'unrestricted' | readonly string[];
 
 /**
- * What a worker is asked to do with the payload: `solve` one input, or a chunk of many (see `solution-chunk.v1`), whose results are
- * answered as the inside of a JSON list (`solve-list`) or as lines (`solve-lines`); or to `settle` instances of a context (see `settle.v1`),
- * whose message names the context where others name a version.
+ * Treatment of the payload: `solve` one input, or a chunk of many (see `solution-chunk.v1`), whose results are answered as the inside of a JSON list
+ * (`solve-list`) or as lines (`solve-lines`); or to `settle` instances of a context (see `settle.v1`), whose message names the context where others
+ * name a version.
  */
 export const solutionKinds = ['solve', 'solve-list', 'solve-lines', 'settle'] as const;
 export type SolutionKind = (typeof solutionKinds)[number];
@@ -30,7 +30,7 @@ export type SolutionKind = (typeof solutionKinds)[number];
 export interface SolutionRequestEnvelope {
   /** Names the request; the reply carries it back. */
   readonly correlationId: string;
-  /** Who asks: one value a process; replies for another requester are skipped unread. */
+  /** The requester: one value per process; replies for another requester are skipped unread. */
   readonly requester: string;
   /** Partition of `solution-response` on which the requester listens. */
   readonly replyPartition: number;
@@ -47,11 +47,11 @@ export interface SolutionRequestEnvelope {
   readonly audience?: ExplanationAudience | undefined;
   readonly requestId: string;
   readonly traceparent: string | undefined;
-  /** What the decision log says of the request; without it, nothing is logged. */
+  /** Origin of the request for the decision log; without it, nothing is logged. */
   readonly origin?: DecisionOrigin | undefined;
 }
 
-/** Who asked for what, in the words of the request. */
+/** Caller and target of a request, as the request names them. */
 export interface DecisionOrigin {
   readonly keyId: string;
   readonly slug: string;

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { compileValidator } from '../validator';
 
-/** Where a field of a rule was taken over from. On write, `object` may be a name; it is stored as an id beside the name. */
+/** Origin of a field of a rule. On write, `object` may be a name; it is stored as an id beside the name. */
 export const FieldSource = Type.Object(
   {
     object: Type.String({ minLength: 1, maxLength: 200, description: 'Id of the object; on write also its name.' }),

@@ -31,7 +31,7 @@ export type UsedValues = ReadonlyMap<string, StoredValue | undefined>;
 
 const NO_VALUES: UsedValues = new Map();
 
-/** What has changed with the values. */
+/** Changes that new values bring. */
 export interface Rebinding {
   /** The search of the conditions as they now are; undefined where none refers to a value, or where they cannot be used. */
   readonly search: RuleSearch | undefined;

@@ -5,7 +5,7 @@ import { type PlannedCell, type PlannedRow } from '../read/planned-table';
 import { type Schedule } from '../read/schedule';
 import { type FormCell, type FormFields } from './form-fields';
 
-/** Where the cells of a clause table come from; what explanations say about them. */
+/** Origin of the cells of a clause table, for explanations. */
 export interface CellOrigins {
   /** By cell; undefined for those of schedules. */
   readonly operators: readonly (Operator | undefined)[];
@@ -42,7 +42,7 @@ class ClauseBuilder {
   private readonly operands: unknown[] = [];
   private readonly operators: (Operator | undefined)[] = [];
   private readonly args: (readonly unknown[])[] = [];
-  /** Of the next cell that is added. */
+  /** Position of the next cell that is added. */
   private position = 0;
 
   constructor(

@@ -22,7 +22,7 @@ export interface FrameField {
 /** How the rows of a rule are found, for the values of the workspace as they were at one revision. */
 export interface RuleSearch {
   readonly clauses: BuiltClauses;
-  /** Of the frame, by position. */
+  /** Fields of the frame, by position. */
   readonly fields: readonly FrameField[];
   /** Holds one input while rows are sought. */
   readonly frame: Frame;
@@ -33,7 +33,7 @@ export interface RuleSearch {
   readonly allCosts: ReadingCosts;
   /** Cells that are tests, which an index cannot decide. */
   readonly testCount: number;
-  /** Of the bounds among which conditions with an order are ranked. */
+  /** Bytes of the bounds among which conditions with an order are ranked. */
   readonly rankingBytes: number;
 }
 

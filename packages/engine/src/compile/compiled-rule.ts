@@ -9,14 +9,14 @@ import { type OutputCell } from './output-cell';
 export interface CompiledInput {
   readonly reader: FieldReader;
   readonly type: FieldType;
-  /** What stands in for a missing value. */
+  /** Replacement for a missing value. */
   readonly fallback: OutputCell;
 }
 
 export interface CompiledOutput {
   readonly path: FieldPath;
   readonly fallback: OutputCell;
-  /** What the row at each place gives. */
+  /** Value of the row at each place. */
   readonly cells: readonly OutputCell[];
 }
 
@@ -60,7 +60,7 @@ export interface CompiledRule {
   readonly strictInput: boolean;
   /** @internal */
   readonly bindings: Bindings;
-  /** Of the values as they now are; exchanged as a whole when one changes. @internal */
+  /** Search by the current values; replaced as a whole when one changes. @internal */
   search: RuleSearch;
   /** Answers that need nothing of the input, by place, made when they are first given; that of no row stands at the end. @internal */
   readonly answers: (RuleOutcome | undefined)[];

@@ -22,7 +22,7 @@ export interface FormCell {
   /** Position of the input. */
   readonly field: number;
   readonly condition: Condition;
-  /** What a test of it takes for one character, element or member of the value, in nanoseconds. */
+  /** Cost of a test for one character, element or member of the value, ns. */
   readonly readingCost: number;
 }
 

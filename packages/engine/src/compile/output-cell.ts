@@ -2,7 +2,7 @@ import { type CompiledFormula } from '@decision/expressions';
 import { type PlannedOutput } from '../read/planned-table';
 import { frozenCopy } from '../values/frozen-copy';
 
-/** Where a row gives no value for an output, or a field has no default. */
+/** Marks an output without a value in a row, or a field without a default. */
 export const NOTHING = Symbol('nothing');
 
 /** The value of an output comes from a formula. */

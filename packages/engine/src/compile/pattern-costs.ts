@@ -9,9 +9,9 @@ export const MAX_PATTERN_STEPS = 20_000_000;
 export const MAX_RULE_PATTERN_STEPS = 100_000_000;
 
 export interface PatternCost {
-  /** What one character costs in the most expensive regular expression. */
+  /** Cost of one character in the most expensive regular expression. */
   readonly most: number;
-  /** What it costs in all of them. */
+  /** Cost of one character in all of them. */
   readonly total: number;
 }
 

@@ -1,4 +1,4 @@
-/** What reading the value of one input costs all conditions that read it one by one. */
+/** Cost of reading the value of one input for all conditions that read it one by one. */
 export interface ReadingCost {
   /** Nanoseconds for one character, element or member, at worst. */
   readonly perUnit: number;

@@ -13,13 +13,13 @@ const NUMBER = 16;
 const MEMBER = 24;
 const MAP_ENTRY = 48;
 const TEST = 240;
-/** Of an answer that is kept for a row, without its values, and for each part of its keys. */
+/** Bytes of an answer that is kept for a row, without its values, and for each part of its keys. */
 const ANSWER = 160;
 const PART = 40;
-/** Of a compiled formula: what a character of its text becomes. */
+/** Bytes of a compiled formula for each character of its text. */
 const FORMULA_CHARACTER = 120;
 
-/** Of a compiled regular expression, and how many instructions those of one table have at most. */
+/** Bytes of one instruction of a compiled regular expression, and the most instructions of one table. */
 const INSTRUCTION = 100;
 const MOST_INSTRUCTIONS = 200_000;
 
@@ -64,7 +64,7 @@ const once = (value: unknown, seen: Set<unknown>): number => {
   return valueBytes(value);
 };
 
-/** Of a JSON value, which nests no deeper than tables may. */
+/** Bytes of a JSON value, which nests no deeper than tables may. */
 const valueBytes = (value: unknown): number => {
   if (typeof value === 'string') return TEXT + value.length * (isWide(value) ? 2 : 1);
   if (typeof value === 'number') return Number.isInteger(value) ? REFERENCE : NUMBER;

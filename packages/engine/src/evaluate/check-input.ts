@@ -53,7 +53,7 @@ const textTooLong = (field: string, length: number, limit: number): RuleFailure 
   details: { reason: 'text_too_long', field, length, limit },
 });
 
-/** What the conditions on one field cost an input. */
+/** Cost of the conditions on one field for an input. */
 interface FieldWork {
   readonly field: string;
   /** Characters, elements and members of its value. */

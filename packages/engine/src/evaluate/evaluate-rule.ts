@@ -51,7 +51,7 @@ const BRIEF_REBUILD = 2_000_000;
 const BRIEF_ROWS = 1_000;
 const BRIEF_GROUP_CELLS = 20_000;
 
-/** What can be said whatever the input. */
+/** Whether every input can be evaluated briefly. */
 const mayBeBrief = (rule: CompiledRule, { explain }: EvaluateOptions): boolean =>
   rule.search.testCount * TEST_TIME <= BRIEF_TIME &&
   !(rule.bindings.isMoving && rule.bytes > BRIEF_REBUILD) &&
@@ -108,7 +108,7 @@ export const evaluateMany = (
   inputs: readonly unknown[],
   options: EvaluateOptions,
 ): readonly RuleOutcome[] =>
-  // What is no object is answered so by evaluateRule itself.
+  // Inputs that are no objects are refused by evaluateRule itself.
   inputs.map((input) => evaluateRule(rule, input as Readonly<Record<string, unknown>>, options));
 
 const notAnObject = (input: unknown): RuleFailure => ({

@@ -31,7 +31,7 @@ export interface Decision {
   readonly audience: Audience | undefined;
 }
 
-/** What an explanation is made from. */
+/** Sources of an explanation. */
 interface Grounds {
   readonly rule: CompiledRule;
   readonly request: Request;

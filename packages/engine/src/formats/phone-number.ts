@@ -1,7 +1,7 @@
 import { isDigit } from './characters';
 
 const MIN_DIGITS = 7;
-/** Of an international number, its country code included. */
+/** Digits of an international number at most, with its country code. */
 const MAX_DIGITS = 15;
 const MAX_LENGTH = 40;
 const SEPARATORS = new Set([' ', '-', '.', '/']);

@@ -156,7 +156,7 @@ class IndexBuilder {
     return this.bitmap(clauses, this.columnsOf(clauses, decided).map(({ field }) => field)); // prettier-ignore
   }
 
-  /** What the cells of fields look like that are not decided. */
+  /** Statistics of the fields that are not decided. */
   private columnsOf(clauses: readonly number[], decided: Fields): readonly ColumnStatistics[] {
     const columns = describeColumns(this.table, sampleOf(clauses));
     return decided.size === 0 ? columns : columns.filter(({ field }) => !decided.has(field));

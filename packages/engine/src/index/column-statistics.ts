@@ -3,7 +3,7 @@ import { CellKind, type ClauseTable, fieldOf, highOf, kindOf, lowOf, type SetOpe
 /** Clauses that are looked at to judge a column; enough to tell 10 values from 1,000. */
 const SAMPLE = 1_024;
 
-/** What the cells of one field look like in a sample of clauses. Shares and selectivities are between 0 and 1. */
+/** Statistics of the cells of one field in a sample of clauses. Shares and selectivities are between 0 and 1. */
 export interface ColumnStatistics {
   readonly field: number;
   /** Clauses of the sample, with and without a cell of the field. */
@@ -108,7 +108,7 @@ export const keysOfCell = (table: ClauseTable, cell: number): readonly unknown[]
   }
 };
 
-/** Of a cell that does not ask for a few values. */
+/** Selectivity of a cell that does not list a few values. */
 const selectivityOf = (table: ClauseTable, cell: number, bounds: Float64Array): number => {
   switch (kindOf(table, cell)) {
     case CellKind.within:

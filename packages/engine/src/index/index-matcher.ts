@@ -107,7 +107,7 @@ export class IndexMatcher implements Matcher {
     return bound;
   }
 
-  /** Where in the pool a search of a leaf begins. */
+  /** Position in the pool at which a search of a leaf begins. */
   private startIn({ first, start, end }: ScanNode | BitmapNode): number {
     if (this.from <= first) return start;
     let low = start;

@@ -41,7 +41,7 @@ export interface BitmapColumn {
   readonly field: number;
   /** By text, where the field holds texts; others have the bitmap at `present`. */
   readonly keys: ReadonlyMap<unknown, number> | undefined;
-  /** Where the field holds points: ascending; the bitmap of a point is `present` plus one bitmap for each cut that is not above it. */
+  /** For a field that holds points: ascending; the bitmap of a point is `present` plus one bitmap for each cut that is not above it. */
   readonly cuts: Float64Array | undefined;
   readonly present: number;
   readonly absent: number;

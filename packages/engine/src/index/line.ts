@@ -15,7 +15,7 @@ export const buildLine = (table: ClauseTable, clauses: readonly number[], field:
   if (!areOnLine(table, clauses, field)) return undefined;
   const cuts = cutsOf(table, clauses);
   const firsts = new Uint32Array(cuts.length + 1).fill(NO_CLAUSE);
-  // Clauses come in their order, so that whoever paints a segment first keeps it; painted segments are leapt over.
+  // Clauses come in their order, so that the first clause that paints a segment keeps it; painted segments are leapt over.
   const unpainted = new Leaps(firsts.length);
   for (const clause of clauses) {
     eachSpanOf(table, clause, (low, high) => {
@@ -91,7 +91,7 @@ export const segmentNear = (cuts: Float64Array, point: number): number => {
   const last = cuts[length - 1] ?? 0;
   if (length === 0 || point < first) return 0;
   if (point >= last) return length;
-  // Where the distance is no finite number the middle is as good as anything.
+  // If the distance is not finite, the middle is as good as any other point.
   const share = (point - first) / (last - first);
   const guess = Math.floor(share * (length - 1)) || 0;
   let low = guess;

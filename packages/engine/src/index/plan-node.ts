@@ -13,7 +13,7 @@ export type NodePlan =
 
 /** Estimated costs in nanoseconds; only their proportions matter. */
 const COST = { clause: 8, lookup: 50, word: 2.5, split: 25 } as const;
-/** What comes in may match less than the estimate says; searches are planned for so many times the clauses. */
+/** Inputs may match less often than the estimate says; searches are planned for so many times the clauses. */
 const CAUTION = 3;
 /** A split must save so much of the cost of searching all at once. */
 const WORTHWHILE = 0.85;
@@ -29,7 +29,7 @@ export const MAX_SEGMENTS_OF_RANGE = 4;
 
 type PlanOfAll = Exclude<NodePlan, { readonly kind: 'line' }>;
 
-/** Chooses how so many clauses are searched, by what a sample of them looks like. */
+/** Chooses how a number of clauses is searched, by a sample of them. */
 export type Planner = (count: number, columns: readonly ColumnStatistics[]) => NodePlan;
 
 interface Option {

@@ -55,7 +55,7 @@ export const cellOfField = (table: ClauseTable, clause: number, field: number): 
   return undefined;
 };
 
-/** What `operands` holds at a cell whose kind says so. */
+/** Type of `operands` at cells of the kind that the type names. */
 export type TextOperand = string;
 export type SetOperand = ReadonlySet<unknown>;
 export type TestOperand = ValueTest<unknown>;
@@ -95,7 +95,7 @@ export const cellHolds = (table: ClauseTable, cell: number, frame: Frame): boole
 const operandHolds = (table: ClauseTable, cell: number, field: number, frame: Frame): boolean => {
   const operand = table.operands[cell];
   const kind = kindOf(table, cell);
-  // What an operand is, its kind says.
+  // The kind of a cell determines the type of its operand.
   if (kind === CellKind.schedule) return (operand as ScheduleOperand)(frame.now);
   if (frame.tag(field) !== PRESENT) return false;
   const value = frame.value(field);

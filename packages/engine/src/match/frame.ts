@@ -3,7 +3,7 @@ import { instantOf } from '@decision/values';
 import { type FieldReader, readOwn } from '../fields/field-path';
 import { isObject } from '../values/value-type';
 
-/** What came for a field. */
+/** States of a field of the input. */
 export const ABSENT = 0;
 export const PRESENT = 1;
 /** A value of another type: it is there, but no condition matches it. */

@@ -8,8 +8,8 @@ import {
 } from '../operators/version';
 
 /**
- * Where a value stands among some bounds in their order: `2 * i + 1` where it is the bound `i`, `2 * i` where `i` bounds are less and none
- * is equal. So values that have an order but are no numbers become points on a line. NaN for what has no place in the order.
+ * Rank of a value among ordered bounds: `2 * i + 1` if it equals bound `i`, `2 * i` if `i` bounds are less and none is equal. So values that have an
+ * order but are no numbers become points on a line. NaN for what has no place in the order.
  */
 export interface Ranking {
   /** About how much memory its bounds take. */
@@ -73,14 +73,14 @@ export class VersionRanking implements Ranking {
     return version === undefined ? Number.NaN : this.rankOfVersion(version);
   }
 
-  /** Of a release whose numbers are packed exactly: of the bounds with the same numbers, only the last can be a release. */
+  /** Rank of a release whose numbers are packed exactly: among the bounds with the same numbers, only the last can be a release. */
   private rankOfRelease(numbers: number): number {
     const end = firstAbove(this.packed, numbers);
     const isBound = this.packed[end - 1] === numbers && this.bounds[end - 1]?.prerelease.length === 0;
     return isBound ? rankOfBound(end - 1) : 2 * end;
   }
 
-  /** Of a pre-release whose numbers are packed exactly; undefined for every other text. */
+  /** Rank of a pre-release whose numbers are packed exactly; undefined for every other text. */
   private rankOfUsualPrerelease(text: string): number | undefined {
     const dash = text.indexOf('-');
     if (dash < 0 || text.length > MAX_VERSION_LENGTH) return undefined;

@@ -1,6 +1,6 @@
 import { type Ranking, rankOfBound } from './ranks';
 
-/** Of a text without its characters and a reference to it, and of a node of the tree. */
+/** Bytes of a text without its characters and of a reference to it, and of a node of the tree. */
 const TEXT_BYTES = 32;
 const NODE_BYTES = 200;
 
@@ -22,9 +22,9 @@ const HALF_KEY = 2 ** 24;
 interface BoundNode {
   /** Characters before this one have been compared. */
   readonly from: number;
-  /** What all bounds have from there on. */
+  /** Characters that all bounds share from there on. */
   readonly shared: string;
-  /** Of the characters behind, ascending, each once. */
+  /** Next characters, ascending, each once. */
   readonly keys: Float64Array;
   /** Index of the first bound of each key, and at last of the bound behind all. */
   readonly starts: Uint32Array;
@@ -160,7 +160,7 @@ export class TextRanking implements Ranking {
     return this.isWide ? this.wideKeyOf(bound, from, false) : this.keyOf(bound, from, false);
   }
 
-  /** Of a text that is one of the bounds. */
+  /** Index of a text that is one of the bounds. */
   private indexOf(bound: string): number {
     let low = 0;
     let high = this.bounds.length;

@@ -7,10 +7,10 @@ import { type PatternReader } from './pattern';
 import { parseVersion, type Version } from './version';
 import { parseVersionRange, type VersionRange } from './version-range';
 
-/** What an argument is to an editor. `generic` is any JSON value. */
+/** Type of an argument for editors. `generic` is any JSON value. */
 export type ArgumentType = 'string' | 'number' | 'boolean' | 'date' | 'list' | 'object' | 'generic';
 
-/** What reading arguments needs beside them: patterns that stand in many rows of a table are compiled once. */
+/** State shared by the readings of arguments: patterns that stand in many rows of a table are compiled once. */
 export interface ArgumentContext {
   readonly readPattern: PatternReader;
 }

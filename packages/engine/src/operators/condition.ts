@@ -7,7 +7,7 @@ import { compareVersions, type Version } from './version';
 export type ValueTest<V> = (value: V, now: number) => boolean;
 
 /**
- * What a condition looks at. Each form of an input is computed at most once for an evaluation, however many rows ask for it.
+ * Form of a value that a condition reads. Each form of an input is computed at most once for an evaluation, however many rows ask for it.
  * - `value`: the value as it is.
  * - `folded`: a text without its case.
  * - `length`: the characters of a text, the elements of a list; a point on a line.
@@ -34,10 +34,10 @@ export type Comparison<V = unknown> =
   | { readonly kind: 'is not'; readonly text: string }
   | { readonly kind: 'among'; readonly values: ReadonlySet<string | number> }
   | { readonly kind: 'not among'; readonly values: ReadonlySet<string | number> }
-  /** Of the forms `value` and `folded`. */
+  /** For the forms `value` and `folded`. */
   | { readonly kind: 'starts with'; readonly text: string }
   | { readonly kind: 'ends with'; readonly text: string }
-  /** Of the form `version`. */
+  /** For the form `version`. */
   | { readonly kind: 'versions'; readonly from?: VersionBound; readonly to?: VersionBound }
   | {
       readonly kind: 'test';
@@ -46,7 +46,7 @@ export type Comparison<V = unknown> =
       readonly costPerCharacter?: number;
     };
 
-/** What one cell asks of a value: a form of it, `value` where none is named, and how that is compared. */
+/** Condition of one cell: a form of it, `value` where none is named, and how that is compared. */
 export type Condition<V = unknown> = Comparison<V> & { readonly form?: Form };
 
 export const within = (low: number, high: number): Condition => ({ kind: 'within', low, high });

@@ -7,7 +7,7 @@ const operator = operatorsOf<number>('number');
 
 const ordered = (start: number, end: number): boolean => start <= end;
 
-/** From so many times the argument on, the rounding of a division is no longer far below a half. */
+/** From this multiple of the argument on, the rounding of a division is no longer far below a half. */
 const MOST_ROUNDED = 2 ** 30;
 
 /** A multiple is judged exactly for whole numbers and within rounding for decimal ones: 0.3 is a multiple of 0.1. */
@@ -53,7 +53,7 @@ const exponentOf = (value: number, base: number): number =>
 const isNear = (value: number, power: number): boolean =>
   Math.abs(power - value) <= Math.abs(value) * Number.EPSILON * 4;
 
-/** Of a whole base: the power is computed exactly, and the value must be the double that is nearest to it. */
+/** For a whole base, the power is computed exactly, and the value must be the double that is nearest to it. */
 const isPowerOfWhole = (value: number, base: number): boolean => {
   const exponent = exponentOf(value, base);
   if (!isNear(value, base ** exponent)) return false;
@@ -61,7 +61,7 @@ const isPowerOfWhole = (value: number, base: number): boolean => {
   const nearest = Number(power);
   if (exponent >= 0) return value === nearest;
   const inverse = Number.isFinite(nearest) ? 1 / nearest : base ** exponent;
-  // Where the power was rounded, its inverse may be one double off.
+  // The inverse of a rounded power may be one double off.
   const isRounded = !Number.isFinite(nearest) || BigInt(nearest) !== power;
   return value === inverse || (isRounded && isBeside(value, inverse));
 };

@@ -6,7 +6,7 @@ import { numberOperators } from './number-operators';
 import { type Operator, type OperatorEntry, operatorsOf } from './operator-entry';
 import { stringOperators } from './string/string-operators';
 
-/** What fields of every type have. */
+/** Operators of every type. */
 const forEveryType = (type: FieldType): readonly Operator[] => {
   const operator = operatorsOf<unknown>(type);
   return [

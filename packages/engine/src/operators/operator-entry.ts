@@ -8,7 +8,7 @@ export interface OperatorArgument {
   readonly type: ArgumentType;
 }
 
-/** What editors, messages and the documentation say about an operator. */
+/** Description of an operator for editors, messages and the documentation. */
 export interface OperatorEntry {
   readonly type: FieldType;
   /** The exact wire name. */
@@ -24,7 +24,7 @@ export const EXAMPLE_NOW = 1_778_673_600_000;
 
 export interface ArgumentFault {
   readonly code: RuleProblemCode;
-  /** What is wrong, as the end of a sentence about the cell. */
+  /** The fault, as the end of a sentence about the cell. */
   readonly fault: string;
 }
 
@@ -35,7 +35,7 @@ export type Preparation =
 /** An operator of one field type: what is said about it, and how a cell with it becomes a condition. */
 export interface Operator {
   readonly entry: OperatorEntry;
-  /** What a test of it takes for one character, element or member of the value, in nanoseconds, at worst. */
+  /** Cost of a test for one character, element or member of the value at worst, ns. */
   readonly readingCost: number;
   /** Reads the arguments of one cell. Answers every fault of them. */
   readonly prepare: (args: readonly unknown[], context: ArgumentContext) => Preparation;

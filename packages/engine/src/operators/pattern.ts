@@ -10,7 +10,7 @@ const MAX_TABLE_WEIGHT = 200_000;
 /** Ends a sentence about a pattern or a formula. */
 export const TOO_MANY_PATTERNS = `regular expressions of the rule are too many together: they unfold to more than ${MAX_TABLE_WEIGHT} instructions`;
 
-/** What the patterns of one table may still take. */
+/** Allowance that is left for the patterns of one table. */
 export class PatternAllowance {
   private left = MAX_TABLE_WEIGHT;
 

@@ -51,7 +51,7 @@ const isLetter = (unit: number): boolean => {
   const upper = unit & ~32;
   return upper >= UPPER_A && upper <= UPPER_Z;
 };
-/** Of at least one character. */
+/** Whether a stretch of at least one character consists of digits. */
 const areDigits = (text: string, start: number, end: number): boolean => {
   for (let at = start; at < end; at += 1) if (!isDigit(text.charCodeAt(at))) return false;
   return end > start;

@@ -2,8 +2,8 @@ import { answerFault } from './answer-bounds';
 import { isObject } from '../values/value-type';
 
 /**
- * What the values of one output are together, in the rows of a group that matched: at least one, none of them null. Of numbers the sum, texts and lists
- * one after the other, of booleans whether one is true, of objects the members of all, later ones before earlier ones. Undefined where the values are not of one type, or together too large.
+ * Combined value of one output over the rows of a group that matched: at least one, none of them null. Numbers are added, texts and lists joined,
+ * booleans combined by "or", members of objects merged, later ones first. Undefined if the values are not of one type, or too large together.
  */
 export const addUp = (values: readonly unknown[]): unknown => {
   if (answerFault(values) !== undefined) return undefined;

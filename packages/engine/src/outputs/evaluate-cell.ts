@@ -2,7 +2,7 @@ import { type CompiledFormula, type FormulaEnvironment, type FormulaProblem, run
 import { FormulaCell, type OutputCell, ReferenceCell } from '../compile/output-cell';
 import { type RuleFailure } from '../rule-outcome';
 
-/** Where a formula stands: in a row or not, and for which output. */
+/** Place of a formula: its row, if any, and its output. */
 export interface FormulaPlace {
   /** Index in `conditions`; undefined for defaults and accumulators. */
   readonly row: number | undefined;

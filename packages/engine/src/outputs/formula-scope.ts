@@ -10,7 +10,7 @@ export interface Request {
   readonly given?: Readonly<Record<string, unknown>>;
   /** Epoch ms. */
   readonly now: number;
-  /** What its formulas may still take together. */
+  /** Allowance that is left for its formulas together. */
   readonly allowance: FormulaAllowance;
 }
 
@@ -20,7 +20,7 @@ export interface Request {
  */
 export const EVALUATION_ALLOWANCE = Object.freeze({ steps: 2_000_000, textLength: 4_000_000 });
 
-/** What an accumulator works on. */
+/** Input of an accumulator. */
 export interface Accumulation {
   /** Values of one output in the rows that matched, in their order. */
   readonly values: readonly unknown[];
@@ -28,10 +28,7 @@ export interface Accumulation {
   readonly rows: number;
 }
 
-/**
- * What a formula sees: outputs that already have a value, which hide inputs of the same key, and the input. Only own members of the input
- * are seen.
- */
+/** Scope of a formula: outputs that already have a value, which hide inputs of the same key, and the input. Only own members of the input are seen. */
 export const formulaScope = (
   rule: CompiledRule,
   request: Request,

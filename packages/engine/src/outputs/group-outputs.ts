@@ -6,7 +6,7 @@ import { type CellOutcome, evaluateFormula } from './evaluate-cell';
 import { formulaScope, type Request } from './formula-scope';
 import { type OutputValues, valuesOfRow } from './row-outputs';
 
-/** What the matching rows of a group give together, without defaults. `places` are those of the rows, at least one, in their order. */
+/** Combined outputs of the matching rows of a group, without defaults. `places` are those of the rows, at least one, in their order. */
 export const valuesOfGroup = (
   rule: CompiledRule,
   group: CompiledGroup,

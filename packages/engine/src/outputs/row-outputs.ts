@@ -9,7 +9,7 @@ import { formulaScope, type Request } from './formula-scope';
 export type OutputValues =
   { readonly ok: true; readonly values: readonly unknown[] } | { readonly ok: false; readonly error: RuleFailure };
 
-/** What the row at a place gives, without defaults. Formulas see the values before theirs. */
+/** Outputs of the row at a place, without defaults. Formulas see the values before theirs. */
 export const valuesOfRow = (rule: CompiledRule, place: number, request: Request): OutputValues => {
   const row = rule.rowIndexes[place];
   return fillIn(rule, request, (position) => ({ cell: rule.outputs[position]?.cells[place], row }));

@@ -16,7 +16,7 @@ export interface PlannedCell {
   readonly isMoving: boolean;
 }
 
-/** What an output field gets: a value, a value that may change, or the result of a formula. */
+/** Content of an output field: a value, a value that may change, or the result of a formula. */
 export type PlannedOutput =
   | { readonly kind: 'constant'; readonly value: unknown }
   | { readonly kind: 'reference'; readonly template: unknown }
@@ -39,7 +39,7 @@ export interface PlannedRow {
 export interface PlannedField {
   readonly key: string;
   readonly type: FieldType;
-  /** What stands in for a missing value; undefined where nothing does. */
+  /** Default of a missing value; undefined if there is none. */
   readonly fallback: PlannedOutput | undefined;
 }
 

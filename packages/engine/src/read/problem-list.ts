@@ -1,7 +1,7 @@
 import { type FormulaProblem } from '@decision/expressions';
 import { MAX_PROBLEMS, type RuleProblem, type RuleProblemCode } from '../rule-problem';
 
-/** Where in a table something stands. */
+/** Place in a table. */
 export interface Place {
   readonly path: string;
   readonly row?: number;

@@ -5,7 +5,7 @@ import { readFormula } from './formula-reader';
 import { type PlannedGroup } from './planned-table';
 import { offeredNames, pointerPart, type ProblemList, shownName } from './problem-list';
 
-/** What formulas of accumulators see beside inputs: the values of their column in the rows that matched, and how many rows did. */
+/** Names that formulas of accumulators can use beside inputs: the values of their column in the rows that matched, and how many rows did. */
 export const ACCUMULATOR_VALUES = '$values';
 export const ACCUMULATOR_ROWS = '$rows';
 
@@ -26,7 +26,7 @@ export const accumulatorNames: readonly string[] = [...NAMED.keys()];
 export interface GroupContext {
   /** Position of each output. */
   readonly outputs: ReadonlyMap<string, { readonly position: number }>;
-  /** What formulas for an output see. */
+  /** Scope of formulas for an output. */
   readonly scopeOf: (position: number) => CheckScope;
   readonly patterns: PatternAllowance;
   readonly problems: ProblemList;

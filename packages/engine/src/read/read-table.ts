@@ -87,7 +87,7 @@ const readRows = (table: RuleTable, context: Parameters<typeof readRow>[2]): Pla
 const positioned = (fields: readonly RuleField[]): ReadonlyMap<string, PositionedField> =>
   new Map(fields.map((field, position) => [field.key, { field, position }]));
 
-/** What formulas see, by where they stand. */
+/** Scopes of formulas, by their place. */
 interface Scopes {
   readonly ofInputs: () => CheckScope;
   /** All inputs, and the outputs before a position. */

@@ -81,7 +81,7 @@ class Binder {
   }
 }
 
-/** What nests too deep is left to `checkRule`, which refuses it. */
+/** Values that nest too deep are left to `checkRule`, which refuses them. */
 const mayBind = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && !isTooDeep(value) && holdsReference(value);
 

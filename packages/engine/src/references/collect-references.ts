@@ -8,7 +8,7 @@ import { asReference, mapReferences, referencedName } from './value-reference';
 /** The values that a table needs: by id where they are bound, else by name. */
 export interface TableReferences {
   readonly ids: ReadonlySet<string>;
-  /** Of values that are written by name, and of functions that formulas call and that are not bound yet. */
+  /** Names of values that are referred to by name, and of functions that formulas call and that are not bound yet. */
   readonly names: ReadonlySet<string>;
 }
 

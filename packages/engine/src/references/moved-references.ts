@@ -7,7 +7,7 @@ import { functionTextOf } from './function-values';
 import { asReference } from './value-reference';
 import { type StoredValue } from './value-source';
 
-/** Values that whoever changes a table does not see, or not wholly. */
+/** Values that the author of a change of the table does not see, or not wholly. */
 export interface HiddenValues {
   readonly size: number;
   readonly has: (id: string) => boolean;

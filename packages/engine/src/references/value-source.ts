@@ -20,8 +20,8 @@ export interface FunctionText {
 }
 
 /**
- * Where rules find values. Archived values are found too: published rules go on using them. `revision` changes whenever a value may have
- * changed; rules look values up again when they see that it has.
+ * Source of the values of rules. It has archived values too: published rules go on using them. `revision` changes whenever a value may have changed;
+ * rules look values up again when they see that it has.
  */
 export interface ValueSource {
   readonly revision: number | string;
@@ -30,8 +30,8 @@ export interface ValueSource {
 
 /** How values are found when a table is bound to them, among those that the writer may use. */
 export interface ValueLookUp {
-  /** Of values that may be referred to anew. */
+  /** Finds values that may be referred to anew. */
   readonly byName: (name: string) => StoredValue | undefined;
-  /** Of values to which the table is bound already. */
+  /** Finds values to which the table is bound already. */
   readonly byId: (id: string) => StoredValue | undefined;
 }

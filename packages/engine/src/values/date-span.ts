@@ -1,7 +1,7 @@
 import { DAY, instantOf } from '@decision/values';
 import { nextBelow } from './double';
 
-/** What a date argument means: both ends in epoch ms, both included. */
+/** Meaning of a date argument: both ends in epoch ms, both included. */
 export interface DateSpan {
   readonly low: number;
   readonly high: number;

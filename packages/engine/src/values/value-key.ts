@@ -1,7 +1,7 @@
 import { fold } from './fold';
 import { isObject } from './value-type';
 
-/** What stands for a JSON value in a Set or Map: equal values have the same key, others never do. */
+/** Key of a JSON value in a Set or Map: equal values have the same key, others never do. */
 export type ValueKey = string | number | boolean | null;
 /** Makes the key of a value. Linear in its size, but for the keys of objects, which are sorted. */
 export type KeyOf = (value: unknown) => ValueKey;

@@ -1,6 +1,6 @@
 import { type FieldType } from '@decision/contracts';
 
-/** What a JSON value is, in the words of field types; `null` for null and missing. */
+/** Type of a JSON value, in the words of field types; `null` for null and missing. */
 export type ValueType = 'string' | 'number' | 'boolean' | 'list' | 'object' | 'null';
 
 export const valueTypeOf = (value: unknown): ValueType => {

@@ -2,7 +2,7 @@
 const ATTEMPTS = 3;
 /** Times below are not compared, ms. */
 const FLOOR = 8;
-/** Four times the size may take so many times as long: n log n takes 5, a square 16. */
+/** Four times the size may take this many times as long: n log n takes 5, a square 16. */
 const MOST_GROWTH = 10;
 
 /** Processor time of this process, ms: other work on the machine does not count, as it would by the clock. */

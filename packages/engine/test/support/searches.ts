@@ -75,7 +75,7 @@ export const bitmapsDecide = ({ rule, root }: IndexedRule, input: number): boole
   root.columns.some(({ field }) => rule.search.fields[field]?.input === input) &&
   root.exact.every((exact) => exact === 1);
 
-/** What an operator asks, with the arguments of its example. */
+/** Condition of an operator with the arguments of its example. */
 export const conditionOf = ({ type, op, example }: OperatorEntry): Condition => {
   const preparation = findOperator(type, op)?.prepare(example.args, { readPattern: createPatternReader() });
   if (!preparation?.ok) throw new Error(`The example of "${op}" cannot be used.`);

@@ -1,7 +1,7 @@
 import { failedResult, ServiceError } from '@decision/contracts';
 import { type RuleOutcome } from '@decision/engine';
 
-/** What became of one input. */
+/** Outcome of one input. */
 export interface SolvedInput {
   /** The input as it came, JSON text; `null` where it is not JSON. */
   readonly request: string;
@@ -14,7 +14,7 @@ export interface SolvedInput {
   readonly durationUs: number;
 }
 
-/** What an outcome, or the refusal of the input, comes to. */
+/** Result of an outcome, or of the refusal of the input. */
 export const solvedInput = (request: string, outcome: RuleOutcome | ServiceError, durationUs: number): SolvedInput => {
   const answer = outcome instanceof ServiceError ? outcome : answerOf(outcome);
   if (!(answer instanceof ServiceError)) return { request, ...answer, error: undefined, durationUs };

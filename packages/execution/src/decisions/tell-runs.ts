@@ -3,10 +3,10 @@ import { type OperationRun } from '../settle-operations';
 import { type DecisionLogWriter } from './decision-log';
 import { type SolvedInput, solvedInput } from './solved-input';
 
-/** A record holds so many characters of requests and responses, or one decision: far less than the largest message. */
+/** A record holds this many characters of requests and responses, or one decision: far less than the largest message. */
 const MOST_CHARACTERS = 4 * 1024 * 1024;
 
-/** Runs that are held until they are told take so many characters, about; beyond it no rule runs again in its operation. */
+/** Characters, about, of runs that are held until they are logged; beyond it no rule runs again in its operation. */
 export const MOST_HELD_CHARACTERS = 64 * 1024 * 1024;
 const CHARACTERS_OF_ITEM = 256;
 

@@ -18,11 +18,11 @@ export interface EvaluationJob {
   readonly audience?: Audience | undefined;
 }
 
-/** What a thread answers; errors are taken apart, since messages between threads carry no classes. */
+/** Answer of a thread; errors are taken apart, since messages between threads carry no classes. */
 export interface EvaluationAnswer extends Omit<SolvedInput, 'request' | 'error'> {
   readonly error:
     { readonly code: ErrorCode; readonly message: string; readonly details: ServiceError['details'] } | undefined;
-  /** Of all compiled rules that the thread keeps, as they estimate themselves. */
+  /** Bytes of all compiled rules that the thread keeps, as they estimate themselves. */
   readonly compiledBytes: number;
 }
 

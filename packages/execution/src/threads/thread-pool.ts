@@ -10,7 +10,7 @@ export interface ThreadPoolOptions<Job, Answer> {
   readonly maxWaiting: number;
   /** Milliseconds that one job may run; a thread that overruns is ended and started anew. */
   readonly maxRunMs: number;
-  /** What of a job a thread keeps ready: it goes to a free thread that has had the like, where there is one. */
+  /** Affinity of a job: it goes to a free thread that has run a job of the same affinity, if there is one. */
   readonly affinityOf: (job: Job) => string;
   /** Bytes that a thread keeps for later jobs, as its last answer says. */
   readonly keptBytesOf: (answer: Answer) => number;
@@ -36,7 +36,7 @@ export interface ThreadPoolStatus {
   readonly threads: number;
   readonly busy: number;
   readonly waiting: number;
-  /** Of all threads together. */
+  /** Bytes of all threads together. */
   readonly keptBytes: number;
 }
 
@@ -60,8 +60,8 @@ interface Thread<Job, Answer> {
 const MOST_AFFINITIES = 200;
 
 /**
- * A thread is free, busy with one task, or ended. A task waits, runs in one thread, or is settled; whoever settles it clears its timer: the
- * answer, its deadline, its overrun, the end of its thread, or the stop of the pool.
+ * A thread is free, busy with one task, or ended. A task waits, runs in one thread, or is settled; settling it clears its timer, whichever way it
+ * ends: the answer, its deadline, its overrun, the end of its thread, or the stop of the pool.
  */
 export const createThreadPool = <Job, Answer>(options: ThreadPoolOptions<Job, Answer>): ThreadPool<Job, Answer> =>
   new WorkerThreads<Job, Answer>(options);

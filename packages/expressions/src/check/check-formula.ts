@@ -14,7 +14,7 @@ import { printNode } from '../syntax/printer';
 import { nearName } from './near-name';
 import { walkFormula } from './walk-formula';
 
-/** What exists where a formula stands. What is left out is not checked, but for functions of the host. */
+/** Names that exist at the place of a formula. A kind that is left out is not checked, except functions of the host. */
 export interface CheckScope {
   /** Whole keys of fields; dotted ones may be reached through their beginnings. */
   readonly fields?: ReadonlySet<string>;

@@ -4,7 +4,7 @@ import { functionNamed } from '../functions/catalogue';
 import { type CallNode, type NameNode } from '../syntax/nodes';
 import { walkFormula } from './walk-formula';
 
-/** What a formula mentions, each name once, in the order of first mention. */
+/** Names that a formula mentions, each once, in the order of first mention. */
 export interface FormulaReferences {
   /** Dotted names of fields; `a.b` may mean the key `a.b`, or the member `b` of `a`. Lambdas' variables are left out. */
   readonly fields: readonly string[];

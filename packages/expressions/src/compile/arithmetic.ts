@@ -76,7 +76,7 @@ export const compileNegation =
     return typeof value === 'number' ? 0 - value : fail('- needs a number', node.operand, value);
   };
 
-/** What is not two numbers with a finite result: two strings to join, or a fault. */
+/** Handles operands other than two numbers with a finite result: two strings to join, or a fault. */
 const settle = (node: ArithmeticNode, run: Run, a: unknown, b: unknown): string => {
   const { operator, left, right } = node;
   if (operator === '+' && typeof a === 'string' && typeof b === 'string') {

@@ -83,7 +83,7 @@ const compilePatternArgument = (argument: FormulaNode, call: CallNode, compilati
   return { evaluate: () => pattern };
 };
 
-/** What ends every run that reaches it: the fault was known when the formula was saved, and belongs to its author. */
+/** Code that ends every run that reaches it: the fault was known when the formula was saved, and belongs to its author. */
 const failing = (code: FormulaProblemCode, message: string, place: Place): Code => ({
   evaluate: () => {
     throw new FormulaFault(code, message, place);

@@ -5,14 +5,14 @@ import { type Evaluate, Run } from '../run/run';
 import { type FormulaNode } from '../syntax/nodes';
 import { measureValue } from '../values/measure';
 
-/** What a node became. */
+/** Compiled form of a node. */
 export interface Code {
   readonly evaluate: Evaluate;
   /** Present where the value is known before the formula runs. */
   readonly constant?: { readonly value: unknown };
 }
 
-/** What names mean at one place of a formula. */
+/** Meaning of names at one place of a formula. */
 export interface NameScope {
   /** Variables of the lambdas around the place, and their slots. */
   readonly variables: ReadonlyMap<string, number>;
@@ -32,7 +32,7 @@ const LARGEST_CONSTANT = 2_000;
 
 export type CompileNode = (node: FormulaNode, scope: NameScope, compilation: Compilation) => Code;
 
-/** What is counted and shared while one formula is compiled. */
+/** State of the compilation of one formula. */
 export class Compilation {
   /** Steps of the lambda, or of the formula, that is being compiled. */
   private cost = 0;

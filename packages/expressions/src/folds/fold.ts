@@ -39,7 +39,7 @@ export class Fold {
     else this.attempt(() => (this.isCertain = this.reduction.addPiece(made.value)));
   }
 
-  /** What the aggregate answers for all elements so far. */
+  /** Answer of the aggregate for all elements so far. */
   outcome(): FormulaOutcome {
     const value = this.attempt(() => this.reduction.result());
     return this.failure === undefined ? { ok: true, value } : { ok: false, problem: this.failure };

@@ -10,7 +10,7 @@ import { foldings } from './foldings';
 /** A call whose list may be given piece by piece: `sum($orders, 'total')`, `count(filter($orders, o => o.open))`. */
 export interface FoldableCall {
   readonly call: CallNode;
-  /** What the call aggregates: a name that begins with `$`, and that it mentions nowhere else. */
+  /** Name that the call aggregates: it that begins with `$`, and that it mentions nowhere else. */
   readonly source: NameNode;
   /** `now`: epoch ms, what `now()` answers. */
   readonly begin: (now: number) => Fold;

@@ -17,7 +17,7 @@ export interface CallParts {
   readonly list: FormulaNode;
   /** A lambda, or a selector in quotes. */
   readonly selector: FormulaNode | undefined;
-  /** Of the formula in which the call stands. */
+  /** Text of the formula that has the call. */
   readonly text: string;
 }
 

@@ -9,7 +9,7 @@ export interface ArgumentCount {
   readonly maximum: number;
 }
 
-/** What is wrong with the number of arguments, or undefined. */
+/** Fault of the number of arguments, or undefined. */
 export const faultOfCount = (name: string, given: number, { minimum, maximum }: ArgumentCount): string | undefined => {
   if (given >= minimum && given <= maximum) return undefined;
   const counts = minimum === maximum ? String(minimum) : `${minimum} to ${maximum}`;

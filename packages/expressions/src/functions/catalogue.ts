@@ -24,7 +24,7 @@ const byName: ReadonlyMap<string, FunctionDefinition> = new Map(
 /** The function of the catalogue that has a name. */
 export const functionNamed = (name: string): FunctionDefinition | undefined => byName.get(name);
 
-/** What every formula may call, sorted by name, with an example each. */
+/** Functions that every formula may call, sorted by name, with an example each. */
 export const formulaFunctions: readonly FunctionEntry[] = Object.freeze(
   definitions.map((definition) => Object.freeze(definition.entry)).sort((a, b) => (a.name < b.name ? -1 : 1)),
 );

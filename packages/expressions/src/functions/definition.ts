@@ -6,7 +6,7 @@ import { type ArgumentForm, type Parameter } from './parameters';
 
 export type FunctionGroup = 'number' | 'string' | 'list' | 'date' | 'logic';
 
-/** What the documentation says about a function of the catalogue. */
+/** Documentation of a function of the catalogue. */
 export interface FunctionEntry {
   readonly name: string;
   readonly group: FunctionGroup;
@@ -49,7 +49,7 @@ export interface FunctionDefinition {
   readonly build: (site: CallSite, given: readonly Evaluate[]) => Evaluate;
 }
 
-/** What is written about every function. */
+/** Description of a function. */
 export interface Description {
   readonly name: string;
   readonly group: FunctionGroup;

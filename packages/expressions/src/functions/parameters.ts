@@ -4,8 +4,8 @@ import { type Pattern } from '../text/pattern';
 import { type CallSite } from './call-site';
 
 /**
- * What an argument is before the formula runs: a value; a lambda (or a selector in quotes, a formula over the fields of one
- * element); or a regular expression, written as a string in the formula itself.
+ * Form of an argument before the formula runs: a value; a lambda (or a selector in quotes, a formula over the fields of one element); or a regular
+ * expression, written as a string in the formula itself.
  */
 export type ArgumentForm = 'value' | 'lambda' | 'pattern';
 

@@ -1,10 +1,10 @@
 import { describeKind } from '../values/kind';
 import { type CallSite } from './call-site';
 
-/** What makes one value of many, which it may be given piece by piece. Faults name the place of a value among all of them. */
+/** Reduction of many values to one; they may be given piece by piece. Faults name the place of a value among all of them. */
 export interface Reduction {
   add(values: readonly unknown[]): void;
-  /** Of all values so far. */
+  /** Result for all values so far. */
   result(): unknown;
 }
 

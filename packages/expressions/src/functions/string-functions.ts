@@ -51,7 +51,7 @@ const comparable = (site: CallSite, run: Run, text: string): true => {
 /** The string without white space at its ends, unless it is too long to be a number anyway. */
 const trimShort = (text: string): string => (text.length <= LONGEST_NUMBER ? text.trim() : text);
 
-/** What makes a string so many code points long, out of repetitions of a filling. */
+/** Filling that makes a string a given number of code points long. */
 const filling = (site: CallSite, run: Run, text: string, length: number, fill: string): string => {
   if (fill === '') return site.fail('out_of_range', 'the filling must not be empty', 2);
   run.chargeText(text, site.node);
@@ -235,7 +235,7 @@ export const stringFunctions = [
   }),
 ];
 
-/** At most so many parts, cut in linear time. */
+/** At most the given number of parts, cut in linear time. */
 const splitText = (text: string, separator: string, most: number): string[] => {
   if (separator === '') return charactersOf(text, most);
   const find = finderOf(separator);

@@ -20,7 +20,7 @@ export const defaultFormulaBudget: FormulaBudget = Object.freeze({
   callDepth: 64,
 });
 
-/** What the runs of one evaluation may take together, however many they are. */
+/** Bounds of all runs of one evaluation together. */
 export interface FormulaAllowanceSize {
   readonly steps: number;
   readonly textLength: number;

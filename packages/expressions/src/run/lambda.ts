@@ -2,7 +2,7 @@ import { type Place } from '../syntax/nodes';
 import { type Evaluate, type Run } from './run';
 import { relocateFault } from './relocate-fault';
 
-/** What a list function applies to each element: a lambda, or a selector in quotes. Lives only as an argument. */
+/** Function that a list function applies to each element: a lambda, or a selector in quotes. Lives only as an argument. */
 export interface Lambda {
   readonly apply: (run: Run, item: unknown) => unknown;
   /** Whether it is a selector that only names a field of the element. */
@@ -10,7 +10,7 @@ export interface Lambda {
 }
 
 export interface LambdaParts {
-  /** Where the variable, or the element, lives in `Run.locals`. */
+  /** Index of the variable, or the element, in `Run.locals`. */
   readonly slot: number;
   readonly body: Evaluate;
   /** Steps of one application. */

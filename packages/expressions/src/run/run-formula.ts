@@ -8,7 +8,7 @@ export type FormulaOutcome =
   | {
       readonly ok: false;
       readonly problem: FormulaProblem;
-      /** What the host threw, where the problem is `host_failure`; for logs, not for clients. */
+      /** Error of the host, if the problem is `host_failure`; for logs, not for clients. */
       readonly cause?: unknown;
     };
 

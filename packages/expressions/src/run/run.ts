@@ -17,7 +17,7 @@ export interface CompiledFormula {
   readonly depth: number;
   /** Variables of lambdas that are alive at once. @internal */
   readonly slots: number;
-  /** What it costs to compile all regular expressions in it, in instructions. */
+  /** Cost of compiling all regular expressions in it, in instructions. */
   readonly patternWeight: number;
 }
 
@@ -38,7 +38,7 @@ export interface HostFunction {
   readonly call: (values: readonly unknown[]) => unknown;
 }
 
-/** Where names get their values. */
+/** Values of names. */
 export interface FormulaScope {
   /**
    * The value of a whole key, which may be dotted or begin with `$`; undefined where there is none. Values are JSON values, which

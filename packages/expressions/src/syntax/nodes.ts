@@ -1,4 +1,4 @@
-/** Where something stands in the text of a formula. */
+/** Place in the text of a formula. */
 export interface Place {
   /** UTF-16 units from 0. */
   readonly position: number;

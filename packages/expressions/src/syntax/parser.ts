@@ -41,7 +41,7 @@ const CONSTANTS: ReadonlyMap<string, boolean | null> = new Map<string, boolean |
 class Parser {
   private readonly scanner: Scanner;
   private token: Token;
-  /** Where the last token that was taken ends. */
+  /** End of the last token that was taken. */
   private end = 0;
   private recursion = 0;
   private nodes = 0;
@@ -205,7 +205,7 @@ class Parser {
     );
   }
 
-  /** What stands between an opening bracket, already taken, and its closing one; a comma may trail nothing. */
+  /** Elements between an opening bracket, already taken, and its closing one; a trailing comma is refused. */
   private separated(closing: ')' | ']', parseOne: () => FormulaNode): readonly FormulaNode[] {
     const items: FormulaNode[] = [];
     if (!this.isSymbol(closing)) {

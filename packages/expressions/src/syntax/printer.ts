@@ -59,7 +59,7 @@ const spellBinary = ({ operator, left, right }: FormulaNode & { kind: 'binary' }
 const spellConditional = ({ test, yes, no }: FormulaNode & { kind: 'conditional' }): string =>
   `${print(test, precedence.or)} ? ${print(yes, precedence.conditional)} : ${print(no, precedence.conditional)}`;
 
-/** What stands before a dot: a name would take the member as a part of itself, and a number would take the dot. */
+/** Prints the object before a dot: a name would take the member as a part of itself, and a number would take the dot. */
 const printObject = (object: FormulaNode): string => {
   const takesTheDot = object.kind === 'name' || (object.kind === 'literal' && typeof object.value === 'number');
   return takesTheDot ? `(${printNode(object)})` : print(object, precedence.postfix);

@@ -17,7 +17,7 @@ const SPACE = /\s*/uy;
 const WORD = /\$?[\p{L}_][\p{L}\p{M}\p{N}_]*/uy;
 const NUMBER = /(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?/y;
 const SYMBOL = /===|!==|\*\*|<=|>=|<>|==|!=|=>|&&|\|\||[-+*/%<>=!?:.,()[\]]/y;
-/** What must not follow a number without something between. */
+/** Characters that must not follow a number directly. */
 const NUMBER_RUNS_ON = /[\p{L}\p{N}_$]|\.\d/uy;
 
 const HINTS: Readonly<Record<string, string>> = {

@@ -1,4 +1,4 @@
-/** What a compiled pattern remembers of the texts that it has read: the states of its automaton, which it builds while it reads. */
+/** Memory of a compiled pattern of the texts that it has read: the states of its automaton, which it builds while it reads. */
 export interface PatternStates {
   /** Bytes that all states may take, by the count of the library; about half of what the heap holds. */
   readonly maxMem: number;

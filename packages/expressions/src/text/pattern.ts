@@ -6,7 +6,7 @@ import { patternMemory } from './pattern-memory';
 export interface Pattern {
   /** Instructions of its program: what one character costs at most. */
   readonly size: number;
-  /** What it costs to compile, in instructions: classes of Unicode cost more than one. */
+  /** Cost of compiling it, in instructions: classes of Unicode cost more than one. */
   readonly weight: number;
   /** Whether some part of the text matches; `^` and `$` tie it to the ends. */
   readonly test: (text: string) => boolean;
@@ -42,7 +42,7 @@ const tester = (compiled: RE2JS): Pattern['test'] => {
   };
 };
 
-/** What is refused before it is compiled, because compiling it is what takes long. */
+/** Patterns that are refused before compilation, because compiling them takes long. */
 const tooLarge = (source: string): string | undefined => {
   if (source.length > formulaLimits.patternLength) return `it has more than ${formulaLimits.patternLength} characters`;
   const repetitions = repetitionsIn(source);

@@ -7,7 +7,7 @@ import { describeKind } from './kind';
 /** Longer names are cut in messages. */
 const LONGEST = 60;
 
-/** What an operand is called in a message: a name by itself, all else as "this value"; never its content. */
+/** Name of an operand in a message: a name by itself, all else as "this value"; never its content. */
 export const describeOperand = (node: FormulaNode): string => {
   if (node.kind !== 'name') return 'this value';
   const text = printNode(node);

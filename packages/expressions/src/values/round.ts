@@ -1,4 +1,4 @@
-/** Up to here, and with so many digits, a scaled number is exact enough to tell on which side of a half it lies. */
+/** Up to this number and this many digits, a scaled number is exact enough to tell on which side of a half it lies. */
 const QUICK_LIMIT = 1e9;
 const QUICK_DIGITS = 6;
 const NEAR_HALF = 1e-3;
@@ -24,7 +24,7 @@ const roundQuickly = (magnitude: number, digits: number): number | undefined => 
 
 const roundDecimal = (magnitude: number, digits: number): number => {
   const rounded = shiftPoint(Math.round(shiftPoint(magnitude, digits)), -digits);
-  // Shifted by so many digits, or rounded up, the largest numbers are no numbers any more; they have no digits behind the point to lose.
+  // Shifted by this many digits, or rounded up, the largest numbers are no numbers any more; they have no digits behind the point to lose.
   return Number.isFinite(rounded) ? rounded : magnitude;
 };
 

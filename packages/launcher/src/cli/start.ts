@@ -15,7 +15,7 @@ import { localPaths, type LocalPaths } from '../paths';
 import { openServiceLogs } from '../service-logs';
 import { welcome } from '../welcome';
 
-/** What has been started so far, newest last; stopping goes backwards. */
+/** Parts that have been started so far, newest last; they are stopped backwards. */
 interface Opened {
   readonly what: string;
   readonly close: () => Promise<void> | void;

@@ -1,10 +1,10 @@
-/** Where the servers of a fleet are. */
+/** Addresses of the servers of a fleet. */
 export interface ServerAddresses {
   readonly databaseUrl: string;
   readonly cacheUrl: string;
   /** Comma-separated host:port. */
   readonly mqBrokers: string;
-  /** What the brokers ask for, by SCRAM-SHA-256; undefined where they let anybody in. */
+  /** Login of the brokers, by SCRAM-SHA-256; undefined if they ask for none. */
   readonly brokerLogin?: { readonly username: string; readonly password: string } | undefined;
 }
 
@@ -13,7 +13,7 @@ export interface FleetNames {
   readonly cachePrefix: string;
 }
 
-/** What every service is told through its environment. */
+/** Environment of every service. */
 export const serviceEnvironment = (
   addresses: ServerAddresses,
   names: FleetNames,

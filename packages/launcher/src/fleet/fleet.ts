@@ -41,14 +41,14 @@ export interface Fleet {
   stop(): Promise<void>;
 }
 
-/** Started and awaited together, stopped in this order: whoever admits work goes before whoever does it. */
+/** Started and awaited together, stopped in this order: services that admit work stop before those that do it. */
 const SERVICES: readonly ServiceName[] = ['hps-gateway', 'objects-api', 'contexts-api', 'solve-worker'];
 const INGRESS_DRAIN_MS = 1_000;
 const SERVICE_STOP_MS = 3_500;
 
 export const startFleet = async (options: FleetOptions): Promise<Fleet> => {
   const replicas = new Map<ServiceName, Replicas>();
-  // Of this start alone: services are started with it, and those that an engineer adds read it from the connection file.
+  // A secret of this start: services are started with it, and those that an engineer adds read it from the connection file.
   const proxySecret = randomBytes(32).toString('base64url');
   const ingress = await startIngress({
     proxySecret,

@@ -74,8 +74,8 @@ export const startServiceProcess = (options: ServiceProcessOptions): ServiceProc
 };
 
 /**
- * What every service's Node is given: names of TypeScript in stacks, and room for young objects (MiB, three times of it at most), because
- * under load the default of 16 is collected so often that what is still in flight is copied many times.
+ * Arguments of every service's Node: names of TypeScript in stacks, and room for young objects (MiB, three times of it at most), because under load
+ * the default of 16 is collected so often that what is still in flight is copied many times.
  */
 const NODE_ARGUMENTS = ['--enable-source-maps', '--max-semi-space-size=32'];
 

@@ -15,9 +15,9 @@ export interface IngressOptions {
   readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;
-  /** Where a service can be reached now, or undefined while it is down. */
+  /** Current address of a service, or undefined while it is down. */
   readonly urlOf: (service: ServiceName) => string | undefined;
-  /** What services know the ingress by, and believe what it says of its clients: PROXY_SECRET. */
+  /** Secret that proves the ingress to services, so that they believe what it says of its clients: PROXY_SECRET. */
   readonly proxySecret: string;
 }
 

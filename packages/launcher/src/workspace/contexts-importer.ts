@@ -2,7 +2,7 @@ import { LaunchError } from '../launch-error';
 import { type Importer, isObject } from './importer';
 import { type WorkspaceClient } from './workspace-client';
 
-/** What the API answers of a context, as far as an import needs it. */
+/** The part of the API's answer about a context that an import needs. */
 interface KnownContext {
   readonly id: string;
 }

@@ -4,7 +4,7 @@ import { type WorkspaceFile } from './workspace-files';
 /** How the files of one folder become assets of a workspace. */
 export interface Importer {
   readonly folder: string;
-  /** What is wrong with a file before anything is sent; undefined where nothing is. */
+  /** Fault of a file, found before anything is sent; undefined if there is none. */
   readonly faultOf: (content: WorkspaceFile['content']) => string | undefined;
   /** Writes the assets of one file, by the names and ids in it, so that doing so again makes no second one. Answers what was written, in words. */
   readonly write: (client: WorkspaceClient, content: WorkspaceFile['content']) => Promise<string>;

@@ -6,7 +6,7 @@ export interface WorkspaceClient {
   send(method: 'GET' | 'POST' | 'PUT', path: string, body?: object): Promise<unknown>;
 }
 
-/** Where a workspace is, and a key that may write it. */
+/** Address of a workspace, and a key that may write it. */
 export interface WorkspaceAddress {
   readonly baseUrl: string;
   readonly apiKey: string;

@@ -22,9 +22,9 @@ const copiesIn = (brokers: number): { readonly copies: number; readonly inSync: 
   return { copies, inSync: copies < MOST_COPIES ? 1 : 2 };
 };
 
-/** Who may reach a broker, and how. */
+/** Listeners of a broker. */
 export interface BrokerListeners {
-  /** Where given, every listener asks for this account, that of the controllers too; else anybody on the machine may connect. */
+  /** If given, every listener asks for this account, that of the controllers too; otherwise anybody on the machine may connect. */
   readonly login?: BrokerAccess | undefined;
   /** Further listeners, for tests. */
   readonly secure?: SecureListeners | undefined;

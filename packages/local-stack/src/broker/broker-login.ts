@@ -4,7 +4,7 @@ const SECURITY = 'org.apache.kafka.common.security';
 
 /**
  * Lines of `server.properties` that make the listener of clients and that of controllers ask for an account. Clients log in by SCRAM. PLAIN serves
- * whoever finds the account in these lines: the broker itself towards its controller, and the probe that waits for the broker.
+ * clients that find the account in these lines: the broker itself towards its controller, and the probe that waits for the broker.
  */
 export const loginProperties = ({ username, password }: BrokerAccess): Readonly<Record<string, string>> => {
   const account = `required username="${username}" password="${password}"`;

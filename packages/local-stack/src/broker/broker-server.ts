@@ -105,7 +105,7 @@ const javaEnvironment = (): NodeJS.ProcessEnv => ({
   LC_ALL: process.platform === 'darwin' ? 'en_US.UTF-8' : 'C.UTF-8',
 });
 
-/** What `formatted` says besides the cluster id where clients log in: the account lies in the data. */
+/** Second word of the file `formatted` if clients log in: the account is stored in the data. */
 const WITH_ACCOUNT = 'account';
 
 /**

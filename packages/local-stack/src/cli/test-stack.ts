@@ -49,7 +49,7 @@ const printProgress = ({ server, message, elapsedMs }: StackProgress): void => {
   process.stderr.write(`  ${server}: ${message} (${(elapsedMs / 1000).toFixed(1)} s)\n`);
 };
 
-/** Renamed into place: whoever sees the file sees all of it. */
+/** Renamed into place: a visible file is complete. */
 const writeAddresses = (path: string, { databaseUrl, cacheUrl, mqBrokers }: RunningStack): void => {
   const addresses: TestStackAddresses = { databaseUrl, cacheUrl, mqBrokers };
   writeFileSync(`${path}.partial`, JSON.stringify(addresses), { mode: 0o600 });

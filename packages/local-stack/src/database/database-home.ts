@@ -35,7 +35,7 @@ const openOwnDirectory = (directory: string): void => {
 };
 
 const prepareOutside = (outside: string, locationsFile: string): void => {
-  // What an earlier checkout at the same path left behind is not this one's data.
+  // Data of an earlier checkout at the same path does not belong to this one.
   if (!existsSync(locationsFile)) rmSync(outside, { recursive: true, force: true });
   mkdirSync(outside, { recursive: true, mode: 0o711 });
   const status = lstatSync(outside);

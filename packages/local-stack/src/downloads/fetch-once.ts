@@ -55,7 +55,7 @@ const fill = async (fetch: Fetch, target: string): Promise<void> => {
   }
 };
 
-/** What a process that was killed had begun; nobody else fills this folder while we hold its lock. */
+/** Removes the remains of a killed process; nobody else fills this folder while we hold its lock. */
 const removeAbandoned = ({ downloads, name }: Fetch): void => {
   for (const entry of readdirSync(downloads)) {
     if (entry.startsWith(`${name}${PARTIAL}`)) rmSync(join(downloads, entry), { recursive: true, force: true });

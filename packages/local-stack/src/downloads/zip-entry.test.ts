@@ -5,7 +5,7 @@ interface Packed {
   readonly name: string;
   readonly content: Buffer;
   readonly method?: 0 | 8 | 12;
-  /** What the directory says of the length, where that is a lie. */
+  /** A false length for the directory. */
   readonly claimedLength?: number;
 }
 

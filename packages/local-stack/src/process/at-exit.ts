@@ -1,4 +1,4 @@
-/** What is still to be done when this process ends, newest last; one listener however many servers and stacks there are. */
+/** Actions at the end of this process, newest last; one listener serves all servers and stacks. */
 const actions = new Set<() => void>();
 
 /** Has the action done, synchronously, when this process ends by itself or by `process.exit`. Returns what takes it back. */

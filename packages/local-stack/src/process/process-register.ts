@@ -5,7 +5,7 @@ import { identityOf, isSameProcess } from './process-table';
 import { killTree } from './process-tree';
 import { sendSignal } from './send-signal';
 
-/** A server process as it is written down, so that whoever comes later can end it. */
+/** The record of a server process, so that a later start can end it. */
 export interface RegisteredProcess {
   readonly pid: number;
   readonly identity: string;

@@ -1,8 +1,8 @@
-/** Where an operating system tells about its processes. */
+/** Source of an operating system's data about processes. */
 export interface ProcessSource {
   /**
-   * What distinguishes a process from a later one with the same id: when it began; without spaces. Undefined when no such
-   * process lives; one that has ended and only waits to be collected does not live.
+   * Time at which a process began, without spaces: it distinguishes the process from a later one with the same id. Undefined when no such process
+   * lives; one that has ended and only waits to be collected does not live.
    */
   identityOf(pid: number): string | undefined;
   /** The parent of each process. */

@@ -3,7 +3,7 @@ import type { ProcessSource } from './process-source';
 
 const DEADLINE_MS = 2_000;
 
-/** What every Unix can tell; a process is known by the second in which it began. */
+/** Data of `ps`, which every Unix has; a process is identified by the second in which it began. */
 export const psProgram: ProcessSource = {
   identityOf: (pid) => {
     const [state = '', ...start] = (ps(['-o', 'stat=', '-o', 'lstart=', '-p', String(pid)]) ?? '').split(/\s+/);

@@ -11,7 +11,7 @@ import { abortedError, lastLines } from './run-program';
 import { sendSignal } from './send-signal';
 import type { ServerRecipe } from './server-recipe';
 
-/** What a server's processes are watched with. */
+/** Means to watch a server's processes. */
 export interface ServerWatch {
   readonly register: ProcessRegister;
   /** Gives up a start that is under way, and refuses later ones. */
@@ -24,7 +24,7 @@ export interface ServerRun {
   readonly pid: number;
   /** Resolves when the process has ended, whatever ended it. */
   readonly ended: Promise<void>;
-  /** Set by whoever ends it, so that the end is no surprise. */
+  /** Set by the code that ends it, so that the end is expected. */
   isEndExpected: boolean;
   hasEnded: boolean;
   /** Exit code or signal, once it has ended. */
@@ -54,7 +54,7 @@ export const launchServer = async (recipe: ServerRecipe, watch: ServerWatch): Pr
     throw new StackError('start_failed', `${recipe.command} could not be executed: ${cause.message}.`, { cause });
   }
   watch.register.add(pid, recipe.stopSignal);
-  // Where asking does not suffice the watchdog uses force.
+  // If a signal does not suffice, the watchdog kills the process.
   const forgetExit = atExit(() => sendSignal(pid, recipe.stopSignal));
   const ended = new Promise<void>((resolve) => {
     child.once('exit', (exitCode, signal) => {

@@ -2,14 +2,14 @@ import { type InvalidationKind } from '@decision/contracts';
 import { type Database } from '../connection/database';
 import { query, type Transaction } from '../connection/query';
 
-/** What a change tells every process once it is committed. */
+/** Announcement of a change, sent to every process once the change is committed. */
 export interface OwedAnnouncement {
   readonly kind: InvalidationKind;
   /** Cache keys that no longer hold the truth. */
   readonly keys: readonly string[];
 }
 
-/** An announcement that somebody owes still. */
+/** An announcement that has not been made yet. */
 export interface StoredAnnouncement extends OwedAnnouncement {
   readonly id: string;
   readonly workspaceId: string;
@@ -37,8 +37,8 @@ export const oweAnnouncement = async (transaction: Transaction, { kind, keys }: 
 };
 
 /**
- * Takes up announcements that have been owed for at least `minAgeMs`, of all workspaces, the oldest first. What is taken is not taken again
- * for as long, by whomever; what is not finished by then is.
+ * Takes up announcements that have been owed for at least `minAgeMs`, of all workspaces, the oldest first. An announcement that is taken up is not
+ * taken up again for as long; one that is not finished by then is.
  */
 export const takeAnnouncements = async (
   database: Pick<Database, 'lookUp'>,

@@ -32,8 +32,8 @@ export interface Change {
   readonly userGroups?: readonly string[];
   /** Groups of another thing that the change names, such as the context that one is related to: only who sees both reads of it. Default: no other thing. */
   readonly otherGroups?: readonly string[];
-  /** What it was; absent where it was not there. */
+  /** State before the change; absent if there was none. */
   readonly before?: object | null | undefined;
-  /** What it is; absent where it is gone. With both given only fields that differ are stored. */
+  /** State after the change; absent if there is none. With both given only fields that differ are stored. */
   readonly after?: object | null | undefined;
 }

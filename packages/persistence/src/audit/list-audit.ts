@@ -8,7 +8,7 @@ export interface AuditEntry {
   readonly createdAt: string;
   /** Id of the API key, or the name of another actor; null where none was known. */
   readonly actor: string | null;
-  /** What the key was called then. */
+  /** Name of the key at that time. */
   readonly actorName: string | null;
   readonly address: string | null;
   readonly requestId: string | null;

@@ -1,4 +1,4 @@
-/** What stands where a secret was. */
+/** Replacement of a secret. */
 export const HIDDEN = '[hidden]';
 
 /** Names under which secrets are kept, in whatever case and with whatever between the words. */

@@ -22,7 +22,7 @@ export interface StoredChange {
   readonly after: string | null;
 }
 
-/** What is written down of a change: only fields that differ, without secrets, none of them large. */
+/** The stored form of a change: only fields that differ, without secrets, none of them large. */
 export const toStoredChange = ({ before, after, ...change }: Change): StoredChange => {
   const [was, is] = [fieldsOf(before), fieldsOf(after)];
   const names = was && is ? differing(was, is) : undefined;

@@ -3,7 +3,7 @@ import { ServiceError } from '@decision/contracts';
 import { checkDatabase, checkServer } from '../migrations/check-database';
 import { migrate } from '../migrations/migrate';
 
-/** What an operator sees; each line ends with a line break. */
+/** Output for operators; each line ends with a line break. */
 export type Print = (line: string) => void;
 
 /**

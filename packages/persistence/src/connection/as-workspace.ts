@@ -9,7 +9,7 @@ export const asWorkspace = async <T>(transaction: Transaction, work: () => Promi
   const [{ groups } = { groups: '*' }] = await query<{ groups: string }>(transaction, CURRENT);
   if (groups === '*') return work();
   await query(transaction, CLAIM, { groups: '*' });
-  // Where the work fails, its transaction has ended, or a savepoint takes the claim back with everything else.
+  // If the work fails, the end of its transaction, or a savepoint, takes the claim back with everything else.
   const result = await work();
   await query(transaction, CLAIM, { groups });
   return result;

@@ -4,8 +4,8 @@ import { type DatabaseError } from 'pg';
 const DATA_EXCEPTION = '22';
 
 /**
- * What may be logged of an error that the server reported: where it happened, never the values that caused it. The server's own
- * error quotes rows in its detail.
+ * The part of a server's error that may be logged: where it happened, never the values that caused it. The server's own error quotes rows in its
+ * detail.
  */
 export class DatabaseFault extends Error {
   override readonly name = 'DatabaseFault';

@@ -4,7 +4,7 @@ export interface DatabaseSettings {
   readonly url: string;
   /** Connections at most; default 10. */
   readonly poolMax?: number;
-  /** What the server's own lists of sessions call this process. */
+  /** Name of this process in the server's lists of sessions. */
   readonly applicationName: string;
   /** After which the server ends a statement, ms; default 10,000. Waiting for a row lock ends after half of it. */
   readonly statementTimeoutMs?: number;

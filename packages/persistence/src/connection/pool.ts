@@ -10,7 +10,7 @@ import { breaksConnection } from './translate-error';
 const MAX_WAITING = 1_000;
 /** How long the driver waits for an answer beyond the server's own limit, ms: a server that hangs never says so. */
 const READ_TIMEOUT_MARGIN_MS = 2_000;
-/** A connection that nobody needed for so long is closed, ms. */
+/** A connection that was idle for this long is closed, ms. */
 const IDLE_TIMEOUT_MS = 30_000;
 const CLOSE_TIMEOUT_MS = 10_000;
 
@@ -25,7 +25,7 @@ export interface Pool {
   close(): Promise<void>;
 }
 
-/** What the query builder hides behind `any`: its own pool of driver connections. */
+/** The part that the query builder types as `any`: its own pool of driver connections. */
 interface PoolClient {
   acquireConnection(): Promise<Client>;
   releaseConnection(connection: Client): Promise<void>;

@@ -2,7 +2,7 @@ import { type Bindings } from './bind-names';
 
 export type { Bindings } from './bind-names';
 
-/** What runs a statement: a transaction, or a connection outside of one. */
+/** Runner of statements: a transaction, or a connection outside of one. */
 export interface StatementRunner {
   raw<Result = { readonly rows: unknown[] }>(sql: string, bindings?: Bindings): Promise<Result>;
 }

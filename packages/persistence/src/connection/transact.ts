@@ -34,7 +34,7 @@ export const transact = async <T>(
     running.hasEnded = true;
     // Before the rollback, which would wait for the same silence again.
     const isGone = pool.discardIfBroken(connection, error);
-    // What went wrong first counts; a rollback that fails too says less.
+    // The first error counts; an error of the rollback says less.
     if (!isGone) await connection.query('rollback').catch(() => pool.discard(connection));
     throw error;
   }

@@ -48,10 +48,10 @@ const BY_SQL_STATE: Readonly<Record<string, Translation>> = {
   '58': UNREACHABLE,
 };
 
-/** Where the server raises a write that a row-security policy, or the trigger over user groups, refuses. */
+/** Routines of the server that refuse a write for a row-security policy, or for the trigger over user groups. */
 const ROW_SECURITY_ROUTINES = new Set(['ExecWithCheckOptions', 'exec_stmt_raise']);
 
-/** Where a migration changed what a prepared statement answers, its connection refuses it from then on. */
+/** After a migration that changes the answer of a prepared statement, its connection refuses the statement. */
 const isOutdatedPlan = ({ code, routine }: DatabaseError): boolean =>
   code === '0A000' && routine === 'RevalidateCachedQuery';
 
@@ -98,9 +98,9 @@ const ofOtherError = (error: AnyError): Translation | undefined => {
 const withoutStatement = (message: string): string => message.slice(message.lastIndexOf(' - ') + 1).replace(/^- /, '');
 
 /**
- * What a failure of the database means to a caller: `database_unavailable` where the same request can succeed later,
- * `invalid_request` where the values cannot be stored, `forbidden` where row security refuses a write, else `internal_error`.
- * Anything that is no failure of the database is answered as it came.
+ * Error of a caller for a failure of the database: `database_unavailable` where the same request can succeed later, `invalid_request` where the
+ * values cannot be stored, `forbidden` where row security refuses a write, else `internal_error`. Anything that is no failure of the database is
+ * answered as it came.
  */
 export const translateError = (error: unknown): unknown => {
   if (!isError(error) || error instanceof ServiceError) return error;

@@ -61,7 +61,7 @@ const toBoundRule = ({ id, slug, name, published, selector, version_id }: BoundR
   versionId: version_id,
 });
 
-/** What names the definition of a context that is in force now: little, and always read in one statement. */
+/** Identification of the definition of a context that is in force now: small, and always read in one statement. */
 export interface ContextInForce {
   readonly id: string;
   /** Counts the changes of the definitions of the workspace, as `findContextRevision` does. */
@@ -105,7 +105,7 @@ const INTERFACE = /* sql */ `
   select definition -> 'requestSchema' as request, definition -> 'responseSchema' as response
   from rule_versions where id = cast(:id as uuid)`;
 
-/** What a published version reads and answers, which never changes; undefined where it is not visible. */
+/** Inputs and outputs of a published version, which never change; undefined where it is not visible. */
 export const loadRuleInterface = async (
   transaction: Transaction,
   versionId: string,

@@ -22,9 +22,7 @@ const STATUS = /* sql */ `
 
 const OUTCOMES: Readonly<Record<string, CommitOutcome>> = { aborted: 'rolled_back', 'in progress': 'under_way' };
 
-/**
- * What became of the transaction that wrote these rows of a context, where nobody was told. The rows are of one transaction, and one at least.
- */
+/** Outcome of the transaction that wrote these rows of a context, after its answer was lost. The rows are of one transaction, and one at least. */
 export const findCommitOutcome = async (
   transaction: Transaction,
   contextId: string,

@@ -14,7 +14,7 @@ export interface HeldInstances {
 export const FENCED =
   'i.operation_id = cast(:operation as uuid) and i.fence = cast(cast(:fences as jsonb) ->> i.instance_id as bigint)';
 
-/** What {@link FENCED} and the statements around it ask for. */
+/** Bindings of {@link FENCED} and the statements around it. */
 export const heldBindings = ({ operationId, takeovers, fences }: HeldInstances) => ({
   operation: operationId,
   takeovers,

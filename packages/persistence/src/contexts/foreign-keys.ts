@@ -82,7 +82,7 @@ const HOLDERS = /* sql */ `
   order by i.instance_id limit :limit
   for no key update of i`;
 
-/** What an instance holds of a foreign key; null: nothing. */
+/** Value of a foreign key in an instance; null: none. */
 export interface ForeignKeyHolder {
   readonly instanceId: string;
   readonly value: unknown;

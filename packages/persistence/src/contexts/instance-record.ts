@@ -6,7 +6,7 @@ export type StoredExecutions = Readonly<Record<string, ExecutionRecord>>;
 
 /** How far those who read an instance have been told of its facts (C115). */
 export interface ReaderPass {
-  /** Of the facts that are being told. */
+  /** Fingerprint of the facts about which readers are told. */
   readonly fingerprint: string;
   /** Whether everybody has been told. */
   readonly done: boolean;
@@ -15,7 +15,7 @@ export interface ReaderPass {
   readonly after?: string;
 }
 
-/** What an instance is, apart from when it was written. Times are ISO 8601 UTC with milliseconds. */
+/** State of an instance, without the times of its writes. Times are ISO 8601 UTC with milliseconds. */
 export interface InstanceState {
   readonly instanceId: string;
   readonly facts: StoredFacts;
@@ -55,7 +55,7 @@ export const stateColumns = 'i.instance_id, i.facts, i.derived, i.executions, i.
 /** Select list of an {@link InstanceRow}, from `context_instances i`. */
 export const instanceColumns = `${stateColumns}, i.created_at, i.updated_at`;
 
-/** What has not expired by the clock of the database (C106). */
+/** Condition of instances that have not expired by the clock of the database (C106). */
 export const alive = '(i.expires_at is null or i.expires_at > clock_timestamp())';
 
 /** Limits a table of instances to the ids of the statement, beside a join with them, so that the index can be asked for those alone. */

@@ -38,13 +38,13 @@ export const takeOverOperations = async (
   }));
 };
 
-/** What one step deletes at most: each step is a transaction of its own, and a short one. */
+/** Bounds of one step of a deletion: each step is a transaction of its own, and a short one. */
 export interface StepBounds {
   /** Instances, or other rows where a step deletes those. */
   readonly rows: number;
   /** Entries of history that a step deletes beside instances. */
   readonly history: number;
-  /** Of the values of those rows, as they are stored. The first row may be larger. */
+  /** Bytes of the stored values of those rows. The first row may be larger. */
   readonly bytes: number;
 }
 
@@ -74,7 +74,7 @@ const REMOVE = /* sql */ `select * from remove_context_step(cast(:rows as intege
 /** How far the removal of a deleted context has come: rows that are gone altogether. */
 export interface ContextRemoval {
   readonly contextId: string;
-  /** Of the context before it was deleted. */
+  /** Slug of the context before it was deleted. */
   readonly slug: string;
   readonly history: number;
   readonly links: number;

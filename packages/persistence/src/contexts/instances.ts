@@ -76,7 +76,7 @@ export const listInstances = async (
 };
 
 const LAST_CHARACTER = 0x10ffff;
-/** No id has so many characters that take two UTF-16 units each. */
+/** No id has this many characters that take two UTF-16 units each. */
 const BEHIND_ALL_IDS = String.fromCodePoint(LAST_CHARACTER).repeat(contextLimits.instanceIdLength);
 
 /** The first text, in the order of bytes, behind all ids that begin with a prefix: a range of the index, whatever the planner knows of the prefix. */
@@ -147,7 +147,7 @@ export interface PassOfVersion {
   readonly pass: ReaderPass;
 }
 
-/** Notes how far the readers of instances have been told (C115); an instance that was written meanwhile is left to whoever wrote it. */
+/** Notes how far the readers of instances have been told (C115); an instance that was written meanwhile is left to its writer. */
 export const saveReaderPasses = async (
   transaction: Transaction,
   contextId: string,

@@ -59,7 +59,7 @@ export interface LinkQuery {
   readonly limit: number;
 }
 
-/** What the foreign keys of these instances name or named before, by instance, in order; `after` is the last one of the page before. */
+/** Ids that foreign keys of these instances name or named before, by instance, in order; `after` is the last one of the page before. */
 export const findLinkTargets = async (
   transaction: Transaction,
   { contextId, fact, instanceIds, after, limit }: LinkQuery & { readonly after: LinkEnds | undefined },

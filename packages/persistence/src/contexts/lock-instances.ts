@@ -8,7 +8,7 @@ export interface LockedInstance extends InstanceState {
   readonly isNew: boolean;
   /** Whether an operation holds it. */
   readonly isBusy: boolean;
-  /** Whether somebody waits for it who came first. */
+  /** Whether an earlier operation waits for it. */
   readonly isQueued: boolean;
 }
 
@@ -54,7 +54,7 @@ const FORGET = [
 ];
 const IS_READ = /* sql */ `select context_is_read(cast(:context as uuid)) as is_read`;
 
-/** How long whoever submits an expired instance again has to tell those who read the former one, ms: as long as requests may run. */
+/** How long a submission of an expired instance has to tell the readers of the former one, ms: as long as requests may run. */
 const TELL_LEASE_MS = 300_000;
 
 interface LockedRow extends StateRow {

@@ -7,18 +7,18 @@ export interface WantedFact {
   readonly defaultValue: unknown;
 }
 
-/** Of which instances related ones are wanted, and what of those. */
+/** Selection of instances, and of the related data to read. */
 export interface RelatedPiecesQuery {
   /** The context of the related instances, which hold the foreign key. */
   readonly contextId: string;
   readonly foreignKeyFact: string;
-  /** What foreign keys name. Distinct. */
+  /** Ids that foreign keys name. Distinct. */
   readonly ids: readonly string[];
   /** Undefined: all that is stored, without defaults. */
   readonly facts: readonly WantedFact[] | undefined;
   /** Links that one statement follows at most. */
   readonly most: number;
-  /** Of instances whose related ones take more bytes than this, the rest may be left out. Default: no bound. */
+  /** Bound of the bytes of one instance's related data; the rest may be left out. Default: no bound. */
   readonly mostBytesOfEach?: number | undefined;
 }
 
@@ -27,7 +27,7 @@ export interface RelatedPiece {
   readonly ofId: string;
   /** Facts of each, derived ones among them: those that are wanted, null where there is none, or all. */
   readonly related: readonly StoredFacts[];
-  /** Of what is wanted of these, as JSON. */
+  /** Bytes of the selected data, as JSON. */
   readonly bytes: number;
 }
 

@@ -51,7 +51,7 @@ export const insertRelationship = async (
 
 const GROUPS = /* sql */ `select user_groups from contexts where id = cast(:id as uuid)`;
 
-/** Who sees the context that a relationship leads to. */
+/** User groups of the context to which a relationship leads. */
 const groupsOf = async (transaction: Transaction, id: string): Promise<readonly string[]> => {
   const [row] = await query<{ user_groups: readonly string[] }>(transaction, GROUPS, { id });
   return row?.user_groups ?? [];

@@ -1,6 +1,6 @@
 import { query, type Transaction } from '../connection/query';
 
-/** What an access sees around a context that it sees. */
+/** The part of a context's surroundings that an access sees. */
 export interface VisibleAround {
   /** Slugs of all contexts. */
   readonly contexts: readonly string[];
@@ -16,6 +16,6 @@ const FIND = /* sql */ `
     array(select slug from rules where context_slug = :slug) as rules
   where exists (select from contexts where slug = :slug)`;
 
-/** What is visible around the context of a slug; undefined where that is not. */
+/** The visible surroundings of the context of a slug; undefined if the context itself is not visible. */
 export const findVisibleAround = async (transaction: Transaction, slug: string): Promise<VisibleAround | undefined> =>
   (await query<VisibleAround>(transaction, FIND, { slug }))[0];

@@ -4,7 +4,7 @@ import { END_OPERATION, FENCED, heldBindings, type HeldInstances } from './fence
 import { among, type StoredExecutions, type StoredFacts } from './instance-record';
 import { refuseTooLarge } from './refuse-too-large';
 
-/** What an instance becomes. */
+/** New state of an instance. */
 export interface InstanceWrite {
   readonly instanceId: string;
   readonly facts: StoredFacts;
@@ -44,7 +44,7 @@ interface ReturnedRow {
 }
 
 /**
- * What the instances become is one object by their ids, and each row looks itself up in it. A join with a list would be plainer; but as long as the
+ * New states are one object by the ids of instances, and each row looks itself up in it. A join with a list would be plainer; but as long as the
  * database has no statistics of the table, it takes the rows for one and compares each with each element of the list.
  */
 const WRITE = (admission: string, condition: string): string => /* sql */ `
@@ -90,7 +90,7 @@ const WRITE_BACK = /* sql */ `
   )
   select * from written`;
 
-/** A statement carries so many characters of facts, or one instance: no JSON object of the database holds 256 MiB. */
+/** A statement carries this many characters of facts, or one instance: no JSON object of the database holds 256 MiB. */
 const MOST_CHARACTERS = 16 * 1024 * 1024;
 
 /** Writes that go together, by their ids and as one JSON object. */

@@ -1,8 +1,8 @@
 import { type Migration } from './migration';
 
 /**
- * What the tests of a rule last answered. The tests themselves are part of the draft, so that an export carries them; their results are
- * not, so that running them changes no draft.
+ * Last results of the tests of a rule. The tests themselves are part of the draft, so that an export carries them; their results are not, so that
+ * running them changes no draft.
  */
 export const ruleTests: Migration = {
   name: '0007-rule-tests',

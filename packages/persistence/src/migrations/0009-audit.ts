@@ -1,11 +1,11 @@
 import { type Migration } from './migration';
 
 /**
- * Who changed what, when and from where. The runtime role may add entries and read them, and nothing else; for whoever owns the table
- * an entry never changes either, only whole workspaces and what an operator's retention takes away are deleted.
+ * The audit: who changed what, when and from where. The runtime role may add entries and read them, and nothing else; for whoever owns the table an
+ * entry never changes either, only whole workspaces and what an operator's retention takes away are deleted.
  *
- * An entry carries the groups of its subject: an access that is restricted reads of what it could see. It may add entries about anything
- * in its workspace, since it may, for instance, take its own group away from a rule.
+ * An entry carries the groups of its subject: an access that is restricted reads of what it could see. It may add entries about anything in its
+ * workspace, since it may, for instance, take its own group away from a rule.
  */
 export const audit: Migration = {
   name: '0009-audit',

@@ -1,7 +1,7 @@
 import { type Migration } from './migration';
 
 /**
- * What a stored document names is text, and nobody changes what others share (docs/specs/visibility.md).
+ * Names in a stored document are text, and nobody changes things that others share (docs/specs/visibility.md).
  *
  * A rule is bound by a slug that is a string: `->>` makes text of anything, and no check of a key's groups would see it. A folder without U+0000: one
  * that holds it makes every statement fail that looks into the folders of rules. What is stored already and does not hold to this is freed.

@@ -1,6 +1,6 @@
 import { type Migration } from './migration';
 
-/** Who created a context, so that a creation that is sent again is recognised. Of contexts that are there already nobody knows. */
+/** Creator of a context, so that a repeated creation is recognised. It is unknown for contexts that exist already. */
 export const contextCreators: Migration = {
   name: '0017-context-creators',
   sql: /* sql */ `

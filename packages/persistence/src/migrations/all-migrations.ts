@@ -48,5 +48,5 @@ export const allMigrations: readonly Migration[] = [
   stepsByIndex,
 ];
 
-/** Where the database remembers which were applied. */
+/** Table of the applied migrations. */
 export const migrationTable = 'schema_migrations';

@@ -3,14 +3,14 @@ import { asAdministrator } from '../connection/administrator';
 import { runtimeRole } from '../connection/runtime-role';
 import { allMigrations, migrationTable } from './all-migrations';
 
-/** What decides whether a server can be used. */
+/** Facts that decide whether a server can be used. */
 export interface ServerFacts {
   /** As `server_version_num`: 170010 is 17.10. */
   readonly versionNumber: number;
   readonly walLevel: string;
 }
 
-/** What decides whether a database on it can be used. */
+/** Facts that decide whether a database on it can be used. */
 export interface DatabaseFacts extends ServerFacts {
   /** Names of the migrations that have not been applied. */
   readonly pending: readonly string[];
@@ -23,7 +23,7 @@ const OLDEST_VERSION = 16;
 /** `server_version_num` counts 10,000 to a major version. */
 const PER_MAJOR = 10_000;
 
-/** What is wrong with a server, as sentences that say what to change. */
+/** Problems of a server, as sentences that say what to change. */
 export const judgeServer = ({ versionNumber, walLevel }: ServerFacts): readonly string[] => {
   const problems: string[] = [];
   const major = Math.floor(versionNumber / PER_MAJOR);
@@ -38,7 +38,7 @@ export const judgeServer = ({ versionNumber, walLevel }: ServerFacts): readonly 
   return problems;
 };
 
-/** What is wrong with a database, as sentences that say what to change. */
+/** Problems of a database, as sentences that say what to change. */
 export const judgeDatabase = (facts: DatabaseFacts): readonly string[] => {
   const problems = [...judgeServer(facts)];
   if (facts.pending.length > 0) {

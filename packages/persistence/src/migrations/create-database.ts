@@ -1,7 +1,7 @@
 import { ServiceError } from '@decision/contracts';
 import { asAdministrator } from '../connection/administrator';
 
-/** What a name may be so that it needs no quotes and no escapes. */
+/** Names that need no quotes and no escapes. */
 const PLAIN_NAME = /^[a-z][a-z0-9_]{0,62}$/;
 
 const checkName = (name: string): string => {

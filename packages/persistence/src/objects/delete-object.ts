@@ -4,7 +4,7 @@ import { isUuid } from '../connection/uuid';
 import { recordedObject } from './recorded-object';
 import { objectColumns, type ObjectRow, toObjectRecord } from './object-record';
 
-/** What becomes of the values of a deleted object: `archive` archives them, `detach` keeps those active that are. */
+/** Fate of the values of a deleted object: `archive` archives them, `detach` keeps those active that are. */
 export type ValueFate = 'archive' | 'detach';
 
 export type DeleteObjectOutcome =

@@ -1,11 +1,11 @@
 import { query, type Transaction } from '../connection/query';
 import { isUuid } from '../connection/uuid';
 
-/** What an object has, without its content. */
+/** Fields of an object, without its content. */
 export interface ObjectFields {
   readonly id: string;
   readonly name: string;
-  /** What was read from the content; its shape is the caller's. */
+  /** Fields that were read from the content; the caller defines their shape. */
   readonly parsedFields: readonly unknown[];
 }
 

@@ -15,7 +15,7 @@ export interface ManagedValue extends ManagedKey, Pick<ValueRecord, 'id' | 'name
   readonly archived: boolean;
 }
 
-/** What a value of an object becomes. It is active then. */
+/** New state of a value of an object, which becomes active. */
 export interface ManagedChange extends Omit<ManagedValue, 'archived'> {
   /** Whether it was archived. */
   readonly revived: boolean;

@@ -1,4 +1,4 @@
-/** What an object's content is. */
+/** Kind of an object's content. */
 export type ObjectContentType = 'json_schema' | 'json_object';
 
 /** An object of the workspace. Times are ISO 8601 UTC with milliseconds. */
@@ -8,7 +8,7 @@ export interface ObjectRecord {
   /** JSON text, as it was given. */
   readonly content: string;
   readonly contentType: ObjectContentType;
-  /** What was read from the content; its shape is the caller's. */
+  /** Fields that were read from the content; the caller defines their shape. */
   readonly parsedFields: readonly unknown[];
   /** Empty: an access that is restricted to groups does not see it. */
   readonly userGroups: readonly string[];

@@ -1,7 +1,7 @@
 import { ServiceError } from '@decision/contracts';
 import { isUuid } from '../connection/uuid';
 
-/** Where a page of a newest-first list ended: the last entry's creation and, among those of one moment, its id. */
+/** End of a page of a newest-first list: the last entry's creation and, among those of one moment, its id. */
 export interface Position {
   /** ISO 8601 UTC with milliseconds. */
   readonly createdAt: string;

@@ -2,6 +2,6 @@
 export interface PageRequest {
   /** Entries at most, 1 or more. */
   readonly limit: number;
-  /** Where the previous page ended; undefined for the first. */
+  /** End of the previous page; undefined for the first. */
   readonly cursor?: string | undefined;
 }

@@ -1,7 +1,7 @@
 /** Whether one approver is enough, or each is needed. */
 export type ApprovalScheme = 'any' | 'all';
 
-/** What an operator decides about an environment. */
+/** Settings of an environment. */
 export interface EnvironmentSettings {
   /** How a solve names it; unique in the workspace. */
   readonly slug: string;
@@ -15,7 +15,7 @@ export interface EnvironmentSettings {
   readonly directReleases: boolean;
 }
 
-/** What changes of an environment; absent parts of one that exists stay as they are, and a new one takes the defaults. */
+/** Changes of an environment; absent parts of one that exists stay as they are, and a new one takes the defaults. */
 export type SavedEnvironment = Pick<EnvironmentSettings, 'slug'> & {
   readonly [part in Exclude<keyof EnvironmentSettings, 'slug'>]?: EnvironmentSettings[part] | undefined;
 };

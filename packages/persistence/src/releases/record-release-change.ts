@@ -5,7 +5,7 @@ import { type ReleaseRecord } from './release-record';
 
 const GROUPS = /* sql */ `select user_groups from rules where id = cast(:id as uuid)`;
 
-/** What was done to a release. */
+/** Actions on a release. */
 export type ReleaseAction =
   'create' | 'promote' | 'approve' | 'go_live' | 'supersede' | 'cancel' | 'withdraw' | 'roll_back' | 'put_back';
 

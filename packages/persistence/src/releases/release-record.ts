@@ -6,7 +6,7 @@ export type ReleaseState = 'pending' | 'live' | 'superseded' | 'rolled_back' | '
 /** How a release came about. */
 export type ReleaseSource = 'direct' | 'promotion' | 'rollback';
 
-/** That somebody agreed. */
+/** An approval. */
 export interface ReleaseApproval {
   readonly approvedBy: string;
   /** The approvers of the release for whom it stands. */
@@ -30,7 +30,7 @@ export interface ReleaseRecord {
   readonly source: ReleaseSource;
   /** The release that was promoted or rolled back. */
   readonly sourceReleaseId: string | null;
-  /** What was live when this one went live. */
+  /** The release that was live before this one. */
   readonly previousReleaseId: string | null;
   readonly note: string | null;
   readonly createdAt: string;

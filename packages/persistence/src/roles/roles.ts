@@ -1,7 +1,7 @@
 import { recordChange } from '../audit/record-change';
 import { query, type Transaction } from '../connection/query';
 
-/** What holders of a role may do. */
+/** A role and its entitlements. */
 export interface RoleRecord {
   readonly name: string;
   readonly entitlements: readonly string[];
@@ -31,8 +31,8 @@ const SELECTORS = /* sql */ `select selector from find_role_selectors(:name)`;
 const DELETE = /* sql */ `delete from roles where name = :name returning name`;
 
 /**
- * Who gives a role and who changes or deletes it take turns by its name: the rows of roles cannot be locked by those who may only give them.
- * The key only keeps them apart; two roles that share one wait for each other.
+ * Transactions that assign a role and those that change or delete it take turns by its name: the rows of roles cannot be locked by those who may only
+ * give them. The key only keeps them apart; two roles that share one wait for each other.
  */
 const turn = (shared: '_shared' | ''): string => /* sql */ `
   select pg_advisory_xact_lock${shared}(hashtextextended('role ' || app_workspace_id() || ' ' || :name, 0))`;
@@ -49,7 +49,7 @@ export const findRole = async (transaction: Transaction, name: string): Promise<
   return row && toRecord(row);
 };
 
-/** The role as {@link findRole} finds it, which then stays as it is until the transaction ends: for whoever gives it to a key or a user. */
+/** The role as {@link findRole} finds it, locked until the transaction ends: for giving it to a key or a user. */
 export const holdRole = async (transaction: Transaction, name: string): Promise<RoleRecord | undefined> => {
   await query(transaction, TO_GIVE, { name });
   return findRole(transaction, name);

@@ -1,7 +1,7 @@
 import { query, type Transaction } from '../connection/query';
 import { isUuid } from '../connection/uuid';
 
-/** What a test last answered. */
+/** Last result of a test. */
 export interface TestResult {
   readonly testId: string;
   readonly success: boolean;

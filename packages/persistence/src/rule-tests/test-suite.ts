@@ -56,7 +56,7 @@ interface OwningRule {
   readonly test_suite: TestSuite['tests'];
 }
 
-/** Tests are told apart by their ids, as their owner does. */
+/** Tests are distinguished by their ids, as their owner does. */
 const changesOf = ({ slug, user_groups: userGroups, test_suite }: OwningRule, tests: TestSuite['tests']): Change[] => {
   const [was, is] = [byId(test_suite), byId(tests)];
   return [...new Set([...was.keys(), ...is.keys()])].flatMap((id) => {

@@ -10,7 +10,7 @@ interface DraftColumn {
 const text = (column: string): DraftColumn => ({ column, type: 'text' });
 const json = (column: string): DraftColumn => ({ column, type: 'json' });
 
-/** Where each part of a draft is stored. */
+/** Column of each part of a draft. */
 const draftColumns: Readonly<Record<keyof RuleDraft, DraftColumn>> = {
   name: text('name'),
   description: text('description'),
@@ -35,7 +35,7 @@ export const draftFields = Object.keys(draftColumns) as (keyof RuleDraft)[]; // 
 /** One column that a statement writes. */
 export interface ColumnWrite {
   readonly column: string;
-  /** What stands for the value in the statement. */
+  /** Expression for the value in the statement. */
   readonly expression: string;
 }
 

@@ -46,7 +46,7 @@ const NUMBERED = /* sql */ `
 /** Largest number that a version can have. */
 const MAX_NUMBER = 2 ** 31 - 1;
 
-/** Where a slug points now, as services cache it; undefined where no rule of the slug is visible. */
+/** Current target of a slug, as services cache it; undefined if no rule of the slug is visible. */
 export const findRulePointer = async (transaction: Transaction, slug: string): Promise<RulePointer | undefined> => {
   const [row] = await query<PointerRow>(transaction, POINTER, { slug });
   if (row === undefined) return undefined;
@@ -66,7 +66,7 @@ export const findNumberedVersion = async (
   return row && { version_id: row.id };
 };
 
-/** What a slug and a selector mean now. */
+/** Current version of a slug and a selector. */
 export const resolveVersion = async (
   transaction: Transaction,
   slug: string,

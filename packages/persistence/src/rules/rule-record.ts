@@ -19,7 +19,7 @@ export interface RuleDraft {
   readonly context: unknown;
 }
 
-/** What a rule is beside its draft. Times are ISO 8601 UTC with milliseconds. */
+/** Fields of a rule beside its draft. Times are ISO 8601 UTC with milliseconds. */
 export interface RuleFacts {
   readonly id: string;
   readonly slug: string;

@@ -6,7 +6,7 @@ import { type ColumnWrite, writeDraft } from './draft-columns';
 import { findRule } from './find-rule';
 import { type RuleDraft, type RuleRecord } from './rule-record';
 
-/** What changes; absent parts stay as they are. */
+/** Changes; absent parts stay as they are. */
 export interface RuleChanges extends Partial<RuleDraft> {
   readonly slug?: string;
   /** A restricted access can add only groups of its own and must keep one of them. */
@@ -24,7 +24,7 @@ export type UpdateRuleOutcome =
   | {
       readonly status: 'updated';
       readonly rule: RuleRecord;
-      /** What the slug was before. */
+      /** Slug before the change. */
       readonly previousSlug: string;
     }
   | { readonly status: 'slug_taken' }

@@ -1,6 +1,6 @@
 import { asAdministrator } from '../connection/administrator';
 
-/** Lets the database itself refuse to delete more than so many rows of one of the tables in one transaction, whoever deletes them and why. */
+/** Makes the database refuse to delete more than the given number of rows of one of the tables in one transaction. */
 export const boundDeletes = async (url: string, tables: readonly string[], most: number): Promise<void> => {
   const bound = /* sql */ `create function bound_deletes() returns trigger language plpgsql as $$
     declare

@@ -1,6 +1,6 @@
 import { query, type Transaction } from '../connection/query';
 
-/** Executions that somebody counted. */
+/** Executions that were counted. */
 export interface UsageBatch {
   /** A UUID; a batch that is added again under the same id within a day changes nothing. */
   readonly id: string;
@@ -10,7 +10,7 @@ export interface UsageBatch {
   readonly executions: number;
 }
 
-/** What was counted in a month. */
+/** Counts of a month. */
 export interface MonthlyUsage {
   readonly executions: number;
   /** ISO 8601 UTC with milliseconds; null where nothing was ever counted in the month. */

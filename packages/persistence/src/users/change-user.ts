@@ -3,7 +3,7 @@ import { query, type Transaction } from '../connection/query';
 import { isUuid } from '../connection/uuid';
 import { changeOfUser, toUserRecord, userColumns, type UserRecord, type UserRow } from './user-record';
 
-/** What changes; absent parts stay as they are. */
+/** Changes; absent parts stay as they are. */
 export interface UserChanges {
   readonly name?: string | null | undefined;
   readonly role?: string | undefined;

@@ -10,7 +10,7 @@ export interface ValueNames {
   readonly names?: Iterable<string>;
 }
 
-/** What a rule needs of a value. */
+/** The part of a value that rules use. */
 export interface BoundValue {
   readonly id: string;
   readonly name: string;
@@ -19,8 +19,8 @@ export interface BoundValue {
 }
 
 /**
- * What the values are wanted for. `refer` keeps them from being deleted until the transaction ends; `change` from being changed too, and takes
- * them in the order of their names, so that two writers wait for each other instead of meeting head on.
+ * Purpose of the values. `refer` keeps them from being deleted until the transaction ends; `change` from being changed too, and takes them in the
+ * order of their names, so that two writers wait for each other instead of meeting head on.
  */
 export type ValuePurpose = 'refer' | 'change';
 

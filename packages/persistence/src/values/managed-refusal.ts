@@ -8,7 +8,7 @@ export interface ManagedRefusal {
   readonly object: ManagingObject;
 }
 
-/** What a writer by hand must know of a value that it has locked. */
+/** Facts about a locked value that decide whether it may be written by hand. */
 export interface LockedValue {
   readonly name: string;
   readonly object_id: string | null;

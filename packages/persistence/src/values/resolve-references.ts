@@ -1,7 +1,7 @@
 import { query, type Transaction } from '../connection/query';
 import { referencesIn, resolveContent } from './value-reference';
 
-/** Whose view of the values counts: the caller's, or that of the rules of the workspace, which see all. */
+/** The view of the values that counts: the caller's, or that of the rules of the workspace, which see all. */
 export type ReferenceView = 'caller' | 'rules';
 
 const SOURCES: Readonly<Record<ReferenceView, string>> = {

@@ -37,7 +37,7 @@ export type SaveValuesOutcome =
   | { readonly status: 'name_taken' }
   | ManagedRefusal;
 
-/** What {@link writeGiven} binds, as rows. As JSON text in arrays: a document around them could not hold U+0000, which their contents may. */
+/** Bindings of {@link writeGiven}, as rows. As JSON text in arrays: a document around them could not hold U+0000, which their contents may. */
 export const GIVEN = /* sql */ `
   (select name, type, cast(content as json), cast(nullif(metadata, '') as json), cast(refers_to as uuid[])
    from unnest(cast(:names as text[]), cast(:types as text[]), cast(:contents as text[]), cast(:metadata as text[]), cast(:references as text[]))

@@ -6,7 +6,7 @@ import { isUuid } from '../connection/uuid';
 import { type ManagedRefusal, refusalOf } from './managed-refusal';
 import { toValueRecord, valueColumns, type ValueRecord, type ValueRow } from './value-record';
 
-/** What changes; absent parts stay as they are. */
+/** Changes; absent parts stay as they are. */
 export interface ValueChanges {
   readonly name?: string | undefined;
   /** Type and content change together. */

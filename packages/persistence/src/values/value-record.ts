@@ -56,7 +56,7 @@ const OWN_COLUMNS = [
   'updated_at',
 ];
 
-/** The name of the object behind `object_id`, which whoever sees the value sees too. */
+/** The name of the object behind `object_id`, visible to everybody who sees the value. */
 export const objectName = /* sql */ `
   (select workspace_objects.name from workspace_objects where workspace_objects.id = workspace_values.object_id) as object_name`;
 

@@ -47,7 +47,7 @@ const SET = /* sql */ `
   returning ${COLUMNS}`;
 const DESIRED = /* sql */ `select desired_workers() as desired`;
 
-/** What the workspace asks for; undefined where it asks for nothing, or no longer. */
+/** The floor of the workspace; undefined if there is none, or no longer. */
 export const findWorkerFloor = async (transaction: Transaction): Promise<WorkerFloor | undefined> => {
   const [row] = await query<FloorRow>(transaction, FIND);
   return row && toFloor(row);

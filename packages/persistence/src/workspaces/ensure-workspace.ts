@@ -22,7 +22,7 @@ const FIND = /* sql */ `select id from workspaces where slug = $1`;
 
 const CLAIM = /* sql */ `select set_config('app.workspace_id', $1, true)`;
 
-/** What a built-in role may do follows the release; roles that an operator made are left alone. */
+/** Entitlements of built-in roles follow the release; custom roles are left alone. */
 const GIVE_ROLE = /* sql */ `
   insert into roles (workspace_id, name, entitlements, built_in) values ($1, $2, $3, true)
   on conflict (workspace_id, name) do update set entitlements = excluded.entitlements

@@ -9,7 +9,7 @@ export interface AdmissionLimits {
   readonly maxBytes: number;
 }
 
-/** What an observer is told at the end of a window. */
+/** Report to an observer at the end of a window. */
 export interface AdmissionWindow {
   readonly limit: number;
   readonly inFlight: number;
@@ -29,9 +29,9 @@ const USED = 0.8;
 const MAX_RETRY_SECONDS = 30;
 
 /**
- * Bounds the requests in flight by what the system behind shows: at the end of each window the limit falls where answers took longer than
- * the target on average, and rises where they did not although it was nearly reached. Refusing early keeps the queues short, and with
- * them the time of whoever was admitted.
+ * Bounds the requests in flight by what the system behind shows: at the end of each window the limit falls where answers took longer than the target
+ * on average, and rises where they did not although it was nearly reached. Refusing early keeps the queues short, and with them the latency of
+ * admitted requests.
  */
 export class Admission {
   private limit: number;

@@ -2,7 +2,7 @@ import { type ServerResponse } from 'node:http';
 import { type Admission } from './admission';
 import { type LargeBodies } from './large-bodies';
 
-/** Where requests are admitted. */
+/** The places of admitted requests. */
 export class RequestPlaces {
   constructor(
     private readonly admission: Admission,
@@ -16,7 +16,7 @@ export class RequestPlaces {
   }
 }
 
-/** What one admitted request takes up: a place in flight, bytes of its body and its answer, perhaps a place among the large ones. */
+/** Resources of one admitted request: a place in flight, bytes of its body and its answer, perhaps a place among the large ones. */
 export class RequestPlace {
   private readonly large;
   /** Bytes of the body and of the answer that are held. */
@@ -83,7 +83,7 @@ export class RequestPlace {
     return this.admission.refusalOfBytes();
   }
 
-  /** Counts the answer, which is there already, in the place of the body, which nobody needs any more. */
+  /** Counts the answer, which exists already, in place of the body, which is not needed any more. */
   answerInstead(bytes: number): void {
     this.admission.add(bytes - this.body - this.answer);
     this.body = 0;

@@ -3,7 +3,7 @@ import { ServiceError } from '@decision/contracts';
 import { hashApiKeySecret, parseApiKey, selectorOfNonsense } from './api-key';
 import { type RefusalGuard } from './refusal-guard';
 
-/** Who sent a request and what they may do. */
+/** Sender of a request and their entitlements. */
 export interface Identity {
   readonly keyId: string;
   readonly workspaceId: string;
@@ -11,7 +11,7 @@ export interface Identity {
   readonly entitlements: ReadonlySet<string>;
   /** The groups that the key is restricted to; undefined where it is not restricted. */
   readonly userGroups: readonly string[] | undefined;
-  /** Where the request came from; set by the server for each request. */
+  /** Origin of the request; set by the server for each request. */
   readonly origin?: { readonly address?: string | undefined; readonly requestId?: string | undefined } | undefined;
 }
 
@@ -52,7 +52,7 @@ export interface AuthenticatorOptions {
   readonly onUse?: (identity: Identity) => void;
 }
 
-/** What a secret is compared with where there is no usable hash; no text is known that hashes to it. */
+/** Hash for the comparison of a secret when there is no usable one; no text is known that hashes to it. */
 const NO_HASH = Buffer.alloc(32);
 /** Accepted keys that are remembered. */
 const MAX_ACCEPTED = 10_000;
@@ -74,7 +74,7 @@ export const createAuthenticator = ({ findKey, now, refusals, onUse }: Authentic
       }
       const startedAt = performance.now();
       const parts = parseApiKey(apiKey);
-      // What is no key is looked up too: it must not be told apart by the time that this takes.
+      // A text that is no key is looked up too, so that the time of the answer does not reveal it.
       const selector = parts?.selector ?? selectorOfNonsense(apiKey);
       const secretHash = hashApiKeySecret(parts?.secret ?? apiKey);
       // A key that was accepted before is not held up by others from its address.

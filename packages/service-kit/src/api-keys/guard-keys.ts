@@ -12,7 +12,7 @@ export interface GuardKeysOptions {
   readonly recordUse: (identity: Identity) => Promise<void>;
 }
 
-/** What every service that takes API keys adds to its authenticator: refusals are slowed and counted, uses are noted. */
+/** Additions of every service with API keys to its authenticator: refusals are slowed and counted, uses are noted. */
 export const guardKeys = ({
   metrics,
   logger,

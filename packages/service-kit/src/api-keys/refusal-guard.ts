@@ -1,13 +1,13 @@
 import { isIPv6 } from 'node:net';
 import { ServiceError } from '@decision/contracts';
 
-/** What became of a refused key, for a counter. */
+/** Outcome of a refused key, for a counter. */
 export type RefusalOutcome = 'answered' | 'slowed' | 'turned_away';
 
 /**
- * Bounds the checks of API keys that this process has not accepted before, and slows whoever tries many: an address whose keys were refused
- * too often has a few places, which its refusals keep while they wait, and beyond them nothing is looked up for it. Nobody learns from
- * the time that an answer took why a key was refused.
+ * Bounds the checks of API keys that this process has not accepted before, and slows callers that try many: an address whose keys were refused too
+ * often has a few places, which its refusals keep while they wait, and beyond them nothing is looked up for it. Nobody learns from the time that an
+ * answer took why a key was refused.
  */
 export interface RefusalGuard {
   /** Admits the check of a key that came from this address. Throws `too_many_refusals`; nothing has been looked up by then. */

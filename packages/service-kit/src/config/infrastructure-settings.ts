@@ -90,7 +90,7 @@ export const brokerSettings = {
   ),
 };
 
-/** What is kept of decisions, by every service that evaluates rules. */
+/** Settings of decision logs, for every service that evaluates rules. */
 export const decisionSettings = {
   decisionLogs: flag('DECISION_LOGS', {
     default: true,

@@ -4,7 +4,7 @@ import { type Config, type Setting, type SettingsShape } from './setting';
 /** One bad value of the environment. */
 export interface ConfigFault {
   readonly env: string;
-  /** What was found, what is wrong with it and what is accepted, as one sentence. Holds no secret. */
+  /** The value, its fault and the accepted values, as one sentence. Holds no secret. */
   readonly sentence: string;
 }
 

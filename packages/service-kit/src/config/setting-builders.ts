@@ -3,9 +3,9 @@ import { Secret } from './secret';
 import { accepted, defineSetting, refused, type Setting, type SettingOptions, type SettingReading } from './setting';
 
 export interface TextOptions extends SettingOptions<string> {
-  /** What the whole text must match. */
+  /** Pattern of the whole text. */
   readonly pattern?: RegExp;
-  /** What the pattern accepts, in words; the pattern itself where absent. */
+  /** Words for the texts that the pattern accepts; default: the pattern itself. */
   readonly accepts?: string;
   /** Whether `NAME=` sets the empty text instead of counting as not set. Default false. */
   readonly emptyIsValue?: boolean;
@@ -108,9 +108,9 @@ export const oneOf = <const T extends string>(
 const MAX_LIST_ITEMS = 1_000;
 
 export interface ListOptions extends SettingOptions<readonly string[]> {
-  /** What each item must match. */
+  /** Pattern of each item. */
   readonly pattern?: RegExp;
-  /** What one item is, in the plural: `host:port pairs`. Default `items`. */
+  /** Name of the items, in the plural: `host:port pairs`. Default `items`. */
   readonly items?: string;
 }
 

@@ -1,4 +1,4 @@
-/** What reading one value came to: the value, or what is wrong with it as a fragment such as `is below 1`. */
+/** Result of reading one value: the value, or what is wrong with it as a fragment such as `is below 1`. */
 export type SettingReading<T> =
   { readonly ok: true; readonly value: T } | { readonly ok: false; readonly fault: string };
 
@@ -6,9 +6,9 @@ export type SettingReading<T> =
 export interface Setting<T> {
   /** Environment variable that sets it. */
   readonly env: string;
-  /** What it is for, as a sentence. */
+  /** Purpose, as a sentence. */
   readonly meaning: string;
-  /** What is accepted, as a fragment: `a whole number from 1 to 10`. */
+  /** Accepted values, as a fragment: `a whole number from 1 to 10`. */
   readonly accepts: string;
   /** Whether the value must never be shown. */
   readonly secret: boolean;
@@ -28,11 +28,11 @@ export type Config<S extends SettingsShape> = {
   readonly [Name in keyof S]: S[Name] extends Setting<infer T> ? T : never;
 };
 
-/** What a builder of settings is given beside the name of the variable. */
+/** Options of a builder of settings beside the name of the variable. */
 export interface SettingOptions<T> {
   /** Used where the variable is not set; without one the setting is required. */
   readonly default?: T;
-  /** What the setting is for, as a sentence. */
+  /** Purpose of the setting, as a sentence. */
   readonly meaning: string;
 }
 

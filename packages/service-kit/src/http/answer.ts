@@ -6,8 +6,8 @@ export interface AnswerOptions {
 }
 
 /**
- * What a handler answers when the bare body does not say enough: another status, more headers. A `Buffer` as body is sent as it is, as
- * JSON unless `content-type` says otherwise.
+ * Answer of a handler with more than a body: another status, more headers. A `Buffer` as body is sent as it is, as JSON unless `content-type` says
+ * otherwise.
  */
 export class Answer<B = unknown> {
   constructor(

@@ -13,7 +13,7 @@ type QueryOf<O extends Operation> = O extends { readonly query: infer Q extends 
 type BodyOf<O extends Operation> = O extends { readonly body: { readonly schema: infer B extends Schema } }
   ? StaticOf<B>
   : undefined;
-/** Who asks; nobody who is known where the operation asks for no key. */
+/** Identity of the caller; none if the operation requires no key. */
 type IdentityOf<O extends Operation> = O extends { readonly entitlement: string } ? Identity : undefined;
 type AnswerOf<O extends Operation> = StaticOf<O['success']['schema']>;
 
@@ -89,7 +89,7 @@ export const bindOperation = <const O extends Operation>(
 
 const toAnswer = (result: unknown): Answer => (result instanceof Answer ? result : new Answer<unknown>(result));
 
-/** What the operation answers where it cannot store what it was given. */
+/** Refusals of an operation that cannot store its input. */
 const REFUSALS: readonly ErrorCode[] = ['rule_invalid', 'value_invalid', 'object_invalid', 'context_invalid'];
 
 const refusalOfText = ({ body, errors }: Operation): ErrorCode | undefined =>

@@ -59,7 +59,7 @@ export async function* readPieces(
     release();
     reader.close();
     if (stream !== request) closeUnpacker(request, stream);
-    // What still arrives is thrown away, else the connection would stall before the answer is read.
+    // The rest of the body is discarded; otherwise the connection would stall before the answer is read.
     request.on('error', () => undefined).resume();
   }
 }
@@ -103,7 +103,7 @@ const interrupt = (reader: PieceReader, { deadline, signal }: BodyPiecesOptions)
 const reasonOf = (signal: AbortSignal): Error =>
   signal.reason instanceof Error ? signal.reason : new ServiceError('invalid_request', 'The request was cut off.');
 
-/** What the unpacker throws is a fault of the data, unless the client went away. */
+/** An error of the decompression is a fault of the data, unless the client went away. */
 const readable = (error: unknown, coding: ContentCoding, signal: AbortSignal): unknown => {
   if (signal.aborted) return reasonOf(signal);
   if (error instanceof ServiceError || coding === 'identity') return error;

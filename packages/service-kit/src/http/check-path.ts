@@ -1,8 +1,8 @@
 import { ServiceError } from '@decision/contracts';
 
 /**
- * Refuses an address whose path cannot be decoded, or holds a NUL, which no store accepts as text. Throws `invalid_url`. `url` is the
- * address as it arrived; its query is left to whoever reads it.
+ * Refuses an address whose path cannot be decoded, or holds a NUL, which no store accepts as text. Throws `invalid_url`. `url` is the address as it
+ * arrived; its query is left to its readers.
  */
 export const checkPath = (url: string): void => {
   const queryAt = url.indexOf('?');

@@ -13,7 +13,7 @@ export interface ProxyTrust {
   readonly proxySecret: Secret | undefined;
 }
 
-/** What a request says of where it comes from. */
+/** Claims of a request about its origin. */
 export interface AddressClues extends ProxyTrust {
   /** The other end of the connection. */
   readonly connection: string | undefined;
@@ -31,7 +31,7 @@ export const clientAddress = (clues: AddressClues): string | undefined => {
   const chain = (typeof forwardedFor === 'string' ? forwardedFor : forwardedFor.join(','))
     .split(',')
     .map((part) => plain(part.trim()));
-  // What stands further to the left was written by whoever called the first of them, and may be anything.
+  // Entries further to the left were written by the caller of the first proxy, and may be anything.
   const claimed = chain.at(-Math.min(trustedProxies, chain.length));
   return claimed !== undefined && isIP(claimed) !== 0 ? claimed : own;
 };

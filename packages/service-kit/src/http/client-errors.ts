@@ -2,7 +2,7 @@ import { type Server, type ServerResponse } from 'node:http';
 import { type Duplex } from 'node:stream';
 import { refuseUnreadable } from './unreadable-request';
 
-/** What becomes of a connection on which something arrived that is no request, or nothing in time. */
+/** Treatment of a connection with input that is no request, or without a request in time. */
 export interface ClientErrors {
   /** To be told of every response at its beginning. */
   track(response: ServerResponse): void;

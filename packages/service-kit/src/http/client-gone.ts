@@ -1,4 +1,4 @@
-/** The client went away before it was answered. Nobody is there to be told, and it is nobody's fault: it is not logged. */
+/** The client went away before it was answered. There is nobody to answer and nothing to mend: it is not logged. */
 export class ClientGone extends Error {
   override readonly name = 'ClientGone';
 

@@ -8,8 +8,8 @@ export interface Drain {
   /** To be told of every response at its beginning. */
   track(response: ServerResponse): void;
   /**
-   * Resolves when nothing is open any more; what is still open after `drainMs` is cut. For the first `graceMs` of it new connections are
-   * still accepted: whoever sends requests here learns of the end with a delay. Idempotent.
+   * Resolves when nothing is open any more; what is still open after `drainMs` is cut. For the first `graceMs` of it new connections are still
+   * accepted: load balancers learn of the end with a delay. Idempotent.
    */
   run(drainMs: number, graceMs: number): Promise<void>;
 }

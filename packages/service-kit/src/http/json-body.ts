@@ -5,8 +5,8 @@ import { textPosition, type TextPosition } from './text-position';
 import { findUtf8Fault } from './utf8-fault';
 
 /**
- * How deep a body may nest. Real documents stay below twenty; what goes deeper is made to overflow the stack of whoever walks it, such
- * as `JSON.stringify` at some thousands.
+ * How deep a body may nest. Real documents stay below twenty; deeper bodies are made to overflow the stack of code that walks them, such as
+ * `JSON.stringify` at some thousands.
  */
 export const MAX_JSON_DEPTH = 1_000;
 
@@ -21,7 +21,7 @@ export const parseJsonBody = (bytes: Buffer): unknown => parseJsonBytes(bytes, '
 /** As {@link parseJsonBody}, of one line of a body of lines; places count from the beginning of the line. */
 export const parseJsonLine = (bytes: Buffer): unknown => parseJsonBytes(bytes, 'line');
 
-/** What the bytes are, for sentences. */
+/** Name of the bytes in sentences. */
 type Subject = 'body' | 'line';
 
 const parseJsonBytes = (bytes: Buffer, subject: Subject): unknown => {

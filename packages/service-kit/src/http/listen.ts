@@ -10,7 +10,7 @@ export interface ListenOptions {
   readonly logger: Logger;
 }
 
-/** What an operator can mend, by the code that the system gives. */
+/** Advice to operators, by the error code of the system. */
 const REFUSALS: Readonly<Record<string, (address: ListenOptions) => string>> = {
   EADDRINUSE: ({ host, port }) => `Port ${port} on ${host} is in use; set PORT to another one.`,
   EACCES: ({ port }) => `This user may not listen on port ${port}; set PORT to one from 1024 up.`,

@@ -8,7 +8,7 @@ const lists = createQueryReader({
   additionalProperties: false,
 } as unknown as NonNullable<Operation['query']>); // contracts have no query with a list today
 
-/** What was read, with the usual prototype. */
+/** The result, with the usual prototype. */
 const plain = (values: unknown): object => Object.fromEntries(Object.entries(values as object)); // a query is an object
 
 const problems = (query: string): unknown => {

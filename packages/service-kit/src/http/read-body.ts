@@ -63,7 +63,7 @@ const collect = (request: IncomingMessage, options: ReadBodyOptions, tooLarge: (
     };
     const fail = (error: Error): void => {
       release();
-      // What still arrives is thrown away, else the connection would stall before the answer is read.
+      // The rest of the body is discarded; otherwise the connection would stall before the answer is read.
       request.on('error', ignore).resume();
       reject(error);
     };

@@ -6,7 +6,7 @@ import { type FailureLog } from './failure-log';
 import { requestIdOf } from './request-id';
 import { continueTrace } from './trace-context';
 
-/** What is known of a request from its first byte on. */
+/** Facts about a request that are known from its first byte on. */
 export interface RequestContext {
   /** Answered in `x-request-id`. */
   readonly requestId: string;
@@ -16,7 +16,7 @@ export interface RequestContext {
   readonly traceparent: string;
   /** Epoch ms of its arrival: the clock of the request, and where its deadline counts from. */
   readonly receivedAt: number;
-  /** Where it came from; undefined where the connection is gone already. */
+  /** Address of the client; undefined if the connection is gone already. */
   readonly address: string | undefined;
   /** Carries the request id and the trace id. */
   readonly log: Logger;
@@ -45,7 +45,7 @@ export const beginRequest = (
   return context;
 };
 
-/** What costs more than a few hundred nanoseconds is made on first use. */
+/** Fields that cost more than a few hundred nanoseconds are made on first use. */
 class LazyContext implements RequestContext {
   readonly requestId: string;
   readonly traceId: string;

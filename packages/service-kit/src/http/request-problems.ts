@@ -1,6 +1,6 @@
 import { MAX_PROBLEMS, type SchemaProblem, ServiceError } from '@decision/contracts';
 
-/** Where in a request a problem lies. */
+/** Part of a request that has a problem. */
 export type RequestPart = 'body' | 'query';
 
 /** The error for what does not follow its schema: the sentence names the first problem, `problems` lists all that were looked for. */

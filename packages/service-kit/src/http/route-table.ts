@@ -11,7 +11,7 @@ export interface RouteEntry {
 /** The methods that are served at a path, upper case, as `Allow` lists them; empty where nothing is served. */
 export type AllowedMethods = (path: string) => readonly string[];
 
-/** What is served where, for `Allow`. HEAD goes wherever GET does, and OPTIONS everywhere. */
+/** Methods by path, for `Allow`. HEAD goes wherever GET does, and OPTIONS everywhere. */
 export const createAllowedMethods = (routes: readonly RouteEntry[]): AllowedMethods => {
   const table = routes.map(({ method, path, pathParameters = [] }) => ({
     method: method.toUpperCase(),

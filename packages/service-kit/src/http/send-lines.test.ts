@@ -9,7 +9,7 @@ async function* lines(texts: readonly string[], failure?: Error): AsyncGenerator
   if (failure !== undefined) throw failure;
 }
 
-/** What a client gets of an answer, whether it was cut off, and what the sender was left with. */
+/** The part of an answer that a client receives, whether it was cut off, and the sender's outcome. */
 const exchange = async (source: AsyncIterable<string>) => {
   let thrown: unknown;
   const server = createServer((_, response) => {

@@ -30,7 +30,7 @@ export interface ServiceRouteOptions {
 }
 
 const HEALTH_DEADLINE_MS = 5_000;
-/** Shorter than the patience of whoever asks. */
+/** Shorter than the deadline of callers. */
 const READY_DEADLINE_MS = 2_000;
 
 /** Health, readiness, metrics and the OpenAPI document. */

@@ -40,7 +40,7 @@ export interface ServiceServerOptions {
   readonly logRequests: boolean;
   /** Proxies in front of the service whose `x-forwarded-for` is believed. Default 0: the header says nothing. */
   readonly trustedProxies?: number;
-  /** Where it is set, only a caller who sends it in `x-proxy-secret` is taken for a proxy. */
+  /** If set, only a caller that sends it in `x-proxy-secret` is taken for a proxy. */
   readonly proxySecret?: Secret | undefined;
   readonly health: () => Promise<object> | object;
   readonly ready: () => Readiness | Promise<Readiness>;
@@ -123,7 +123,7 @@ export const createServiceServer = (options: ServiceServerOptions): ServiceServe
     }
   };
   server.on('request', serve);
-  // An expectation that nobody knows is not met, and need not be; Node would refuse it in an answer of its own.
+  // An unknown expectation is ignored; Node would refuse it in an answer of its own.
   server.on('checkExpectation', serve);
   return {
     listen: () => listen(server, options),
@@ -134,8 +134,7 @@ export const createServiceServer = (options: ServiceServerOptions): ServiceServe
 const createHttpServer = ({ keepAliveMs, requestTimeoutMs }: ServiceServerOptions): Server =>
   createServer({
     keepAliveTimeout: keepAliveMs,
-    // Node's would count the time in which the service itself holds a body back. Whoever reads a body has a deadline for it, and the rest
-    // of a body that nobody reads has one from the answer on (`limitUnread`).
+    // Node's would count the time in which the service itself holds a body back. Readers of a body have a deadline for it, and the rest of an unread body has one from the answer on (`limitUnread`).
     requestTimeout: 0,
     headersTimeout: Math.min(HEADERS_TIMEOUT_MS, requestTimeoutMs),
     connectionsCheckingInterval: Math.min(TIMEOUT_CHECK_MS, requestTimeoutMs / 2),
@@ -154,7 +153,7 @@ const limitUnread = (request: IncomingMessage, response: ServerResponse, timeout
   });
 };
 
-/** What must hold before anybody looks at a request. Throws `invalid_url` and `invalid_request`. */
+/** Checks that come before everything else about a request. Throws `invalid_url` and `invalid_request`. */
 const checkRequest = ({ url = '', headers, httpVersion }: IncomingMessage): void => {
   if (headers.host === undefined && httpVersion === '1.1') {
     throw new ServiceError('invalid_request', 'The header host is absent, which HTTP/1.1 asks for.');

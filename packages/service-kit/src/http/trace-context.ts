@@ -1,6 +1,6 @@
 import { randomHex } from './random-hex';
 
-/** Where a request stands in a trace (W3C Trace Context). */
+/** Position of a request in a trace (W3C Trace Context). */
 export interface TraceContext {
   /** 32 lower-case hex digits. */
   readonly traceId: string;

@@ -3,7 +3,7 @@ import { STATUS_CODES } from 'node:http';
 import { type Duplex } from 'node:stream';
 import { type ErrorBody, type ErrorCode, errorCodes } from '@decision/contracts';
 
-/** What keeps a browser from taking an answer for anything but data; pages have policies of their own. */
+/** Headers that keep a browser from taking an answer for anything but data; pages have policies of their own. */
 export const SECURITY_HEADERS = {
   'x-content-type-options': 'nosniff',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",

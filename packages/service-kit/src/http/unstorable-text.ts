@@ -3,7 +3,7 @@ import { type ErrorCode, ServiceError } from '@decision/contracts';
 /** How a body in JSON spells U+0000; a control character as it is would be no JSON. */
 const ESCAPED = '\\u0000';
 
-/** What is said of a text that holds U+0000, as the end of a sentence. */
+/** Message for a text with U+0000, as the end of a sentence. */
 export const UNSTORABLE_TEXT = 'holds the character U+0000, which no text may hold';
 
 /**

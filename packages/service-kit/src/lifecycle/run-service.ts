@@ -7,7 +7,7 @@ import { createMetrics, type Metrics } from '../metrics/metrics';
 import { StartRefusal } from './start-refusal';
 import { createStopper, type Stopper } from './stopper';
 
-/** What a service is given to start with. */
+/** Arguments of the start of a service. */
 export interface ServiceStart<S extends SettingsShape> {
   readonly config: Config<S>;
   readonly logger: Logger;
@@ -45,7 +45,7 @@ export const runService = <S extends SettingsShape>({ name, settings, start }: S
   process.on('uncaughtException', (error) => die(logger, error, 'An error that nobody caught.'));
   process.on('unhandledRejection', (error) => die(logger, error, 'A rejection that nobody handled.'));
   start({ config, logger, metrics: createMetrics(name), stopper }).catch((error: unknown) => {
-    // What is stopped while it starts may well fail to start.
+    // A start that is interrupted may well fail.
     if (stopping()) return logger.info({ err: error }, 'The start was cut short.');
     if (error instanceof StartRefusal || error instanceof ServiceError) logger.fatal(error.message);
     else logger.fatal({ err: error }, 'The service could not start.');

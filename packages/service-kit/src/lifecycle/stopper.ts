@@ -49,7 +49,7 @@ export const createStopper = (now: () => number = () => performance.now()): Stop
     }
   };
 
-  /** Stops what came too late; nobody may be waiting any more, so a failure must not count as unhandled. */
+  /** Stops late parts; nobody may be waiting any more, so a failure must not count as unhandled. */
   const stopBehind = (earlier: Promise<void>): Promise<void> => {
     const all = Promise.allSettled([earlier]).then(async ([first]) => {
       await stopAll(0);

@@ -9,7 +9,7 @@ export interface LoggerOptions {
   /** Name that every line carries. */
   readonly service: string;
   readonly level: LogLevel;
-  /** Where lines go; standard output where absent. Writes are synchronous, so a dying process loses no line. */
+  /** Destination of lines; default: standard output. Writes are synchronous, so a dying process loses no line. */
   readonly destination?: DestinationStream;
 }
 

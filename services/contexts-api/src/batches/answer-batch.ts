@@ -6,7 +6,7 @@ import { type ChunkAnswer, type LinesBatch } from './submit-lines';
 
 type Totals = Omit<BatchAnswer, 'results' | 'rejections'>;
 
-/** What remains of chunks that were answered. */
+/** Totals of the chunks that were answered. */
 class BatchTotals {
   private accepted = 0;
   private rejected = 0;

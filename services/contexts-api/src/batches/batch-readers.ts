@@ -4,7 +4,7 @@ import { Summaries } from '../readers/summaries';
 import { ChangedInstances, tellReadersOf } from '../readers/tell-readers';
 import { type BatchWork } from './carry-out-chunk';
 
-/** What is held of changed instances whose readers are still to be told, bytes: of some 100,000. */
+/** Bound of the data about changed instances whose readers are still to be told, bytes: enough for some 100,000. */
 const MOST_BYTES = 32 * 1024 * 1024;
 
 /**
@@ -32,12 +32,12 @@ export class BatchReaders {
     const { changed } = this;
     const { context, origin } = this.work;
     this.changed = new ChangedInstances();
-    const before = this.telling.catch(() => undefined); // told to whoever asked for that part
+    const before = this.telling.catch(() => undefined); // told to the client that sent that part
     this.telling = before.then(() => tellReadersOf(context, origin, changed, this.summaries));
     return this.telling;
   }
 
-  /** Of a batch that failed: tells the readers of what it changed, as far as that can be done. The client's retry tells the others. */
+  /** Tells the readers of the instances that a failed batch changed, as far as possible. The client's retry tells the others. */
   async tellOfPart(outcomes: Iterable<InstanceOutcome> = []): Promise<void> {
     try {
       await this.add(outcomes);
@@ -47,7 +47,7 @@ export class BatchReaders {
     }
   }
 
-  /** What became of the readers so far, as far as the caller sees them. */
+  /** Outcome of the readers so far, as far as the caller sees them. */
   cascaded(): readonly ContextCascadeSummary[] {
     return this.work.definition.view.summaries(this.summaries.list());
   }

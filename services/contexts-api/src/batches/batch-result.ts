@@ -11,7 +11,7 @@ const executedOf = (run: AssetRun, fields: ReadonlySet<BatchInclude>): ExecutedA
   ...(run.result === undefined || !fields.has('execution_results') ? {} : { result: run.result }),
 });
 
-/** What each field of a result is made of. `execution_results` is part of `executed`. */
+/** Source of each field of a result. `execution_results` is part of `executed`. */
 const FIELDS: Readonly<
   Record<
     Exclude<BatchInclude, 'execution_results'>,

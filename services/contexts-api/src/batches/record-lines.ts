@@ -13,7 +13,7 @@ export interface LineChunk {
 
 export interface LineLimits {
   readonly chunkItems: number;
-  /** A chunk that holds so many bytes is complete. */
+  /** A chunk of this many bytes is complete. */
   readonly chunkBytes: number;
   /** Largest line, bytes. */
   readonly lineMaxBytes: number;

@@ -83,7 +83,7 @@ class Batch {
     return this.progress.outcomes;
   }
 
-  /** Works through chunks of instances, a few at once. Throws the first failure once what is on its way has come to its end. */
+  /** Works through chunks of instances, a few at once. Throws the first failure once all work under way has ended. */
   async run(instances: readonly GivenInstance[]): Promise<void> {
     const { progress, work } = this;
     const { chunkSize } = work.context;

@@ -14,7 +14,7 @@ import { toBatchResult } from './batch-result';
 import { BatchProgress, type BatchWork, carryOutChunk, CHUNKS_AT_ONCE, type Fates, newFates } from './carry-out-chunk';
 import { chunkLines, type LineChunk, readLine } from './record-lines';
 
-/** What became of some records of a batch. */
+/** Outcome of some records of a batch. */
 export interface ChunkAnswer {
   readonly accepted: number;
   readonly executed: number;
@@ -29,11 +29,11 @@ export interface ChunkAnswer {
 /** A batch of lines whose answers are taken one after the other. */
 export interface LinesBatch {
   /**
-   * What became of each chunk, in their order. Throws as a single submission does and as reading the body does, once what is on its way has come to
-   * its end, with the committed instances that were not {@link LinesBatch.told}.
+   * Outcome of each chunk, in their order. Throws as a single submission does and as reading the body does, once all work under way has ended, with
+   * the committed instances that were not {@link LinesBatch.told}.
    */
   readonly answers: AsyncIterable<ChunkAnswer>;
-  /** What became of the readers of all that was merged; known when the answers have come to their end. */
+  /** Outcome of the readers of all merged instances; complete when the answers have ended. */
   cascaded(): readonly ContextCascadeSummary[];
   /** Says that the client has been told of these results, so that nobody needs to remember them. */
   told(results: readonly BatchResult[]): void;

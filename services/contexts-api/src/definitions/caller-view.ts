@@ -2,7 +2,7 @@ import { type Settled } from '@decision/contexts';
 import { type ContextCascadeSummary } from '@decision/contracts';
 import { type VisibleAround, type WorkspaceAccess } from '@decision/persistence';
 
-/** What the caller of a request sees around a context that it sees: what its answers show (V9 to V11). */
+/** The part of a context's surroundings that the caller of a request sees: the answers show no more (V9 to V11). */
 export class CallerView {
   /** Undefined: everything. */
   private readonly contexts: ReadonlySet<string> | undefined;
@@ -36,7 +36,7 @@ export class CallerView {
     return Object.fromEntries(Object.entries(all).filter(([key]) => this.seesAsset(key)));
   }
 
-  /** What became of an instance, as far as it is seen: its facts wholly, what ran in part. */
+  /** Outcome of an instance as the caller sees it: all facts, and the runs that are visible. */
   outcome<T extends { readonly settled: Settled }>(outcome: T): T {
     if (this.assets === undefined) return outcome;
     const { settled } = outcome;

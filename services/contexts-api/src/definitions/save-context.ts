@@ -219,7 +219,7 @@ const changeRefused = ({ definition }: ContextModel, refusals: ReturnType<typeof
     { refusals },
   );
 
-/** What a request says, over what there is. */
+/** Settings of a request, merged into the current ones. */
 const settingsOf = (request: UpdateContextRequest, before: ContextSettings): ContextSettings => ({
   name: request.name ?? before.name,
   description: request.description === undefined ? before.description : request.description,

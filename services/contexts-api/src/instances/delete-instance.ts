@@ -22,7 +22,7 @@ interface Deletion {
   readonly state: Readonly<Record<string, unknown>>;
   readonly registered: number;
   readonly relationships: readonly ReadingRelationship[];
-  /** Of the deleted instance, whose readers are still to be told; empty where there are none. */
+  /** The deleted instance, if its readers are still to be told; otherwise empty. */
   readonly untold: readonly UntoldSource[];
 }
 

@@ -9,7 +9,7 @@ import {
 import { type InstanceOutcome } from '../operations/work';
 import { shown } from './instance-errors';
 
-/** What became of an asset, for whoever submitted. */
+/** Outcome of an asset, as the answer to a submission shows it. */
 export const toCascadeResult = (context: string, run: AssetRun, autoExecuted = true): CascadeResult => ({
   context,
   ...(run.type === 'rule' ? { rule: run.slug } : { flow: run.slug }),
@@ -53,7 +53,7 @@ export const toldOfRejections = (
 
 const NOT_SETTLED = 'What is due for these instances was not run to its end; submit them again.';
 
-/** What a single submission did. */
+/** Outcome of a single submission. */
 export interface CarriedOut {
   readonly outcome: InstanceOutcome;
   readonly readers: readonly ContextCascadeSummary[];

@@ -7,7 +7,7 @@ import { type InstancesContext } from '../service-context';
 import { type NamedInstance } from './named-instance';
 import { instanceNotFound } from './instance-errors';
 
-/** What an asset of an instance waits for (C54, C55). */
+/** Facts and relations for which an asset of an instance waits (C54, C55). */
 export const waitsFor = (
   { context, instanceId }: Pick<NamedInstance, 'context' | 'instanceId'>,
   asset: BoundAsset,

@@ -40,10 +40,7 @@ export const takeStep = async (transaction: Transaction, key: ForeignKeyName): P
 /** Steps that collided with writes, in a row, before it is left to a later attempt. */
 const MOST_COLLISIONS = 5;
 
-/**
- * Does the work that a foreign key needs, step by step; every step is kept, so that whoever comes next goes on behind it. Throws
- * `deadline_exceeded`.
- */
+/** Does the work that a foreign key needs, step by step; every step is kept, so that a later request continues behind it. Throws `deadline_exceeded`. */
 export const finishForeignKey = async (
   database: Database,
   access: WorkspaceAccess,

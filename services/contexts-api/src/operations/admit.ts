@@ -25,7 +25,7 @@ export interface HeldInstance {
   readonly version: number;
 }
 
-/** What a transaction made of some instances. */
+/** Result of a transaction on some instances. */
 export interface Admitted {
   /** Merged, with nothing left to do. */
   readonly done: readonly InstanceOutcome[];
@@ -174,7 +174,7 @@ const toWrite = ({ locked, facts, executions, resolved }: PlannedInstance) => ({
   isNew: locked.isNew,
 });
 
-/** What there is to say of an instance that nothing more is done with. */
+/** Outcome of an instance that needs no further work. */
 const toOutcome = (
   { context }: Work,
   { locked, peek, resolved, surroundings, hasRegistered, registers }: PlannedInstance,

@@ -9,7 +9,7 @@ import {
 } from '@decision/persistence';
 import { type RequestOrigin } from './work';
 
-/** What a transaction did, with the rows of instances that it wrote. */
+/** Result of a transaction, with the rows of instances that it wrote. */
 export interface Writes {
   readonly written: readonly WrittenRow[];
 }
@@ -37,7 +37,7 @@ export const isLost = (error: unknown): error is ServiceError =>
 const FIRST_WAIT_MS = 20;
 const LONGEST_WAIT_MS = 500;
 
-/** The waits of whoever tries again until a deadline, epoch ms: resolves true after each, and false at once where the next would end after it. */
+/** The waits between attempts until a deadline, epoch ms: resolves true after each, and false at once where the next would end after it. */
 export const waitsUntil = (deadline: number): (() => Promise<boolean>) => {
   let waitMs = FIRST_WAIT_MS;
   return async () => {

@@ -16,7 +16,7 @@ import { sourcesOf } from './plan-instances';
 import { type InstanceOutcome, type Work } from './work';
 import { followLinks, writeHistory } from './write-changes';
 
-/** What instances became, and those of which that cannot be told. */
+/** New states of instances, and the instances whose state is unknown. */
 export interface Finished {
   readonly outcomes: readonly InstanceOutcome[];
   readonly failures: ReadonlyMap<string, ServiceError>;
@@ -28,7 +28,7 @@ export interface FinishOptions {
   readonly operationId: string;
 }
 
-/** What an operation made of an instance that it holds. */
+/** Result of an operation for an instance that it holds. */
 export interface SettledHeld {
   readonly held: HeldInstance;
   readonly settled: SettledInstance;
@@ -134,7 +134,7 @@ const unknownOutcomes = (settledHeld: readonly SettledHeld[]): ReadonlyMap<strin
     ]),
   );
 
-/** What became of an instance, once an operation has settled it. */
+/** Outcome of an instance, once an operation has settled it. */
 export const outcomeOfHeld = (work: Work, held: HeldInstance, instance: SettledInstance): InstanceOutcome => {
   const { context } = work;
   const { locked, facts, surroundings, hasRegistered, registers } = held.planned;

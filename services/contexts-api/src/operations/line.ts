@@ -82,7 +82,7 @@ export class Line {
     this.renewedAt = Date.now();
   }
 
-  /** Where this process was silent for so long that places were taken from it, it goes to the end of the line. */
+  /** If this process was silent for so long that its places were taken, it goes to the end of the line. */
   private look(places: number): Promise<readonly string[]> {
     const { ticketLeaseMs: leaseMs } = this.settings;
     const renews = Date.now() - this.renewedAt > leaseMs / 3;

@@ -17,7 +17,7 @@ export type LocalSettler = (request: SettleRequest, envelope: RequestEnvelope) =
 
 export interface LocalSettlerTools {
   readonly library: Pick<RuleLibrary, 'get'>;
-  /** Where what is long is evaluated; undefined: here. */
+  /** Threads for long evaluations; undefined: they run in this thread. */
   readonly threads?: Pick<EvaluationThreads, 'solve'> | undefined;
   /** Is told every rule that runs here, as workers tell theirs. */
   readonly decisions: DecisionLogWriter;
@@ -26,7 +26,7 @@ export interface LocalSettlerTools {
   readonly onFault: (fault: RequestFault) => void;
 }
 
-/** What is settled here is large: so many operations at a time bound the memory; others wait, and end with their deadline. */
+/** Operations that are settled here are large: this many at a time bound the memory; others wait until their deadline. */
 const AT_ONCE = 2;
 
 /** How decisions of this process name who asked. */

@@ -41,7 +41,7 @@ const MOST_COLLISIONS = 3;
 /** Times that an operation is decided anew, since the definition changed while it was settled. */
 const MOST_CHANGES = 3;
 
-/** What was admitted, with the work as the definition in force then has it. */
+/** The admitted instances, with the work by the definition in force at that time. */
 type AdmittedWork = Admitted & { readonly work: Work };
 
 /**
@@ -87,7 +87,7 @@ class Operating {
     return { outcomes, failures, committed };
   }
 
-  /** Merges into the instances that are free; answers those that are not. What is admitted goes on by itself. */
+  /** Merges into the instances that are free; answers those that are not. Admitted operations continue by themselves. */
   private async admit(given: Work['given']): Promise<readonly string[]> {
     const operationId = randomUUID();
     const admitted = await this.admitOnce(operationId, given);
@@ -162,7 +162,7 @@ class Operating {
     for (const [id, failure] of failures) this.failures.set(id, failure);
   }
 
-  /** What cannot be executed at all, or is answered with a failure, becomes a result of its own: the merge stands. */
+  /** An operation that cannot be executed, or that fails, becomes a result of its own: the merge stands. */
   private async settle(operation: Operation): Promise<readonly SettledInstance[]> {
     try {
       return await this.context.settler(operation);

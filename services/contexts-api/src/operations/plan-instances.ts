@@ -64,7 +64,7 @@ export const planInstance = async (
   };
 };
 
-/** What derived facts are computed from, the change from `before` to `after` as the newest of history (C43). */
+/** Sources of derived facts, with the change from `before` to `after` as the newest of history (C43). */
 export const sourcesOf = (
   { context, origin }: Pick<Work, 'context' | 'origin'>,
   before: Facts,
@@ -84,7 +84,7 @@ export const sourcesOf = (
   };
 };
 
-/** Where decisions are not executed by themselves, only what somebody asked for is considered (C72). */
+/** If decisions are not executed automatically, only those that were asked for are considered (C72). */
 const onlyConsidered = (
   { context, mode, forced }: Work,
   registered: ReadonlySet<string>,

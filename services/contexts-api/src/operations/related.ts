@@ -15,7 +15,7 @@ import { type ContextInUse } from '../definitions/context-directory';
 import { type Relatives } from './relatives';
 import { type GivenFacts, type RequestOrigin } from './work';
 
-/** What is asked of the instances of one relationship. */
+/** Query of the instances of one relationship. */
 interface RelationQuery {
   readonly transaction: Transaction;
   readonly context: ContextInUse;
@@ -24,7 +24,7 @@ interface RelationQuery {
   readonly origin: Pick<RequestOrigin, 'now' | 'deadline'>;
 }
 
-/** What was found of the instances of one relationship, of one instance. */
+/** Instances of one relationship of one instance. */
 interface FoundRelation {
   /** Undefined: nothing reads it so, or it is too long (C46). */
   readonly related?: Facts | null | readonly Facts[];
@@ -59,7 +59,7 @@ export const loadRelatives = async (
   return new Map(instances.map(({ instanceId }) => [instanceId, relativesOf(instanceId)]));
 };
 
-/** What is read of related instances themselves, aggregates aside. */
+/** Parts of related instances that are read, without aggregates. */
 type Reading =
   | { readonly of: 'nothing' }
   /** Undefined: everything. */
@@ -121,10 +121,10 @@ const loadHolders = async (query: RelationQuery): Promise<FindRelation> => {
   };
 };
 
-/** What is read as a list of the instances that are related to one. */
+/** List of the instances that are related to one. */
 interface RelatedList {
   items: Facts[];
-  /** Of what was read, as JSON; where there are too many, nothing is held. */
+  /** Bytes of the list as JSON; a list that is too large is not held. */
   bytes: number;
 }
 

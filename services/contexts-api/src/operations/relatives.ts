@@ -1,6 +1,6 @@
 import { type Aggregates, type RelatedInstances } from '@decision/contexts';
 
-/** What is read of the instances that one is related to. */
+/** Data of the instances to which one is related. */
 export interface Relatives {
   readonly related: RelatedInstances;
   readonly aggregates: Aggregates;

@@ -27,11 +27,11 @@ export interface Operation {
  */
 export type Settler = (operation: Operation) => Promise<readonly SettledInstance[]>;
 
-/** Where operations are carried out. */
+/** Dependencies of the settler. */
 export interface SettlerPorts {
   /** Workers behind the message broker; undefined where it is disabled. */
   readonly requester: Pick<Requester, 'request'> | undefined;
-  /** What takes over operations that no message can carry, there or back. */
+  /** Settler of operations that no message can carry, as a request or an answer. */
   readonly local: LocalSettler;
 }
 
@@ -116,8 +116,8 @@ const splitOperation = ({ work, held }: Operation): readonly Parcel[] => {
 };
 
 /**
- * Instances of a context share so many keys. One key for each instance would make each a message of its own; with these, all operations of an
- * instance still come one after the other through one partition, and so many workers can be busy with one context.
+ * Instances of a context share this many keys. One key for each instance would make each a message of its own; with these, all operations of an
+ * instance still come one after the other through one partition, and this many workers can be busy with one context.
  */
 const KEYS_OF_A_CONTEXT = 16;
 

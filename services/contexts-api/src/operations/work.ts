@@ -29,11 +29,11 @@ export interface GivenFacts {
   readonly facts: Facts;
 }
 
-/** What is to be done with some instances of one context. */
+/** Work on some instances of one context. */
 export interface Work {
   readonly context: ContextInUse;
   readonly origin: RequestOrigin;
-  /** Of distinct instances. */
+  /** Facts of distinct instances. */
   readonly given: readonly GivenFacts[];
   /**
    * `submit` makes instances and extends their life; `dependent` looks again at those that exist; `registered` also does, and considers only
@@ -44,13 +44,13 @@ export interface Work {
   readonly forced?: string | undefined;
 }
 
-/** What is read for an instance beside its row. */
+/** Data that is read for an instance beside its row. */
 export interface Surroundings extends Relatives {
   /** Committed entries by fact, newest first, as far as formulas read them. */
   readonly history: Readonly<Record<string, readonly StoredHistoryEntry[]>>;
 }
 
-/** What became of one instance. */
+/** Outcome of one instance. */
 export interface InstanceOutcome {
   readonly instanceId: string;
   readonly isNew: boolean;
@@ -91,7 +91,7 @@ export interface PlannedInstance {
   /** Keys of the only assets that are considered; undefined: all. */
   readonly only: ReadonlySet<string> | undefined;
   readonly hasRegistered: boolean;
-  /** What there is to say where nothing is due, or what is due in `unfinished`. */
+  /** State without a run: nothing is due, or the due assets are in `unfinished`. */
   readonly peek: Settled;
   readonly resolved: ResolvedInstance;
   readonly isDue: boolean;

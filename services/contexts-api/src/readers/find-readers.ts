@@ -51,7 +51,7 @@ export const existingReaders = async (
 /** Links that one statement reads. */
 const LINKS_AT_ONCE = 10_000;
 
-/** What the foreign keys of changed instances name or named before, by changed instance. */
+/** Ids that foreign keys of changed instances name or named before, by changed instance. */
 export const findNamedReaders = async (
   transaction: Transaction,
   { relationship }: ReadingRelationship,
@@ -82,7 +82,7 @@ export const findNamedReaders = async (
 export interface ReaderPage {
   /** In order; those that exist. */
   readonly readerIds: readonly string[];
-  /** Where the next page begins; undefined after the last. */
+  /** Start of the next page; undefined after the last. */
   readonly next: string | undefined;
 }
 

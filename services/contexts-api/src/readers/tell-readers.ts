@@ -12,11 +12,11 @@ import { type Source, Telling, type TellingNotes } from './telling';
 /** A changed instance, as it was when it was written. */
 interface ChangedInstance extends Source {
   readonly version: number;
-  /** Of its facts: the same one resumes where it was told of before (C115). */
+  /** Fingerprint of its facts: with the same one, telling resumes where it ended before (C115). */
   readonly fingerprint: string;
 }
 
-/** What one changed instance takes in memory beside its id, bytes; its fingerprint most of all. */
+/** Memory of one changed instance beside its id, bytes; its fingerprint most of all. */
 const BYTES_OF_EACH = 300;
 
 /** Instances of one context that changed, with what it takes to tell their readers. An instance that is added again is as it was added last. */
@@ -25,7 +25,7 @@ export class ChangedInstances {
   private newest: ContextInUse | undefined;
   private heldBytes = 0;
 
-  /** What they take in memory, roughly. */
+  /** Their memory, roughly. */
   get bytes(): number {
     return this.heldBytes;
   }
@@ -43,7 +43,7 @@ export class ChangedInstances {
     const isAddedAgain = this.byId.has(instanceId);
     if (known?.done === true && !isAddedAgain) return;
     if (!isAddedAgain) this.heldBytes += 2 * instanceId.length + BYTES_OF_EACH;
-    // What was added before may have been seen by somebody, even where the facts are the former ones again.
+    // A state that was added before may have been read, even if the facts are the former ones again.
     const begun = isAddedAgain ? undefined : toProgress(known);
     this.byId.set(instanceId, { instanceId, version, fingerprint, begun });
   }

@@ -19,8 +19,8 @@ export interface UntoldReaders {
 }
 
 /**
- * Re-evaluates the instances that read some that are gone, or that nobody told their readers of. What was told is noted on the marks, so that whoever goes
- * on with them resumes; those of which every reader was evaluated are removed.
+ * Re-evaluates the instances that read some that are gone, or that nobody told their readers of. Progress is noted on the marks, so that a later
+ * process resumes; marks whose readers were all evaluated are removed.
  */
 export const tellUntoldReaders = (
   context: Pick<InstancesContext, 'database' | 'operate' | 'chunkSize'>,

@@ -26,7 +26,7 @@ export interface Source {
   readonly begun: TellingProgress | undefined;
 }
 
-/** Where it is noted how far the readers of sources have been told. What is not noted is told again: neither of these rejects. */
+/** Notes of how far the readers of sources have been told. Readers without a note are told again: neither method rejects. */
 export interface TellingNotes<S extends Source> {
   progress(told: readonly { readonly source: S; readonly progress: TellingProgress }[]): Promise<void>;
   /** Every reader of these was evaluated. */
@@ -81,7 +81,7 @@ export class Telling<S extends Source> {
     if (relationships.length === 0) await this.finish(this.sources);
   }
 
-  /** Where a source goes on: the index of a relationship. One that is gone by now is no reason to leave any out. */
+  /** Start of a source: the index of a relationship. If that relationship is gone by now, none is left out. */
   private firstOf({ begun }: S): number {
     const index = this.surroundings.relationships.findIndex(
       ({ relationship }) => relationship.id === begun?.relationshipId,
@@ -111,7 +111,7 @@ export class Telling<S extends Source> {
     }
   }
 
-  /** What each source names, in order, and all that they name; the sources in the order of the last id that each names. */
+  /** Ids that each source names, in order, and all of them; the sources in the order of their last ids. */
   private async gather(
     through: ReadingRelationship,
     open: readonly S[],

@@ -2,7 +2,7 @@ import { type RequesterStatus } from '@decision/broker';
 import { type CacheStatus } from '@decision/cache';
 import { type Readiness } from '@decision/service-kit';
 
-/** What the health body is read from. */
+/** Source of the health body. */
 export interface HealthSource {
   readonly pingDatabase: () => Promise<void>;
   readonly cacheStatus: () => CacheStatus;

@@ -7,7 +7,7 @@ import { findReadingRelationships } from '../readers/find-readers';
 import { Summaries } from '../readers/summaries';
 import { tellUntoldReaders } from '../readers/tell-untold';
 
-/** What upkeep tells readers with. */
+/** Dependencies of telling readers in upkeep. */
 export interface FinishUntoldContext {
   readonly database: Database;
   readonly directory: ContextDirectory;
@@ -46,7 +46,7 @@ export const finishUntold = async (context: FinishUntoldContext, isStopped: () =
   return true;
 };
 
-/** Of one context. */
+/** Finishes the untold instances of one context. */
 const finishThese = async (context: FinishUntoldContext, taken: readonly UntoldInstance[]): Promise<void> => {
   const { database, directory, now, timeoutMs, newId } = context;
   const [{ workspaceId, contextId } = { workspaceId: '', contextId: '' }] = taken;
@@ -65,7 +65,7 @@ const finishThese = async (context: FinishUntoldContext, taken: readonly UntoldI
     now: beganAt,
     deadline: beganAt + timeoutMs,
   };
-  // What was due when an operation was taken over; instances that are gone are passed over.
+  // Instances whose work was due when the operation was taken over; those that are gone are skipped.
   const given = taken.map(({ instanceId }) => ({ instanceId, facts: {} }));
   const { failures } = await operate(context.operate, { context: found.source, origin, given, mode: 'dependent' });
   const ids = given.map(({ instanceId }) => instanceId).filter((id) => !failures.has(id));

@@ -25,7 +25,7 @@ export type UpkeepEvent =
   | { readonly type: 'operations_taken_over'; readonly count: number }
   | UntoldEvent;
 
-/** Something that goes on in the background. */
+/** A background task. */
 export interface Upkeep {
   /** Does one round, and answers whether there is more to do at once; for tests. */
   round(): Promise<boolean>;
@@ -35,7 +35,7 @@ export interface Upkeep {
 
 /** Rows that one statement takes at most. */
 const MOST_AT_ONCE = 500;
-/** What one step of a sweep or a removal deletes at most: well below a second of work, so that no statement runs out of time and nobody waits long. */
+/** Bounds of one step of a sweep or a removal: well below a second of work, so that no statement times out and nobody waits long. */
 const SWEEP_STEP: StepBounds = { rows: MOST_AT_ONCE, history: 5_000, bytes: 33_554_432 };
 const REMOVAL_STEP = { rows: 2_000, bytes: 33_554_432 };
 /** Steps of each kind in one round, so that what is urgent does not wait until the last row of something large is gone. */

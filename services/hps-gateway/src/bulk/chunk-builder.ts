@@ -92,7 +92,7 @@ export class ChunkBuilder {
     return chunk;
   }
 
-  /** Whether an input of so many bytes must begin the next chunk. */
+  /** Whether an input of the given number of bytes must begin the next chunk. */
   private isFull(bytes: number): boolean {
     return this.count > 0 && (this.count >= this.limits.chunkItems || this.bytes + bytes > this.targetBytes);
   }

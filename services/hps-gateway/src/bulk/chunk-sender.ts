@@ -12,7 +12,7 @@ export const CHUNKS_AT_ONCE: InOrderLimits<Chunk> = {
   weightOf: ({ payload }) => payload.length,
 };
 
-/** What the results of a request go to. */
+/** Receiver of the results of a request. */
 export interface Answering {
   readonly response: ServerResponse;
   readonly context: Pick<RequestContext, 'signal'>;

@@ -2,7 +2,7 @@ import { fixedLimits, ServiceError } from '@decision/contracts';
 import { type RequestPlace } from '@decision/service-kit';
 import { type Chunk } from './chunk';
 
-/** What results are taken to need before the first are there: the specification's 16 times their input, and 1 KiB for each of many tiny inputs. */
+/** Estimate of results before the first are there: the specification's 16 times their input, and 1 KiB for each of many tiny inputs. */
 const FIRST_EXPANSION = 16;
 const FIRST_BYTES_EACH = 1024;
 
@@ -47,7 +47,7 @@ export class ResultMemory {
     }
   }
 
-  /** The client has taken so many bytes of results. */
+  /** The client has taken this many bytes of results. */
   passedOn(bytes: number): void {
     this.held -= bytes;
     this.place.addAnswer(-bytes);

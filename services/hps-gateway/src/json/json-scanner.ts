@@ -1,9 +1,9 @@
 import { NumberReader } from './number-reader';
 
-/** What the byte that was just scanned did: open the whole, end an item (by a comma, or by closing the whole), close an empty whole. */
+/** Event of the byte that was just scanned: open the whole, end an item (by a comma, or by closing the whole), close an empty whole. */
 export type ScanEvent = 'open' | 'item' | 'last-item' | 'empty';
 
-/** Where a body stops being what was expected. */
+/** Position at which a body stops being as expected. */
 export interface ScanFault {
   readonly reason: string;
   /** `other kind` where the body may be JSON, but of another kind; `too deep` where it nests beyond the bound. */
@@ -50,7 +50,7 @@ const BEGINS_A_VALUE = /[[{"\-0-9tfn]/;
  */
 export class JsonScanner {
   fault: ScanFault | undefined;
-  /** What the newest byte that was scanned did. */
+  /** Event of the last scanned byte. */
   event: ScanEvent | undefined;
   /** Position in the body of the first byte and behind the last byte of the newest item, or value of a member. */
   itemStart = 0;
@@ -65,7 +65,7 @@ export class JsonScanner {
   private word = '';
   private wordAt = 0;
   private hexLeft = 0;
-  /** What is open, outermost first; true for a list. */
+  /** Open containers, outermost first; true for a list. */
   private readonly open: boolean[] = [];
   /** Position in the body of the beginning of the piece. */
   private base = 0;

@@ -1,4 +1,4 @@
-/** Where in a number the text is: `rest` takes more, `open` needs more. */
+/** State within a number: `rest` takes more, `open` needs more. */
 type NumberState = 'minus' | 'zero' | 'integer' | 'point' | 'fraction' | 'exponent' | 'sign' | 'power';
 
 const DIGIT_0 = 0x30;

@@ -1,7 +1,7 @@
 import { fixedLimits, ServiceError } from '@decision/contracts';
 import { findMembers, type Member } from '../json/find-members';
 
-/** What one entry of a parallel request asks for. */
+/** One entry of a parallel request. */
 export interface ParallelEntry {
   readonly asset: 'rule' | 'flow';
   readonly slug: string;
@@ -70,7 +70,7 @@ const blankOut = (bytes: Buffer, members: readonly Member[], indexes: readonly n
     bytes.fill(SPACE, member.keyStart, next?.keyStart ?? member.valueEnd);
   }
   if (lastKept === undefined) return;
-  // What stood behind the last member that stays is gone; a comma may not end an object.
+  // The members behind the last one that stays are gone; a comma may not end an object.
   const comma = bytes.indexOf(COMMA, lastKept.valueEnd);
   if (comma >= 0) bytes[comma] = SPACE;
 };

@@ -11,7 +11,7 @@ export interface ParallelLimits {
   readonly itemMaxBytes: number;
 }
 
-/** What all entries of a request share. */
+/** Fields that all entries of a request share. */
 export type ParallelRequest = Omit<SolveRequest, 'slug' | 'selector'>;
 
 /** Entries of one request that are at workers at once. */

@@ -12,7 +12,7 @@ import {
 import { type OpenSolve } from '../solve';
 import { type SolveBodyLimits } from '../solve-body';
 
-/** What the solve routes work with. */
+/** Dependencies of the solve routes. */
 export interface SolveRouteContext {
   readonly authenticator: Authenticator;
   readonly openSolve: OpenSolve;
@@ -34,7 +34,7 @@ export interface SolveExchange {
   readonly place: RequestPlace;
 }
 
-/** Throws `broker_unavailable` and `too_few_reply_partitions` where nothing can be solved at the moment, whoever asks for whatever. */
+/** Throws `broker_unavailable` and `too_few_reply_partitions` if nothing can be solved at the moment. */
 export const requireBroker = (status: RequesterStatus | undefined): void => {
   if (status === undefined) {
     throw new ServiceError('broker_unavailable', 'The message broker is disabled; nothing can be solved here.');
@@ -47,7 +47,7 @@ export const requireBroker = (status: RequesterStatus | undefined): void => {
   }
 };
 
-/** Who asks. Throws `missing_api_key`, `invalid_api_key` and `forbidden`. */
+/** Identity of the caller. Throws `missing_api_key`, `invalid_api_key` and `forbidden`. */
 export const identify = async (
   authenticator: Authenticator,
   { headers }: IncomingMessage,
@@ -59,7 +59,7 @@ export const identify = async (
   return identity;
 };
 
-/** What a request hands on to its evaluation. */
+/** Times and ids of a request that its evaluation uses. */
 export const clockOf = ({ receivedAt, requestId, traceparent }: RequestContext) => ({
   receivedAt,
   requestId,

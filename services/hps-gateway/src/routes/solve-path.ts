@@ -1,6 +1,6 @@
 import { type ExplainMode, ServiceError } from '@decision/contracts';
 
-/** What the address of a solve request says. */
+/** Path of a solve request. */
 export interface SolvePath {
   /** Whether the body must be a list. */
   readonly bulk: boolean;

@@ -7,7 +7,7 @@ import {
   type WorkspaceAccess,
 } from '@decision/persistence';
 
-/** What the calls on folders need from outside. */
+/** Dependencies of the calls on folders. */
 export interface FolderContext {
   readonly database: Database;
 }

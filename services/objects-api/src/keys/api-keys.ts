@@ -20,7 +20,7 @@ import { accessOf } from '../access';
 import { type AnnouncingContext, changeAndAnnounce } from '../announcing';
 import { assignableGroups, refused, requireGrantableRole } from '../grants';
 
-/** What managing keys needs from outside. */
+/** Dependencies of the management of keys. */
 export interface KeyContext extends AnnouncingContext {
   readonly randomBytes: (size: number) => Buffer;
   /** Epoch ms. */

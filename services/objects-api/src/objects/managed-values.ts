@@ -13,7 +13,7 @@ const MAX_PROBLEMS = 100;
 /** The member under which the collection of a field is known. */
 export const COLLECTION = '';
 
-/** What tells two values of one object apart. */
+/** Text that identifies a value within its object. */
 export const keyText = ({ path, member }: ManagedKey): string => `${path}\n${member}`;
 
 /**

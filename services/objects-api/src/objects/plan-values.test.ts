@@ -12,7 +12,7 @@ const wantedMember = (path: string, member: string | number): WantedValue => ({
   metadata: {},
 });
 
-/** What the database does with a plan. */
+/** Applies a plan as the database does. */
 const carryOut = (existing: readonly ManagedValue[], plan: ValuePlan, newId: () => string): ManagedValue[] => {
   const released = new Set(plan.release.map(({ id }) => id));
   const archived = new Set(plan.archive.map(({ id }) => id));

@@ -9,10 +9,10 @@ export interface FieldRename {
 }
 
 /**
- * What must happen so that an object has exactly the wanted values: pure, so that a dry run tells what a save does.
+ * Plan of the changes after which an object has exactly the wanted values: pure, so that a dry run tells what a save does.
  *
- * A wanted value is matched by field and member. Those of a renamed field count under its new name, before any that had it. Existing values
- * that are not wanted are archived; one that stands in the way of a name gives it up and is let go.
+ * A wanted value is matched by field and member. Those of a renamed field count under its new name, before any that had it. Existing values that are
+ * not wanted are archived; one that stands in the way of a name gives it up and is let go.
  */
 export const planValues = (
   existing: readonly ManagedValue[],

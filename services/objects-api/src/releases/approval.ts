@@ -1,6 +1,6 @@
 import { type ReleaseRecord } from '@decision/persistence';
 
-/** Who wants to approve. */
+/** A caller that wants to approve. */
 export interface Approver {
   /** The key, and those whose place it has taken by rotation. */
   readonly keyIds: readonly string[];

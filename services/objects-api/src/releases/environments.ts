@@ -40,7 +40,7 @@ export const saveEnvironment = async (
 const refused = (path: string, message: string): ServiceError =>
   new ServiceError('invalid_request', `The field "${path.slice(1)}" ${message}.`, { problems: [{ path, message }] });
 
-/** What concerns the whole workspace is not for a key that sees a part of it. */
+/** Keys that see a part of the workspace may not change what concerns all of it. */
 export const requireUnrestricted = ({ userGroups }: WorkspaceAccess, what: string): void => {
   if (userGroups !== undefined)
     throw new ServiceError('forbidden', `A key that is restricted to user groups may not ${what}.`);

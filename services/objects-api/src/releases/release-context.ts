@@ -2,7 +2,7 @@ import { cacheKeys } from '@decision/contracts';
 import { type ReleaseRecord, type Transaction, type WorkspaceAccess } from '@decision/persistence';
 import { type AnnouncingContext, changeAndAnnounce } from '../announcing';
 
-/** What the calls on releases need from outside. */
+/** Dependencies of the calls on releases. */
 export interface ReleaseContext extends AnnouncingContext {
   readonly newId: () => string;
 }

@@ -3,7 +3,7 @@ import { writtenPart } from '@decision/tooling/written-part';
 
 const roles = Object.entries(builtInRoles) as [string, readonly Entitlement[]][]; // its own entries
 
-/** Who may do what: a row an entitlement, a column a built-in role. */
+/** Entitlements by role: a row for each entitlement, a column for each built-in role. */
 const rolesTable = (): string =>
   [
     `| entitlement | allows | ${roles.map(([name]) => name).join(' | ')} |`,
@@ -14,7 +14,7 @@ const rolesTable = (): string =>
     ),
   ].join('\n');
 
-/** What each call asks for. */
+/** Entitlement that each call requires. */
 const callsTable = (): string =>
   [
     '| call | entitlement |',

@@ -2,7 +2,7 @@ import { type CacheStatus } from '@decision/cache';
 import { type ObjectsApiHealth } from '@decision/contracts';
 import { type Readiness } from '@decision/service-kit';
 
-/** What the health body is read from. */
+/** Source of the health body. */
 export interface HealthSource {
   readonly pingDatabase: () => Promise<void>;
   /** Names of the migrations that the database lacks. */

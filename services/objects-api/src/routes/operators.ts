@@ -2,7 +2,7 @@ import { listOperators } from '@decision/contracts';
 import { accumulatorNames, EXAMPLE_NOW, operatorCatalogue, type OperatorEntry } from '@decision/engine';
 import { bindOperation, type BoundOperation } from '@decision/service-kit';
 
-/** What editors offer for conditions and groups. */
+/** Operators that editors offer for conditions and groups. */
 export const operatorRoutes = (): readonly BoundOperation[] => [
   bindOperation(listOperators, ({ query }) =>
     Promise.resolve({

@@ -27,7 +27,7 @@ export interface BoundTable {
   readonly problems: readonly RuleProblem[];
 }
 
-/** Functions that call functions that call functions: so many levels are followed. */
+/** Levels of functions that call functions which are followed. */
 const MAX_CALL_DEPTH = 20;
 
 /**
@@ -53,7 +53,7 @@ export const bindValues = async (
   const binding = bindValueReferences(table, { byName: (name) => active.get(name), byId: values.get });
   const faults = [...binding.problems, ...checkBound(binding.table, values)];
   const concealed = await findConcealed(transaction, { visible, hidden, values });
-  // What cannot be executed may nest too deep to be compared.
+  // A table that cannot be executed may nest too deep to be compared.
   const problems = faults.length > 0 ? faults : problemsOfMovedReferences(binding.table, stored, concealed);
   return {
     table: binding.table,
@@ -90,7 +90,7 @@ const findReferenced = async (
 const calledBy = ({ type, content }: ValueRecord): readonly string[] =>
   type === 'function' ? functionsCalledIn((content as { formula: string }).formula) : []; // what a function value holds
 
-/** What the stored table refers to and the caller does not see. */
+/** Values to which the stored table refers and that the caller does not see. */
 const findHidden = (
   transaction: Transaction,
   stored: RuleTable | undefined,
@@ -104,7 +104,7 @@ const findHidden = (
   );
 };
 
-/** What of these values the caller does not see, or of which it does not see a member. */
+/** Those of the values that the caller does not see, or not with all members. */
 const findConcealed = async (
   transaction: Transaction,
   {

@@ -16,8 +16,8 @@ import {
 export type BindingProblem = Pick<RuleProblem, 'message' | 'path' | 'column'> & { readonly code: 'unbindable' };
 
 /**
- * What keeps a rule from being bound to the context that it names. A context that does not exist, or is not visible, says nothing: what a run
- * may write is decided again at the run. Inputs count only where `isComplete`, since a draft may begin without any.
+ * Reasons why a rule cannot be bound to the context that it names. A context that does not exist, or is not visible, says nothing: what a run may
+ * write is decided again at the run. Inputs count only where `isComplete`, since a draft may begin without any.
  */
 export const problemsOfBinding = async (
   transaction: Transaction,
@@ -38,8 +38,8 @@ export const problemsOfBinding = async (
 };
 
 /**
- * What keeps a published version from being bound to the context that its rule names, where that is not what a draft says: a version that the binding
- * pins, or one that is put back in service. A version that is not there says nothing, as a context does not.
+ * Reasons why a published version cannot be bound to the context that its rule names, apart from those of a draft: a version that the binding pins,
+ * or one that is put back in service. A version that is not there says nothing, as a context does not.
  */
 export const problemsOfBoundVersion = async (
   transaction: Transaction,
@@ -98,7 +98,7 @@ export const problemsOfHiddenContext = async (
   return [{ code: 'unbindable', path: '/context', message }];
 };
 
-/** What a draft says of its context that is no binding (V4): `->>` would make a slug of it that no check sees. */
+/** Problems of a draft's `context` that is no binding (V4): `->>` would make a slug of it that no check sees. */
 export const problemsOfContextName = (context: unknown): readonly BindingProblem[] => {
   const slug: unknown = typeof context === 'object' && context !== null && 'slug' in context ? context.slug : null;
   if (slug === null || typeof slug === 'string') return [];
@@ -170,7 +170,7 @@ const faultsOfFields = async (
   });
 };
 
-/** What a binding means by version: `latest`, a number or an environment. */
+/** Selector of a binding's version: `latest`, a number or an environment. */
 const selectorOf = (context: unknown): string => {
   const version: unknown =
     typeof context === 'object' && context !== null && 'version' in context ? context.version : undefined;

@@ -25,8 +25,8 @@ export const deleteRule = (context: AnnouncingContext, access: WorkspaceAccess, 
 const MAX_ANNOUNCED = 5_000;
 
 /**
- * What caches hold of a deleted rule, in pieces that can be announced: where its slug points, and its versions. A rule may be imported again
- * under the id, with another slug: no number of the deleted one may be answered then.
+ * Cache keys of a deleted rule, in pieces that can be announced: where its slug points, and its versions. A rule may be imported again under the id,
+ * with another slug: no number of the deleted one may be answered then.
  */
 const staleKeys = (
   workspaceId: string,

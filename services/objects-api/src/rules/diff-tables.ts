@@ -9,7 +9,7 @@ type Changes = Pick<RuleDiff, 'fields' | 'rows' | 'truncated'>;
 type FieldChange = RuleDiff['fields'][number];
 type CellChange = RuleDiff['rows']['changed'][number]['changes'][number];
 
-/** What distinguishes the fields and the rows of two tables. */
+/** Differences between the fields and the rows of two tables. */
 export const diffTables = (from: RuleTable, to: RuleTable): Changes => {
   const fields = [
     ...diffFields('request', from.requestSchema, to.requestSchema),

@@ -36,14 +36,14 @@ import { draftChanges, newDraft, slugOf } from './rule-draft';
 import { ruleNotFound, ruleStale } from './rule-errors';
 import { type Expectation, expectsRule, isAsExpected } from './rule-etag';
 
-/** What importing needs from outside. */
+/** Dependencies of an import. */
 export interface ImportContext extends AnnouncingContext {
   readonly newId: () => string;
   /** Epoch ms. */
   readonly now: () => number;
 }
 
-/** What a slug made of a name is given where others have it already: `-2` and so on, at most this often. */
+/** Attempts to make a slug of a name unique with `-2` and so on. */
 const MAX_SLUG_ATTEMPTS = 50;
 
 /**

@@ -57,7 +57,7 @@ export const matchRows = (from: readonly RuleRow[], to: readonly RuleRow[]): Row
   };
 };
 
-/** What is left after a recognised row, or at the start, on both sides is paired one by one. */
+/** Rows that are left on both sides after a recognised row, or at the start, are paired one by one. */
 const matchByPlace = (
   fromLength: number,
   toLength: number,

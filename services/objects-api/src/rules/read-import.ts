@@ -17,9 +17,9 @@ export type ImportProblem = Pick<RuleProblem, 'message' | 'path'> & { readonly c
 
 /** The names that an object of a document may have. */
 interface Names {
-  /** What is read. */
+  /** Fields that are read. */
   readonly read: readonly string[];
-  /** What clients send back as they got it, and nothing is done with. */
+  /** Fields that clients send back as they got them, and that are ignored. */
   readonly echoed: ReadonlySet<string>;
 }
 
@@ -57,7 +57,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   environment: 'is not set by imports; POST /api/v1/admin/releases releases a version into an environment',
 };
 
-/** What of an import would be dropped although it means something, or says something else than was meant; at most {@link MAX_PROBLEMS}. */
+/** Problems of an import: fields that would be dropped although they mean something, or that do not mean what was intended; at most {@link MAX_PROBLEMS}. */
 export const problemsOfImport = (imported: RuleImport): readonly ImportProblem[] => {
   const problems: ImportProblem[] = [];
   for (const problem of misread(imported)) {

@@ -3,7 +3,7 @@ import { type RuleRecord } from '@decision/persistence';
 /** Names a state of a draft: it changes with every change. */
 export const ruleEtag = ({ updatedAt }: Pick<RuleRecord, 'updatedAt'>): string => `"${updatedAt}"`;
 
-/** What a caller expects of a rule before changing it. */
+/** A caller's expectation of a rule before a change. */
 export interface Expectation {
   /** ISO 8601: the `updatedAt` that the caller has seen. */
   readonly updatedAt?: string | undefined;

@@ -64,7 +64,7 @@ export const publishAgain = (
     return requireRule(transaction, slug);
   });
 
-/** What distinguishes two states of a rule. Throws `rule_not_found`, `rule_not_published`, `version_not_found` or `environment_not_found`. */
+/** Differences between two states of a rule. Throws `rule_not_found`, `rule_not_published`, `version_not_found` or `environment_not_found`. */
 export const diffRule = (
   { database }: Pick<ImportContext, 'database'>,
   access: WorkspaceAccess,

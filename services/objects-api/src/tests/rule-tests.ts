@@ -14,7 +14,7 @@ import { readTests } from './read-tests';
 import { toRun, toTest } from './test-answers';
 import { testDraft } from './test-draft';
 
-/** What the calls on tests need from outside. */
+/** Dependencies of the calls on tests. */
 export interface TestContext {
   readonly database: Database;
   readonly newId: () => string;

@@ -19,7 +19,7 @@ const test = (parts: Partial<StoredTest> = {}): StoredTest => ({
   ...parts,
 });
 
-/** A clock that goes on by some ms each time it is read. */
+/** A clock that advances by some ms each time it is read. */
 const ticking = (step: number) => {
   let time = 0;
   return () => (time += step);

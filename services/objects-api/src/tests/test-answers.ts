@@ -16,7 +16,7 @@ export const toTest = (test: StoredTest, result: TestResult | undefined): RuleTe
       }),
 });
 
-/** What is kept of a run. */
+/** The stored result of a run. */
 export const toResult = ({ test, success, duration, outcome }: TestOutcome, executedAt: string): TestResult => {
   const state: TestState = {
     duration,

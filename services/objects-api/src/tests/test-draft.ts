@@ -9,7 +9,7 @@ import { toResult } from './test-answers';
 /** The setting under which a rule is tested before it is published. */
 const CONTINUOUS = 'continuous';
 
-/** What running tests needs from outside. */
+/** Dependencies of running tests. */
 export interface TestClock {
   /** Epoch ms. */
   readonly now: () => number;
@@ -38,7 +38,7 @@ export const testDraft = async (
   return outcomes;
 };
 
-/** Where a rule asks to be tested before it is published, throws `tests_failed` with the names of the critical tests that fail. */
+/** If a rule must pass its tests before it is published, throws `tests_failed` with the names of the critical tests that fail. */
 export const requireTested = async (transaction: Transaction, clock: TestClock, rule: RuleRecord): Promise<void> => {
   if (rule.settings.testing !== CONTINUOUS) return;
   const outcomes = await testDraft(transaction, clock, rule, true);

@@ -20,7 +20,7 @@ export const periodOf = (now: number): UsagePeriod => {
   return { month: new Date(start).toISOString().slice(0, 10), start, end };
 };
 
-/** What the counters of a month come to at a moment within it. The days of the average are those that have begun. */
+/** Statistics of a month at a moment within it. The days of the average are those that have begun. */
 export const usageStatistics = (
   { executions, countedUntil }: MonthlyUsage,
   { start, end }: UsagePeriod,

@@ -58,7 +58,7 @@ export const withdrawInvitation = async (context: UserContext, identity: Identit
   return `The invitation for "${withdrawn.email}" was withdrawn.`;
 };
 
-/** What a link invites to. Throws `invitation_not_found`. */
+/** Invitation behind a link. Throws `invitation_not_found`. */
 export const showInvitation = async (context: UserContext, token: string): Promise<ShownInvitation> => {
   const { workspaceName, email, role, expiresAt } = await requireInvitation(context, token);
   return { workspace: workspaceName, email, role, expires_at: expiresAt };

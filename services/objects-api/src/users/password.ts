@@ -1,6 +1,6 @@
 import { scrypt } from 'node:crypto';
 
-/** What scrypt may cost: 32 MiB and some tens of milliseconds for each guess. */
+/** Cost of scrypt: 32 MiB and some tens of milliseconds for each guess. */
 const COST = 32_768;
 const BLOCK_SIZE = 8;
 const PARALLELISM = 1;

@@ -3,13 +3,13 @@ import { type Identity } from '@decision/service-kit';
 import { refused, requireGrantableRole } from '../grants';
 import { type KeyContext } from '../keys/api-keys';
 
-/** What the calls on users need from outside. */
+/** Dependencies of the calls on users. */
 export interface UserContext extends KeyContext {
-  /** Where the world reaches this service, without a slash at its end: links begin with it. */
+  /** Public address of this service, without a slash at its end: links begin with it. */
   readonly publicUrl: string;
 }
 
-/** What role new people have where none is named. */
+/** Role of new people if none is named. */
 export const DEFAULT_ROLE = 'developer';
 
 /** Throws `invalid_request` for unknown groups or an unknown role, and `forbidden` for a role that may do more than the caller. */

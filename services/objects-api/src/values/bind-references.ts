@@ -25,7 +25,7 @@ const isNamed = (element: object): element is { readonly $ref: string } =>
 export const holdsReferences = ({ content }: Pick<SavedValue, 'content'>): boolean =>
   Array.isArray(content) && content.some(isGivenReference);
 
-/** What these contents refer to. */
+/** Values to which these contents refer. */
 export const referredTo = (contents: readonly unknown[]): { readonly ids: string[]; readonly names: string[] } => {
   const references = contents.flatMap((content) => (Array.isArray(content) ? content.filter(isGivenReference) : []));
   return {

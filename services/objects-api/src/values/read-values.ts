@@ -19,7 +19,7 @@ export interface ValueProblem {
   readonly message: string;
 }
 
-/** What a value holds. */
+/** Content of a value. */
 export interface ValueContent {
   readonly type: ValueType;
   readonly value: unknown;

@@ -23,6 +23,6 @@ export const requireSameShape = async (
   throw inUse(what, usesOfBroken);
 };
 
-/** What rules that use a value rely on. */
+/** Shape of a value on which rules rely. */
 export const shapeOf = ({ type, value }: ValueContent): string =>
   type === 'function' ? `function of ${(value as FunctionContent).parameters.length} parameters` : type; // its type says so

@@ -1,7 +1,7 @@
 import { cacheKeys } from '@decision/contracts';
 import { type OwedAnnouncement, type WorkspaceAccess } from '@decision/persistence';
 
-/** What every change of values owes: whoever holds values of the workspace looks them up again. */
+/** Announcement of every change of values: processes that hold values of the workspace load them again. */
 export const staleValues = ({ workspaceId }: WorkspaceAccess): OwedAnnouncement => ({
   kind: 'value',
   keys: [cacheKeys.valueRevision(workspaceId)],

@@ -10,7 +10,7 @@ import {
   type Transaction,
 } from '@decision/persistence';
 
-/** What became of the members that were not brought. */
+/** Outcome of the members that were not sent. */
 export interface Swept extends Pick<SyncValuesAnswer, 'blocked'> {
   readonly archived: readonly AbsentMember[];
   readonly deleted: readonly AbsentMember[];

@@ -31,7 +31,7 @@ import { staleValues } from './stale-values';
 import { toListedValue, toUsages } from './value-answers';
 import { inUse, managed, nameTaken, referredToByHidden, valueNotFound } from './value-errors';
 
-/** What the calls on values need from outside. */
+/** Dependencies of the calls on values. */
 export type ValueContext = AnnouncingContext;
 
 export interface ListedValues {

@@ -15,7 +15,7 @@ import { type ReadMembers } from './read-values';
 import { shapeOf } from './same-shape';
 import { nameTaken } from './value-errors';
 
-/** What became of the members that were brought. */
+/** Outcome of the members that were sent. */
 interface Written extends Pick<SyncValuesAnswer, 'unchanged' | 'errors'> {
   readonly created: readonly ValueRecord[];
   readonly updated: readonly ValueRecord[];

@@ -1,6 +1,6 @@
 import { type MatrixRow, type MatrixRows } from '@decision/local-stack';
 
-/** Of what belongs to the whole workspace: keys that are restricted to groups are refused, whatever they see. */
+/** For things of the whole workspace: keys that are restricted to groups are refused, whatever they see. */
 const OF_WORKSPACE = { seen: 403, all: 200 };
 const TAKEN = { except: 'V13', seen: 409, same: 'The name is taken for every key.' };
 const SHARED = { same: 'It is of the whole workspace (V13, V14).' };
@@ -41,7 +41,7 @@ const ofRule = (path: string, body?: unknown): MatrixRow => ({
 const ofRelease = (action: string): MatrixRow => ({ path: `/admin/releases/{release.id}/${action}` });
 const USER = { email: 'made@example.com', password: 'a long enough password' };
 
-/** Of a rule that the caller sees, and whose text names hidden things. */
+/** For a rule that the caller sees, and whose text names hidden things. */
 const OF_TEXT = { same: 'The text of a visible rule is shown whole (V15).' };
 const ofMixed = (path: string, more: Partial<MatrixRow> = OF_TEXT): MatrixRow => ({
   path: `/admin/rules/${path}`,

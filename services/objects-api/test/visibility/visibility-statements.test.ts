@@ -8,7 +8,7 @@ let workspaceId: string;
 let admin: string;
 let north: string;
 let south: string;
-/** Of the owner of the tables. */
+/** Connection of the owner of the tables. */
 let client: Client;
 
 beforeAll(async () => {

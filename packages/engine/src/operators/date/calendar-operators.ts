@@ -33,7 +33,7 @@ export const clockOperators: readonly Operator[] = [
   ),
 ];
 
-/** Whether a value lies so many periods after that of the clock. */
+/** Whether a value lies the given number of periods after that of the clock. */
 const inPeriod =
   (periodOf: (instant: number) => number, offset: number): ValueTest<number> =>
   (value, now) =>

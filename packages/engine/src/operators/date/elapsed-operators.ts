@@ -11,7 +11,7 @@ interface Unit {
   readonly name: 'minutes' | 'hours' | 'days' | 'months';
   /** The number of the minute, hour, day or month that holds an instant, UTC. */
   readonly numberOf: (instant: number) => number;
-  /** The instant so many units later; earlier for negative counts. */
+  /** The instant the given number of units later; earlier for negative counts. */
   readonly shift: (instant: number, count: number) => number;
   /** How counts of it are given: parts of a month have no length. */
   readonly count: (name: string) => Argument<number>;

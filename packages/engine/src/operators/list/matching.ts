@@ -2,11 +2,11 @@ import { areEqual } from '@decision/values';
 import { areEqualFolded } from '../../values/folded-equality';
 import { foldedKeyOf, keyOf, type KeyOf } from '../../values/value-key';
 
-/** What makes two elements equal: the same value, or the same but for the case of texts. */
+/** Equality of two elements: the same value, or the same but for the case of texts. */
 export interface Matching {
-  /** What it adds to the name of an operator. */
+  /** Suffix of the operator's name. */
   readonly suffix: '' | ' (case-insensitive)';
-  /** What it adds to the meaning of an operator. */
+  /** Words for the operator's meaning. */
   readonly inWords: string;
   readonly areEqual: (left: unknown, right: unknown) => boolean;
   readonly keyOf: KeyOf;

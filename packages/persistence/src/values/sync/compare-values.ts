@@ -3,7 +3,7 @@ import { query, type Transaction } from '../../connection/query';
 import { objectName } from '../value-record';
 import { GIVEN, type SavedValue, writeGiven } from '../save-values';
 
-/** What is stored under a name that is to be written. */
+/** Stored value under a name that is to be written. */
 export interface ComparedValue {
   readonly id: string;
   readonly name: string;

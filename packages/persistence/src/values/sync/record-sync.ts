@@ -4,7 +4,7 @@ import { type Transaction } from '../../connection/query';
 
 type Named = readonly { readonly name: string }[];
 
-/** What one request of a synchronisation changed. */
+/** Changes of one request of a synchronisation. */
 export interface SyncChange {
   readonly collection: string;
   /** Null for a request that is the whole collection. */

@@ -7,7 +7,7 @@ export interface AbsentMember {
   readonly archived: boolean;
 }
 
-/** What was brought: by the chunks of a run, or by one request alone. */
+/** Members that were sent: by the chunks of a run, or by one request alone. */
 export type PresentMembers = { readonly sync: string } | { readonly names: readonly string[] };
 
 const PRESENT = {

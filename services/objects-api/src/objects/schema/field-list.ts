@@ -8,7 +8,7 @@ import {
   type ParsedFieldType,
 } from './parsed-content';
 
-/** What one place of the content says of a field. */
+/** Facts about a field from one place of the content. */
 export interface FieldFacts {
   readonly type: ParsedFieldType | undefined;
   readonly members?: Members | undefined;

@@ -8,7 +8,7 @@ export const isJsonObject = (value: unknown): value is JsonObject =>
 export const memberOf = (object: JsonObject, key: string): unknown =>
   Object.hasOwn(object, key) ? object[key] : undefined;
 
-/** Whether lists and objects stand deeper within one another than so many levels. Without recursion: the value may nest without bound. */
+/** Whether lists and objects nest deeper than the given number of levels. Without recursion: the value may nest without bound. */
 export const nestsDeeper = (value: unknown, levels: number): boolean => {
   let level: readonly unknown[] = [value];
   for (let depth = 0; depth <= levels; depth += 1) {

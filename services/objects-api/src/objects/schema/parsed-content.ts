@@ -1,10 +1,10 @@
-/** What an object can hold. */
+/** Kinds of an object's content. */
 export type ContentType = 'json_schema' | 'json_object';
 
 /** Types that a field of an object can give a field of a rule. */
 export type ParsedFieldType = 'string' | 'number' | 'boolean' | 'date' | 'list' | 'object';
 
-/** Where a field stands: in the object itself, in an object within it, or in the elements of a list. */
+/** Place of a field: in the object itself, in an object within it, or in the elements of a list. */
 export type FieldScope = 'root' | 'nested' | 'item';
 
 /** A member of an enum that can be a value. */
@@ -25,11 +25,11 @@ export interface ContentField {
   readonly required: boolean;
   /** JSON pointer into the content, where the field was first found. */
   readonly schemaPath: string;
-  /** What an object within the content can be called; absent for all else. */
+  /** Name of an object within the content; absent for all other fields. */
   readonly derivedObjectName?: string | undefined;
   /** In their order; absent where the schema lists none. */
   readonly members?: readonly EnumMember[] | undefined;
-  /** What the values of its members are called; absent where they are called like the field. */
+  /** Name of the values of its members; absent if they have the field's name. */
   readonly valuesName?: string | undefined;
 }
 
@@ -60,7 +60,7 @@ export const contentLimits = {
    * often as they are referred to. Enough for an enum of 100,000 members or a `oneOf` of 40,000, and read within half a second.
    */
   steps: 500_000,
-  /** What looking at a schema counts. */
+  /** Cost of reading a schema, in steps. */
   stepsOfSchema: 10,
   /** Schemas within one another, references followed. */
   schemaDepth: 200,

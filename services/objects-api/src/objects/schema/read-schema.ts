@@ -18,7 +18,7 @@ export const readSchema = (document: JsonObject): readonly ContentField[] => {
   return reader.fields.toArray();
 };
 
-/** Where a schema applies. */
+/** Place to which a schema applies. */
 interface Place {
   readonly parts: readonly string[];
   /** JSON pointer to the schema. */
@@ -26,7 +26,7 @@ interface Place {
   readonly scope: FieldScope;
 }
 
-/** What a schema says of the field to which it applies. */
+/** Facts of a schema about its field. */
 interface Finding {
   readonly type: ParsedFieldType | undefined;
   readonly members: Members | undefined;
@@ -177,7 +177,7 @@ class SchemaReader {
   }
 }
 
-/** What a property says its values are to be called instead of by its path, so that two objects can have a field of one name. */
+/** Keyword for the name of a property's values instead of its path, so that two objects can have a field of one name. */
 const VALUES_NAME = 'x-values-name';
 
 const valuesNameIn = (property: unknown, { pointer }: Place): string | undefined => {

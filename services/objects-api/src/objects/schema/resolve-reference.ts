@@ -2,8 +2,8 @@ import { isJsonObject } from './json-object';
 import { ContentFault } from './parsed-content';
 
 /**
- * What a `$ref` names within its document. Only JSON pointers are followed: nothing is ever fetched. Throws a {@link ContentFault} at
- * `path` for anything else.
+ * Target of a `$ref` within its document. Only JSON pointers are followed: nothing is ever fetched. Throws a {@link ContentFault} at `path` for
+ * anything else.
  */
 export const resolveReference = (document: unknown, reference: string, path: string): unknown => {
   if (!reference.startsWith('#')) {
