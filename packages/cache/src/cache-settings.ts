@@ -1,5 +1,5 @@
 import { INVALIDATION_CHANNEL } from '@decision/contracts';
-import { type CacheAddress, parseCacheUrl } from './cache-address';
+import { type CacheAddress, parseCacheUrl } from './connection/cache-address';
 import { CacheSettingsError } from './cache-settings-error';
 
 /** How to reach the cache. Times are milliseconds. */

@@ -3,7 +3,7 @@ export { type CacheCommandName, type CacheConnectionName, type CacheEvent } from
 export { type CacheLog } from './cache-log';
 export { type CacheSettings } from './cache-settings';
 export { CacheSettingsError } from './cache-settings-error';
-export { createInvalidator, type Invalidator, type InvalidatorOptions } from './invalidator';
+export { createInvalidator, type Invalidator, type InvalidatorOptions } from './invalidation/invalidator';
 export { openCache } from './open-cache';
-export { createReadThrough, type Load, type ReadThrough } from './read-through';
-export { type ReadThroughOptions } from './read-through-options';
+export { createReadThrough, type Load, type ReadThrough } from './read-through/read-through';
+export { type ReadThroughOptions } from './read-through/read-through-options';

@@ -1,17 +1,21 @@
 import { type Cache } from './cache';
-import { type CacheAddress, describeAddress } from './cache-address';
+import { type CacheAddress, describeAddress } from './connection/cache-address';
 import { type CacheConnectionName, type CacheEvent } from './cache-event';
 import { type CacheLog } from './cache-log';
 import { type CacheSettings, type ResolvedSettings, resolveSettings } from './cache-settings';
-import { createCircuit } from './circuit';
-import { createDisabledCache } from './disabled-cache';
+import { createCircuit } from './connection/circuit';
+import { createDisabledCache } from './connection/disabled-cache';
 import { createSeal } from './envelope';
-import { createEraser, type Eraser } from './eraser';
-import { createGuardedCommands, type GuardedCommands } from './guarded-commands';
-import { type ChannelCore, createChannel } from './invalidation-channel';
-import { newRedisClient } from './redis-client';
-import { createSharedCache, deleteKeys } from './shared-cache';
-import { type ConnectionPlan, type SupervisedConnection, superviseConnection } from './supervised-connection';
+import { createEraser, type Eraser } from './invalidation/eraser';
+import { createGuardedCommands, type GuardedCommands } from './connection/guarded-commands';
+import { type ChannelCore, createChannel } from './invalidation/invalidation-channel';
+import { newRedisClient } from './connection/redis-client';
+import { createSharedCache, deleteKeys } from './connection/shared-cache';
+import {
+  type ConnectionPlan,
+  type SupervisedConnection,
+  superviseConnection,
+} from './connection/supervised-connection';
 
 const NO_CACHE =
   'No cache is configured: this process reads from the database, more slowly, and sees changes made by others only when its own entries end.';

@@ -1,11 +1,11 @@
 import { createInvalidator, createReadThrough, type Cache, type Invalidator, type ReadThrough } from '../src';
 import { SocketClosedUnexpectedlyError } from 'redis';
-import { createCircuit } from '../src/circuit';
-import { createEraser } from '../src/eraser';
-import { createGuardedCommands } from '../src/guarded-commands';
-import { type ChannelCore, createChannel } from '../src/invalidation-channel';
-import { type RedisClient } from '../src/redis-client';
-import { createSharedCache, deleteKeys } from '../src/shared-cache';
+import { createCircuit } from '../src/connection/circuit';
+import { createEraser } from '../src/invalidation/eraser';
+import { createGuardedCommands } from '../src/connection/guarded-commands';
+import { type ChannelCore, createChannel } from '../src/invalidation/invalidation-channel';
+import { type RedisClient } from '../src/connection/redis-client';
+import { createSharedCache, deleteKeys } from '../src/connection/shared-cache';
 import { checkThing, type Thing } from './counted-source';
 import { createLogRecorder } from './log-recorder';
 import { after, virtualNow } from './virtual-time';

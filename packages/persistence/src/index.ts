@@ -1,4 +1,4 @@
-export { findVisibleAround, type VisibleAround } from './contexts/visible-around';
+export { findVisibleAround, type VisibleAround } from './contexts/definitions/visible-around';
 export { asWorkspace } from './connection/as-workspace';
 export { accessOfKey, type WorkspaceAccess } from './connection/workspace-access';
 export { type Database, openDatabase } from './connection/database';
@@ -182,7 +182,11 @@ export {
   findAbsentMembers,
   type PresentMembers,
 } from './values/sync/sweep-collection';
-export { type ContextRecord, type ContextSettings, type RelationshipRecord } from './contexts/context-record';
+export {
+  type ContextRecord,
+  type ContextSettings,
+  type RelationshipRecord,
+} from './contexts/definitions/context-record';
 export {
   changeContexts,
   findContextRevision,
@@ -190,7 +194,7 @@ export {
   loadContextWorld,
   lockContextWorld,
   type StoredContextWorld,
-} from './contexts/context-world';
+} from './contexts/definitions/context-world';
 export {
   type ContextFilters,
   type ContextList,
@@ -206,13 +210,13 @@ export {
   type ListedContext,
   type NewContext,
   updateContext,
-} from './contexts/contexts';
+} from './contexts/definitions/contexts';
 export {
   deleteRelationship,
   insertRelationship,
   type InsertRelationshipOutcome,
   type NewRelationship,
-} from './contexts/relationships';
+} from './contexts/definitions/relationships';
 export {
   dropForeignKey,
   findForeignKeys,
@@ -226,7 +230,7 @@ export {
   registerForeignKey,
   saveForeignKey,
   type WorkspaceForeignKey,
-} from './contexts/foreign-keys';
+} from './contexts/definitions/foreign-keys';
 export {
   type BoundRuleRecord,
   type ContextInForce,
@@ -239,7 +243,7 @@ export {
   loadRuleInterface,
   type RuleInterface,
   unbindRules,
-} from './contexts/bound-rules';
+} from './contexts/definitions/bound-rules';
 export {
   type InstanceRecord,
   type ReaderPass,

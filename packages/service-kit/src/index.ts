@@ -19,20 +19,20 @@ export { settingsTable } from './config/settings-table';
 export { type Config, optional, type Setting, type SettingsShape } from './config/setting';
 export { flag, limit, list, oneOf, port, secret, text, wholeNumber } from './config/setting-builders';
 export { url } from './config/url-setting';
-export { Answer } from './http/answer';
+export { Answer } from './http/answer/answer';
 export { bindOperation, type BoundOperation, type LinesRequest, type OperationRequest } from './http/bind-operation';
-export { findUnstorableText, UNSTORABLE_TEXT } from './http/unstorable-text';
-export { checkJsonContentType } from './http/content-type';
+export { findUnstorableText, UNSTORABLE_TEXT } from './http/body/unstorable-text';
+export { checkJsonContentType } from './http/body/content-type';
 export { requireEntitlement } from './http/create-app';
-export { parseJsonLine } from './http/json-body';
-export { type BodyForm, formOfAnswer, isLinesType, LINES_TYPE } from './http/line-media';
+export { parseJsonLine } from './http/body/json-body';
+export { type BodyForm, formOfAnswer, isLinesType, LINES_TYPE } from './http/body/line-media';
 export { handleClientErrors } from './http/client-errors';
-export { readBody } from './http/read-body';
-export { type BodyPiecesOptions, readPieces } from './http/body-pieces';
+export { readBody } from './http/body/read-body';
+export { type BodyPiecesOptions, readPieces } from './http/body/body-pieces';
 export { type RequestContext } from './http/request-context';
-export { LinesAnswer } from './http/send-lines';
-export { sendBytes, sendJson } from './http/send-answer';
-export { sendError } from './http/send-error';
+export { LinesAnswer } from './http/answer/send-lines';
+export { sendBytes, sendJson } from './http/answer/send-answer';
+export { sendError } from './http/answer/send-error';
 export {
   createServiceServer,
   type HotRoute,
@@ -41,13 +41,13 @@ export {
 } from './http/service-server';
 export { type Readiness, type ServiceRoute } from './http/service-routes';
 export { SECURITY_HEADERS } from './http/unreadable-request';
-export { writeSlowly } from './http/write-slowly';
+export { writeSlowly } from './http/answer/write-slowly';
 export { runService, type ServiceStart } from './lifecycle/run-service';
 export { StartRefusal } from './lifecycle/start-refusal';
 export { createStopper, type Stopper } from './lifecycle/stopper';
 export { withDeadline } from './lifecycle/with-deadline';
 export { createLogger, type Logger } from './logging/logger';
-export { FailureLog } from './http/failure-log';
+export { FailureLog } from './http/answer/failure-log';
 export { createEventCounter } from './metrics/event-counter';
 export { createMetrics, type Metrics } from './metrics/metrics';
 export { inOrder, type InOrderLimits } from './streams/in-order';

@@ -7,7 +7,7 @@ import { createHandler } from '../src/handle';
 import { type SettleTools } from '../src/handle-settle';
 
 const SESSION_MS = 6_000;
-const ROWS = 4_000;
+const ROWS = 40_000;
 const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 
 const table: RuleTable = {

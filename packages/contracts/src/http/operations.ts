@@ -1,21 +1,21 @@
-import { listAudit } from './audit';
-import { contextOperations } from './context-operations';
+import { listAudit } from './access/audit';
+import { contextOperations } from './contexts/context-operations';
 import { folderOperations } from './folders';
-import { instanceOperations } from './instance-operations';
-import { keyOperations } from './key-operations';
-import { objectOperations } from './object-operations';
+import { instanceOperations } from './contexts/instance-operations';
+import { keyOperations } from './access/key-operations';
+import { objectOperations } from './values/object-operations';
 import { type Operation } from './operation';
 import { listOperators } from './operator-operations';
-import { releaseOperations } from './release-operations';
-import { roleOperations } from './roles';
-import { ruleOperations } from './rule-operations';
-import { ruleTestOperations } from './rule-test-operations';
+import { releaseOperations } from './releases/release-operations';
+import { roleOperations } from './access/roles';
+import { ruleOperations } from './rules/rule-operations';
+import { ruleTestOperations } from './rules/rule-test-operations';
 import { scaleOperations } from './scale';
 import { solveOperations } from './solve-operations';
 import { systemOperations } from './system';
-import { getUsage } from './usage';
-import { userOperations } from './user-operations';
-import { valueOperations } from './value-operations';
+import { getUsage } from './access/usage';
+import { userOperations } from './access/user-operations';
+import { valueOperations } from './values/value-operations';
 
 /** Every call of the API, in the order of the document. */
 export const operations: readonly Operation[] = [

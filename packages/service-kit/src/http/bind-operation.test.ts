@@ -1,6 +1,6 @@
 import { operations } from '@decision/contracts';
 import { type Identity } from '../api-keys/authenticator';
-import { Answer } from './answer';
+import { Answer } from './answer/answer';
 import { bindOperation } from './bind-operation';
 import { type RequestContext } from './request-context';
 

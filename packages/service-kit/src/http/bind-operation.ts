@@ -1,8 +1,8 @@
 import { type ErrorCode, type Operation, ServiceError } from '@decision/contracts';
 import { type Identity } from '../api-keys/authenticator';
-import { Answer } from './answer';
-import { createBodyReader } from './body-reader';
-import { isLinesType } from './line-media';
+import { Answer } from './answer/answer';
+import { createBodyReader } from './body/body-reader';
+import { isLinesType } from './body/line-media';
 import { createQueryReader } from './query-reader';
 import { type RequestContext } from './request-context';
 import { type Schema, type StaticOf } from './static-of';

@@ -4,17 +4,17 @@ import express, { type Express, type NextFunction, type Request, type Response }
 import helmet from 'helmet';
 import { type RequestPlace, type RequestPlaces } from '../admission/request-place';
 import { type Authenticator, type Identity } from '../api-keys/authenticator';
-import { type Answer } from './answer';
+import { type Answer } from './answer/answer';
 import { type BoundOperation } from './bind-operation';
-import { checkJsonContentType } from './content-type';
-import { readPieces } from './body-pieces';
+import { checkJsonContentType } from './body/content-type';
+import { readPieces } from './body/body-pieces';
 import { compareTemplates, parseTemplate } from './path-template';
-import { hasBody, readBody, type ReadBodyOptions } from './read-body';
+import { hasBody, readBody, type ReadBodyOptions } from './body/read-body';
 import { type RequestContext } from './request-context';
 import { createAllowedMethods } from './route-table';
-import { sendBytes } from './send-answer';
-import { LinesAnswer, sendLines } from './send-lines';
-import { sendError } from './send-error';
+import { sendBytes } from './answer/send-answer';
+import { LinesAnswer, sendLines } from './answer/send-lines';
+import { sendError } from './answer/send-error';
 import { type ServiceRoute } from './service-routes';
 
 export interface AppOptions {

@@ -1,5 +1,5 @@
 import { compileValidator, type SchemaProblem } from '@decision/contracts';
-import { invalidRequest } from './request-problems';
+import { invalidRequest } from './body/request-problems';
 import { type Schema, type StaticOf } from './static-of';
 
 /** Reads the query of a request: the text behind the question mark, undecoded. Throws `invalid_request` that lists every problem. */

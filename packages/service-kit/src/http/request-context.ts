@@ -2,7 +2,7 @@ import { type IncomingMessage, type ServerResponse } from 'node:http';
 import { type Logger } from '../logging/logger';
 import { clientAddress, PROXY_SECRET_HEADER, type ProxyTrust } from './client-address';
 import { ClientGone } from './client-gone';
-import { type FailureLog } from './failure-log';
+import { type FailureLog } from './answer/failure-log';
 import { requestIdOf } from './request-id';
 import { continueTrace } from './trace-context';
 

@@ -10,11 +10,11 @@ import { checkPath } from './check-path';
 import { handleClientErrors } from './client-errors';
 import { createApp } from './create-app';
 import { createDrain, type Drain } from './drain';
-import { FailureLog } from './failure-log';
+import { FailureLog } from './answer/failure-log';
 import { listen } from './listen';
-import { hasBody } from './read-body';
+import { hasBody } from './body/read-body';
 import { beginRequest, type RequestContext } from './request-context';
-import { sendError } from './send-error';
+import { sendError } from './answer/send-error';
 import { type Readiness, type ServiceRoute, serviceRoutes } from './service-routes';
 import { SECURITY_HEADERS } from './unreadable-request';
 

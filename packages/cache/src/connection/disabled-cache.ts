@@ -1,0 +1,17 @@
+import { type Cache } from '../cache';
+import { type CacheEvent } from '../cache-event';
+import { type CacheLog } from '../cache-log';
+import { createChannel } from '../invalidation/invalidation-channel';
+
+/** The cache where none is configured: writes are discarded, reads are empty, messages stay in this process. */
+export const createDisabledCache = (channel: string, log: CacheLog, record: (event: CacheEvent) => void): Cache => ({
+  shared: {
+    get: () => Promise.resolve(undefined),
+    set: () => Promise.resolve(),
+    delete: () => Promise.resolve(),
+  },
+  invalidations: createChannel({ send: () => Promise.resolve(false), record, log }),
+  status: () => ({ enabled: false, connected: false, channel: { enabled: false, ready: false, name: channel } }),
+  record,
+  close: () => Promise.resolve(),
+});

@@ -1,0 +1,99 @@
+import { ClientClosedError, ClientOfflineError, ErrorReply } from 'redis';
+import { type CacheCommandName, type CacheEvent } from '../cache-event';
+import { type CacheLog } from '../cache-log';
+import { type Circuit } from './circuit';
+import { failureName, type RedisClient } from './redis-client';
+import { LATE, settleWithin } from './settle-within';
+import { type SupervisedConnection } from './supervised-connection';
+
+/**
+ * How a command ended. `skipped`: not sent. `unknown`: sent, but not answered in time or before the connection was lost; it
+ * may still be executed. `refused`: answered with an error, not executed.
+ */
+export type Outcome<T> =
+  | { readonly kind: 'answered'; readonly value: T }
+  | { readonly kind: 'skipped' }
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'refused' };
+
+/** Sends commands with a deadline, or not at all while the cache is known not to answer. Never rejects. */
+export interface GuardedCommands {
+  run<T>(command: CacheCommandName, send: (client: RedisClient) => Promise<T>): Promise<Outcome<T>>;
+}
+
+export interface GuardedCommandsOptions {
+  readonly connection: SupervisedConnection;
+  readonly circuit: Circuit;
+  readonly timeoutMs: number;
+  readonly record: (event: CacheEvent) => void;
+  readonly log: CacheLog;
+}
+
+export const createGuardedCommands = (options: GuardedCommandsOptions): GuardedCommands => {
+  const { connection, circuit, timeoutMs, record } = options;
+  const refusals = createRefusalLog(options.log);
+
+  const send = async <T>(command: CacheCommandName, work: Promise<T>): Promise<Outcome<T>> => {
+    try {
+      const value = await settleWithin(work, timeoutMs);
+      circuit.record(value === LATE ? 'silent' : 'answered', performance.now());
+      if (value === LATE) return failed(command, 'timeout');
+      refusals.accepted(command);
+      return { kind: 'answered', value };
+    } catch (error) {
+      return onError(command, error);
+    }
+  };
+
+  const onError = <T>(command: CacheCommandName, error: unknown): Outcome<T> => {
+    const refused = error instanceof ErrorReply;
+    circuit.record(refused ? 'answered' : 'lost', performance.now());
+    if (!refused) return failed(command, wasNotSent(error) ? 'skipped' : 'lost');
+    const code = failureName(error);
+    refusals.refused(command, code);
+    // The server has become a replica: the address may lead to its successor by now.
+    if (code === 'READONLY') connection.recycle(code);
+    return failed(command, 'refused');
+  };
+
+  const failed = <T>(command: CacheCommandName, reason: keyof typeof OUTCOMES): Outcome<T> => {
+    record({ type: 'command_failed', command, reason });
+    return OUTCOMES[reason];
+  };
+
+  return {
+    run: async (command, work) => {
+      const client = connection.current();
+      if (!client || !circuit.admits(performance.now())) return failed(command, 'skipped');
+      return send(command, work(client));
+    },
+  };
+};
+
+const OUTCOMES = {
+  skipped: { kind: 'skipped' },
+  timeout: { kind: 'unknown' },
+  lost: { kind: 'unknown' },
+  refused: { kind: 'refused' },
+} as const;
+
+/** The client answers these before it writes anything; the full queue is told by its words alone. */
+const wasNotSent = (error: unknown): boolean =>
+  error instanceof ClientOfflineError ||
+  error instanceof ClientClosedError ||
+  (error instanceof Error && error.message === 'The queue is full');
+
+/** Logs when a command begins to be refused and when it is accepted again, not each time. */
+const createRefusalLog = (log: CacheLog) => {
+  const refusing = new Set<CacheCommandName>();
+  return {
+    refused: (command: CacheCommandName, code: string): void => {
+      if (refusing.has(command)) return;
+      refusing.add(command);
+      log.warn({ command, code }, 'The cache refuses a command; everything is served without its effect.');
+    },
+    accepted: (command: CacheCommandName): void => {
+      if (refusing.delete(command)) log.info({ command }, 'The cache accepts the command again.');
+    },
+  };
+};

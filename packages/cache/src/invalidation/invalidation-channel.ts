@@ -1,0 +1,69 @@
+import { type CacheInvalidation, checkCacheInvalidation } from '@decision/contracts';
+import { type InvalidationChannel } from '../cache';
+import { type CacheEvent } from '../cache-event';
+import { type CacheLog } from '../cache-log';
+import { createListeners } from './listeners';
+
+export interface ChannelOptions {
+  /** Sends a text to every process; true if the cache took it. Never rejects. */
+  readonly send: (text: string) => Promise<boolean>;
+  readonly record: (event: CacheEvent) => void;
+  readonly log: CacheLog;
+}
+
+/** The channel and the two ends that its connection drives. */
+export interface ChannelCore extends InvalidationChannel {
+  /** A text has arrived. Never throws. */
+  receive(text: string): void;
+  /** The subscription stands, after the start or after a gap. */
+  reconnected(): void;
+}
+
+/** The invalidation channel without its connection: what is sent and what is heard. */
+export const createChannel = ({ send, record, log }: ChannelOptions): ChannelCore => {
+  const onFailure = (error: unknown): void => {
+    record({ type: 'listener_failed' });
+    log.error(
+      { err: error },
+      'A listener of cache invalidations failed; entries that it keeps may be stale until they expire.',
+    );
+  };
+  const messages = createListeners<[CacheInvalidation]>(onFailure);
+  const reconnects = createListeners<[]>(onFailure);
+
+  return {
+    publish: async (message) => {
+      if (!isSendable(message, log)) return false;
+      const sent = await send(JSON.stringify(message));
+      if (sent) record({ type: 'invalidation', direction: 'sent', kind: message.kind });
+      return sent;
+    },
+    deliver: (message) => messages.call(message),
+    subscribe: (listener) => messages.add(listener),
+    onReconnect: (listener) => reconnects.add(listener),
+    receive: (text) => {
+      const message = parseMessage(text);
+      if (!message) return record({ type: 'invalidation_rejected' });
+      record({ type: 'invalidation', direction: 'received', kind: message.kind });
+      messages.call(message);
+    },
+    reconnected: () => reconnects.call(),
+  };
+};
+
+const isSendable = (message: CacheInvalidation, log: CacheLog): boolean => {
+  const checked = checkCacheInvalidation(message);
+  if (checked.ok) return true;
+  const [problem] = checked.problems;
+  log.error({ path: problem?.path, problem: problem?.message }, 'An invalidation is malformed and was not sent.');
+  return false;
+};
+
+const parseMessage = (text: string): CacheInvalidation | undefined => {
+  try {
+    const checked = checkCacheInvalidation(JSON.parse(text));
+    return checked.ok ? checked.value : undefined;
+  } catch {
+    return undefined;
+  }
+};

@@ -1,0 +1,197 @@
+import { type Static, Type } from '@sinclair/typebox';
+import { givenName, groupNames, nullable, timestamp } from '../page-schema';
+import { described } from '../../described';
+
+/** One `@`, something on both sides, no blanks. Whether mail arrives there only mail can tell. */
+const email = Type.String({
+  minLength: 3,
+  maxLength: 254,
+  pattern: '^[^\\s@\\u0000-\\u001f]+@[^\\s@\\u0000-\\u001f]+$',
+});
+/** Long passwords are hashed whole; the bound keeps a request small. */
+const password = Type.String({ minLength: 12, maxLength: 1_000, description: 'At least 12 characters.' });
+const roleName = Type.String({ minLength: 1, maxLength: 100 });
+
+export const User = Type.Object(
+  {
+    id: Type.String({ format: 'uuid', description: 'Id, a UUID.' }),
+    email: Type.String({ description: 'E-mail address.' }),
+    name: described(nullable(Type.String()), 'Name of the person; null where none was given.'),
+    role: Type.String({ description: 'Name of the role, which says what is allowed.' }),
+    user_groups: Type.Array(Type.String(), { description: 'Empty: not restricted.' }),
+    api_key: Type.Optional(
+      Type.String({ description: "The public part of the user's newest live key; never the secret." }),
+    ),
+    joined_at: described(timestamp, 'When the user was made, ISO 8601 in UTC.'),
+  },
+  { $id: 'User', description: 'Somebody who works in the workspace.' },
+);
+export type User = Static<typeof User>;
+
+export const UserList = Type.Array(User, { $id: 'UserList', description: 'Users, newest first.' });
+
+export const CreateUserRequest = Type.Object(
+  {
+    email: described(email, 'E-mail address, 3 to 254 characters, unique in the workspace.'),
+    password,
+    name: Type.Optional(described(nullable(givenName()), 'Name of the person, 1 to 200 characters; null for none.')),
+    role: Type.Optional(described(roleName, 'Name of a role, 1 to 100 characters. Default `developer`.')),
+    user_groups: Type.Optional(
+      described(groupNames, 'Groups that the user is restricted to, at most 100, each known. Default: not restricted.'),
+    ),
+  },
+  {
+    $id: 'CreateUserRequest',
+    additionalProperties: false,
+    description: 'A new user; `developer` where no role is given.',
+  },
+);
+export type CreateUserRequest = Static<typeof CreateUserRequest>;
+
+const createdUser = Type.Object(
+  {
+    id: Type.String({ format: 'uuid', description: 'Id, a UUID.' }),
+    email: Type.String({ description: 'E-mail address.' }),
+    name: described(nullable(Type.String()), 'Name of the person; null where none was given.'),
+    role: Type.String({ description: 'Name of the role, which says what is allowed.' }),
+    user_groups: Type.Array(Type.String(), {
+      description: 'Groups that the user is restricted to; empty: not restricted.',
+    }),
+    api_key: Type.String({ description: 'The whole key of the user. It is not shown again.' }),
+  },
+  { description: 'The new user, with its key.' },
+);
+
+export const CreatedUser = Type.Object(
+  { message: Type.String({ description: 'What was done, in a sentence.' }), user: createdUser },
+  { $id: 'CreatedUser', description: 'A new user with a key, shown this once.' },
+);
+export type CreatedUser = Static<typeof CreatedUser>;
+
+export const UpdateUserRequest = Type.Object(
+  {
+    name: Type.Optional(
+      described(nullable(givenName()), 'Name of the person, 1 to 200 characters; null for none. Default: it stays.'),
+    ),
+    role: Type.Optional(described(roleName, 'Name of a role, 1 to 100 characters. Default: it stays.')),
+    user_groups: Type.Optional(
+      described(
+        groupNames,
+        'Groups that the user is restricted to, at most 100, each known; empty: not restricted. Default: they stay.',
+      ),
+    ),
+  },
+  { $id: 'UpdateUserRequest', additionalProperties: false, description: 'What changes; the keys of the user follow.' },
+);
+export type UpdateUserRequest = Static<typeof UpdateUserRequest>;
+
+export const InviteUserRequest = Type.Object(
+  {
+    email: described(email, 'E-mail address, 3 to 254 characters.'),
+    role: Type.Optional(described(roleName, 'Name of a role, 1 to 100 characters. Default `developer`.')),
+    user_groups: Type.Optional(
+      described(
+        groupNames,
+        'Groups that the user will be restricted to, at most 100, each known. Default: not restricted.',
+      ),
+    ),
+  },
+  { $id: 'InviteUserRequest', additionalProperties: false, description: 'Who is invited, and to what.' },
+);
+export type InviteUserRequest = Static<typeof InviteUserRequest>;
+
+export const InvitedUser = Type.Object(
+  {
+    message: Type.String({ description: 'What was done, in a sentence.' }),
+    user: Type.Object(
+      {
+        email: Type.String({ description: 'E-mail address.' }),
+        role: Type.String({ description: 'Name of the role, which says what is allowed.' }),
+        user_groups: Type.Array(Type.String(), {
+          description: 'Groups that the user will be restricted to; empty: not restricted.',
+        }),
+      },
+      { description: 'What the user will be.' },
+    ),
+    invitation: Type.Object(
+      {
+        id: Type.String({ format: 'uuid', description: 'Id, a UUID.' }),
+        link: Type.String({ description: 'To be handed to the invited person. It is not shown again.' }),
+        expires_at: described(timestamp, 'When the link ends, ISO 8601 in UTC.'),
+      },
+      { description: 'The invitation.' },
+    ),
+  },
+  { $id: 'InvitedUser', description: 'An invitation; its link is in the answer, since no mail is sent.' },
+);
+export type InvitedUser = Static<typeof InvitedUser>;
+
+export const Invitation = Type.Object(
+  {
+    id: Type.String({ format: 'uuid', description: 'Id, a UUID.' }),
+    email: Type.String({ description: 'E-mail address.' }),
+    role: Type.String({ description: 'Name of the role, which says what is allowed.' }),
+    user_groups: Type.Array(Type.String(), {
+      description: 'Groups that the user will be restricted to; empty: not restricted.',
+    }),
+    created_at: described(timestamp, 'When it was made, ISO 8601 in UTC.'),
+    expires_at: described(timestamp, 'When the link ends, ISO 8601 in UTC.'),
+  },
+  { $id: 'Invitation', description: 'An invitation that waits.' },
+);
+export type Invitation = Static<typeof Invitation>;
+
+export const InvitationList = Type.Array(Invitation, {
+  $id: 'InvitationList',
+  description: 'Invitations, newest first.',
+});
+
+export const ShownInvitation = Type.Object(
+  {
+    workspace: Type.String({ description: 'Name of the workspace.' }),
+    email: Type.String({ description: 'E-mail address.' }),
+    role: Type.String({ description: 'Name of the role, which says what is allowed.' }),
+    expires_at: described(timestamp, 'When the link ends, ISO 8601 in UTC.'),
+  },
+  { $id: 'ShownInvitation', description: 'What the bearer of a link is invited to.' },
+);
+export type ShownInvitation = Static<typeof ShownInvitation>;
+
+export const AcceptInvitationRequest = Type.Object(
+  {
+    password,
+    name: Type.Optional(described(nullable(givenName()), 'Name of the person, 1 to 200 characters; null for none.')),
+  },
+  { $id: 'AcceptInvitationRequest', additionalProperties: false, description: 'How the new user will sign in.' },
+);
+export type AcceptInvitationRequest = Static<typeof AcceptInvitationRequest>;
+
+export const UserGroup = Type.Object(
+  {
+    id: Type.String({ format: 'uuid', description: 'Id, a UUID.' }),
+    name: Type.String({ description: 'Name of the group.' }),
+    description: described(nullable(Type.String()), 'Text for people; null where there is none.'),
+    created_at: described(timestamp, 'When it was made, ISO 8601 in UTC.'),
+  },
+  {
+    $id: 'UserGroup',
+    description: 'A group of users; what carries its name is seen by keys that are restricted to it.',
+  },
+);
+export type UserGroup = Static<typeof UserGroup>;
+
+export const UserGroupList = Type.Array(UserGroup, { $id: 'UserGroupList', description: 'User groups, by name.' });
+
+export const CreateUserGroupRequest = Type.Object(
+  {
+    name: described(givenName(), 'Name of the group, 1 to 200 characters.'),
+    description: Type.Optional(
+      described(
+        nullable(Type.String({ maxLength: 2_000 })),
+        'Text for people, at most 2,000 characters; null for none.',
+      ),
+    ),
+  },
+  { $id: 'CreateUserGroupRequest', additionalProperties: false, description: 'A new user group.' },
+);
+export type CreateUserGroupRequest = Static<typeof CreateUserGroupRequest>;

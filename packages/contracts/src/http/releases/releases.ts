@@ -1,0 +1,234 @@
+import { type Static, type TString, Type } from '@sinclair/typebox';
+import { described } from '../../described';
+
+const uuid = Type.String({ format: 'uuid' });
+const time = Type.String({ format: 'date-time' });
+const nullable = (schema: TString) => Type.Union([schema, Type.Null()]);
+const nullableText = Type.Union([Type.String(), Type.Null()]);
+
+const approvalScheme = Type.Unsafe<'any' | 'all'>({
+  type: 'string',
+  enum: ['any', 'all'],
+  description: 'Whether one approver is enough or each is needed.',
+});
+
+const approvers = Type.Array(Type.String(), {
+  description: '`role:<name>` or `key:<id>`. Empty: releases go live without approval.',
+});
+
+/** A name in a solve address: never `latest`, never a number. */
+const environmentSlug = Type.String({ pattern: '^(?!latest$)[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*$', maxLength: 100 });
+
+export const Environment = Type.Object(
+  {
+    id: described(uuid, 'Id, a UUID.'),
+    slug: Type.String({ description: 'Name in solve addresses.' }),
+    name: Type.String({ description: 'Name for people.' }),
+    level: Type.Integer({ description: 'Releases are promoted from one level to the next higher one.' }),
+    approvers,
+    approval_scheme: approvalScheme,
+    direct_releases: Type.Boolean({
+      description: 'False: takes only releases that are promoted from a lower level, where there is one.',
+    }),
+    created_at: described(time, 'When it was made, ISO 8601 in UTC.'),
+    updated_at: described(time, 'When it was last changed, ISO 8601 in UTC.'),
+    updated_by: described(nullableText, 'The API key that changed it last; null where it is not known.'),
+  },
+  { $id: 'Environment', description: 'A named target of releases, such as `production`.' },
+);
+export type Environment = Static<typeof Environment>;
+
+export const EnvironmentList = Type.Object(
+  {
+    data: Type.Array(Environment, { description: 'The entries of this page.' }),
+    next_cursor: Type.Null({ description: 'Always null: there is one page.' }),
+  },
+  { $id: 'EnvironmentList', description: 'Every environment, from the lowest level up; at most 100.' },
+);
+
+export const SaveEnvironmentRequest = Type.Object(
+  {
+    slug: described(
+      environmentSlug,
+      'Name in solve addresses, at most 100 characters; never `latest`, never a number.',
+    ),
+    name: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Default of a new one: the slug.' })),
+    level: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 1000,
+        default: 1,
+        description: 'Releases are promoted from one level to the next higher one. 1 to 1000, default 1.',
+      }),
+    ),
+    approvers: Type.Optional(
+      Type.Array(Type.String({ pattern: '^(role|key):.+$', maxLength: 300 }), {
+        maxItems: 100,
+        uniqueItems: true,
+        description:
+          'Who approves releases: `role:<name>` or `key:<id>`, at most 100. Empty: releases go live without approval.',
+      }),
+    ),
+    approval_scheme: Type.Optional(approvalScheme),
+    direct_releases: Type.Optional(
+      Type.Boolean({
+        default: true,
+        description:
+          'False: takes only releases that are promoted from a lower level, where there is one. Default true.',
+      }),
+    ),
+  },
+  {
+    $id: 'SaveEnvironmentRequest',
+    additionalProperties: false,
+    description:
+      'A new environment, or the parts of a known one that change: what is left out stays as it is, and takes its default in a new one.',
+  },
+);
+export type SaveEnvironmentRequest = Static<typeof SaveEnvironmentRequest>;
+
+/** `docs/specs/releases.md` says what each means. */
+export const releaseStates = ['pending', 'live', 'superseded', 'rolled_back', 'withdrawn', 'cancelled'] as const;
+
+const releaseState = Type.Unsafe<(typeof releaseStates)[number]>({ type: 'string', enum: [...releaseStates] });
+
+export const Release = Type.Object(
+  {
+    id: described(uuid, 'Id, a UUID.'),
+    rule: Type.Object(
+      {
+        id: described(uuid, 'Id of the rule, a UUID.'),
+        slug: Type.String({ description: 'Slug of the rule.' }),
+        name: Type.String({ description: 'Name of the rule.' }),
+      },
+      { description: 'The rule that is released.' },
+    ),
+    version: Type.Integer({ minimum: 1, description: 'Number of the released version, from 1.' }),
+    version_id: described(uuid, 'Id of the released version, a UUID.'),
+    environment: Type.String({ description: 'Slug of the environment.' }),
+    level: Type.Integer({ description: 'Level of the environment.' }),
+    state: described(
+      releaseState,
+      '`pending` waits for approval, `live` is solved, `superseded`, `rolled_back` and `withdrawn` were live, `cancelled` never was.',
+    ),
+    approvers,
+    approval_scheme: approvalScheme,
+    approvals: Type.Array(
+      Type.Object({
+        approved_by: Type.String({ description: 'The API key that approved.' }),
+        stands_for: Type.Array(Type.String(), {
+          description: 'Approvers that the key stands for: `role:<name>` or `key:<id>`.',
+        }),
+        approved_at: described(time, 'When it approved, ISO 8601 in UTC.'),
+      }),
+      { description: 'Approvals so far.' },
+    ),
+    waiting_for: Type.Array(Type.String(), {
+      description: 'While it is pending: of whom one (`any`) or each (`all`) has yet to approve.',
+    }),
+    source: Type.Unsafe<'direct' | 'promotion' | 'rollback'>({
+      type: 'string',
+      enum: ['direct', 'promotion', 'rollback'],
+      description:
+        'How it came about: asked for (`direct`), from a lower level (`promotion`), or back to an earlier one (`rollback`).',
+    }),
+    source_release_id: described(
+      nullable(uuid),
+      'Id of the release that was promoted or rolled back to; null where there is none.',
+    ),
+    previous_release_id: described(
+      nullable(uuid),
+      'Id of the release that was live before it; null where there is none.',
+    ),
+    note: described(nullableText, 'Why it is released, as given; null where nothing was said.'),
+    created_at: described(time, 'When it was made, ISO 8601 in UTC.'),
+    created_by: described(nullableText, 'The API key that asked for it; null where it is not known.'),
+    live_at: described(nullable(time), 'When it went live; null: it has not.'),
+    ended_at: described(nullable(time), 'When it ended; null: it has not.'),
+    ended_by: described(
+      nullableText,
+      'The API key that ended it; null where it has not ended or another release ended it.',
+    ),
+  },
+  { $id: 'Release', description: 'A published version of a rule on its way into, in, or out of an environment.' },
+);
+export type Release = Static<typeof Release>;
+
+export const CreateReleaseRequest = Type.Object(
+  {
+    id: Type.Optional(
+      Type.String({ format: 'uuid', description: 'A UUID of your own; sending it again answers the same release.' }),
+    ),
+    rule: Type.String({ minLength: 1, maxLength: 200, description: 'Slug or id of the rule.' }),
+    version: Type.Optional(
+      Type.Union([Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1 }), Type.Literal('latest')], {
+        description: 'Number of a published version, or `latest`, which is the default and means the one of now.',
+      }),
+    ),
+    environment: Type.String({ minLength: 1, maxLength: 100, description: 'Slug of the environment.' }),
+    note: Type.Optional(
+      Type.String({ maxLength: 2_000, description: 'Why it is released, at most 2,000 characters.' }),
+    ),
+  },
+  { $id: 'CreateReleaseRequest', additionalProperties: false, description: 'What shall go live where.' },
+);
+export type CreateReleaseRequest = Static<typeof CreateReleaseRequest>;
+
+export const ListReleasesQuery = Type.Object(
+  {
+    rule: Type.Optional(Type.String({ maxLength: 200, description: 'Slug or id of the rule.' })),
+    environment: Type.Optional(
+      Type.String({
+        maxLength: 100,
+        description: 'Only releases into the environment of this slug, at most 100 characters.',
+      }),
+    ),
+    state: Type.Optional(described(releaseState, 'Only releases in this state.')),
+    limit: Type.Optional(Type.String({ pattern: '^[0-9]+$', description: '1 to 1000, default 100.' })),
+    cursor: Type.Optional(
+      Type.String({
+        maxLength: 500,
+        description: 'The `next_cursor` of the page before, at most 500 characters. Default: the first page.',
+      }),
+    ),
+  },
+  { $id: 'ListReleasesQuery', additionalProperties: false, description: 'Which releases.' },
+);
+
+export const ReleasePage = Type.Object(
+  {
+    data: Type.Array(Release, { description: 'The entries of this page.' }),
+    next_cursor: described(nullableText, 'Give it as `cursor` to read the next page; null on the last page.'),
+  },
+  { $id: 'ReleasePage', description: 'One page of releases, newest first.' },
+);
+
+export const PromoteReleaseQuery = Type.Object(
+  {
+    environment: Type.Optional(
+      Type.String({ maxLength: 100, description: 'Where to; needed where the next level has several environments.' }),
+    ),
+  },
+  { $id: 'PromoteReleaseQuery', additionalProperties: false, description: 'Where to promote.' },
+);
+
+export const CancelReleaseQuery = Type.Object(
+  {
+    withdraw: Type.Optional(
+      Type.Unsafe<'true' | 'false'>({
+        type: 'string',
+        enum: ['true', 'false'],
+        description: '`true`: also where the release is live; then nothing of the rule is live there any more.',
+      }),
+    ),
+  },
+  { $id: 'CancelReleaseQuery', additionalProperties: false, description: 'How far to go.' },
+);
+
+export const ReconciledReleases = Type.Object(
+  {
+    reconciled: Type.Integer({ description: 'Pins that were rebuilt.' }),
+    rules: Type.Integer({ description: 'Rules that have pins.' }),
+  },
+  { $id: 'ReconciledReleases', description: 'How much was rebuilt.' },
+);

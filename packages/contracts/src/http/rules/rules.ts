@@ -1,0 +1,167 @@
+import { type Static, Type } from '@sinclair/typebox';
+import { RuleImport } from '../../rules/rule-document';
+import { RuleDrift } from './rule-drift';
+import { described } from '../../described';
+
+const nullableText = Type.Union([Type.String(), Type.Null()]);
+
+/** A field in a rule list. Lists speak snake case and the JSON type names. */
+export const ListedField = Type.Object(
+  {
+    key: Type.String({ description: 'Key of the field; dots join the names of nested objects.' }),
+    show: Type.Boolean({ description: 'Whether editors show the field.' }),
+    name: Type.String({ description: 'Name for people.' }),
+    description: described(nullableText, 'Text for people; null where there is none.'),
+    type: Type.Optional(
+      Type.Unsafe<'string' | 'number' | 'boolean' | 'object' | 'array'>({
+        type: 'string',
+        enum: ['string', 'number', 'boolean', 'object', 'array'],
+        description: 'JSON type of the field; absent for a function.',
+      }),
+    ),
+    default_value: Type.Optional(Type.Unknown({ description: 'Stands where the field is missing.' })),
+    default_computed_value: Type.Optional(
+      described(nullableText, 'Formula whose answer stands where the field is missing; null where there is none.'),
+    ),
+    transform: Type.Optional(described(nullableText, 'Kept for editors; no answer depends on it.')),
+  },
+  {
+    $id: 'ListedField',
+    description: 'A field of a listed rule. A date is a string, a list an array, a function has no type.',
+  },
+);
+export type ListedField = Static<typeof ListedField>;
+
+export const ListedRule = Type.Object(
+  {
+    id: Type.String({ format: 'uuid', description: 'Id, a UUID.' }),
+    name: Type.String({ description: 'Name for people.' }),
+    description: described(nullableText, 'Text for people; null where there is none.'),
+    slug: Type.String({ description: 'Name in solve addresses.' }),
+    created_at: Type.String({ format: 'date-time', description: 'When it was made, ISO 8601 in UTC.' }),
+    updated_at: Type.String({ format: 'date-time', description: 'When it was last changed, ISO 8601 in UTC.' }),
+    labels: Type.Array(Type.String(), { description: 'Labels.' }),
+    published: Type.Boolean({ description: 'Whether a published version is in service.' }),
+    version: Type.Union([Type.Integer(), Type.Null()], {
+      description: 'Number of the latest published version; null where there is none.',
+    }),
+    no_conditions: Type.Integer({ description: 'Number of rows.' }),
+    metadata: Type.Record(Type.String(), Type.Unknown(), {
+      description: 'Any JSON object; kept, and of no meaning to the service.',
+    }),
+    user_groups: Type.Array(Type.String(), {
+      description: 'Names of the user groups that see it. Empty: every key of the workspace does.',
+    }),
+    folder: Type.Optional(
+      Type.Object(
+        {
+          id: Type.Optional(Type.String({ description: 'Id of the folder.' })),
+          name: Type.Optional(Type.String({ description: 'Name of the folder.' })),
+        },
+        { description: 'Folder that the rule lies in; absent where there is none.' },
+      ),
+    ),
+    context: Type.Optional(
+      Type.Object(
+        {
+          id: Type.Optional(Type.String({ description: 'Id of the context.' })),
+          name: Type.Optional(Type.String({ description: 'Name of the context.' })),
+          slug: Type.Optional(Type.String({ description: 'Slug of the context.' })),
+        },
+        { description: 'Context that the rule is bound to; absent where there is none.' },
+      ),
+    ),
+    request_schema: Type.Array(ListedField, { description: 'Inputs.' }),
+    response_schema: Type.Array(ListedField, { description: 'Outputs.' }),
+    drift: Type.Optional(Type.Array(RuleDrift, { description: 'With `include=drift`: empty where nothing drifted.' })),
+  },
+  { $id: 'ListedRule', description: 'A rule without its rows.' },
+);
+export type ListedRule = Static<typeof ListedRule>;
+
+export const ListRulesQuery = Type.Object(
+  {
+    id: Type.Optional(Type.String({ description: 'Id of the rule.' })),
+    slug: Type.Optional(Type.String({ description: 'Slug of the rule.' })),
+    name: Type.Optional(Type.String({ description: 'Exact name.' })),
+    search: Type.Optional(
+      Type.String({ description: 'Part of the name, slug or description, any case.', maxLength: 200 }),
+    ),
+    labels: Type.Optional(
+      Type.Array(Type.String(), { description: 'Comma-separated or repeated; a rule must carry all of them.' }),
+    ),
+    user_group: Type.Optional(Type.String({ description: 'Only rules that carry this group.' })),
+    folder: Type.Optional(Type.String({ maxLength: 500, description: 'Id or name of the folder.' })),
+    version: Type.Optional(
+      Type.String({
+        maxLength: 100,
+        description:
+          '`latest`, a version number or an environment. The other filters must then match exactly one rule, which is shown as it was ' +
+          'published: none is 404, several are 400.',
+      }),
+    ),
+    include: Type.Optional(
+      Type.String({
+        maxLength: 200,
+        description: '`drift`: how the draft and the objects that its fields come from have come apart.',
+      }),
+    ),
+    limit: Type.Optional(
+      Type.String({ pattern: '^[0-9]+$', description: '1 to 1000, default 100. Switches to the paged form.' }),
+    ),
+    cursor: Type.Optional(
+      Type.String({ maxLength: 500, description: 'Where the previous page ended. Switches to the paged form.' }),
+    ),
+  },
+  { $id: 'ListRulesQuery', additionalProperties: false, description: 'Filters of the rule list.' },
+);
+export type ListRulesQuery = Static<typeof ListRulesQuery>;
+
+export const RulePage = Type.Object(
+  {
+    data: Type.Array(ListedRule, { description: 'The entries of this page.' }),
+    next_cursor: described(nullableText, 'Give it as `cursor` to read the next page; null on the last page.'),
+  },
+  { $id: 'RulePage', description: 'One page of rules; `next_cursor` is null on the last.' },
+);
+export type RulePage = Static<typeof RulePage>;
+
+/** A bare array where neither `limit` nor `cursor` is given, else a page. */
+export const ListRulesAnswer = Type.Union([Type.Array(ListedRule), RulePage], {
+  $id: 'ListRulesAnswer',
+  description: 'All rules, or one page of them.',
+});
+export type ListRulesAnswer = Static<typeof ListRulesAnswer>;
+
+export const ExportRuleQuery = Type.Object(
+  { id: Type.String({ format: 'uuid', description: 'Id of the rule, a UUID.' }) },
+  { $id: 'ExportRuleQuery', additionalProperties: false, description: 'Which rule to export.' },
+);
+export type ExportRuleQuery = Static<typeof ExportRuleQuery>;
+
+export const ImportRuleRequest = Type.Object(
+  {
+    rule: RuleImport,
+    expected_updated_at: Type.Optional(
+      Type.String({
+        format: 'date-time',
+        description:
+          'The `updatedAt` that the caller has seen. The header `if-match` with the `etag` of an export does the same.',
+      }),
+    ),
+  },
+  { $id: 'ImportRuleRequest', additionalProperties: false, description: 'The rule to create or change.' },
+);
+export type ImportRuleRequest = Static<typeof ImportRuleRequest>;
+
+export const DeleteRuleRequest = Type.Object(
+  { id: Type.String({ format: 'uuid', description: 'Id of the rule, a UUID.' }) },
+  { $id: 'DeleteRuleRequest', additionalProperties: false, description: 'Which rule to delete.' },
+);
+export type DeleteRuleRequest = Static<typeof DeleteRuleRequest>;
+
+export const Message = Type.Object(
+  { message: Type.String({ description: 'What was done, in a sentence.' }) },
+  { $id: 'Message', description: 'What was done, in a sentence.' },
+);
+export type Message = Static<typeof Message>;

@@ -1,0 +1,78 @@
+import { query, type Transaction } from '../../connection/query';
+import {
+  contextColumns,
+  type ContextRecord,
+  type ContextRow,
+  type RelationshipRecord,
+  relationshipColumns,
+  type RelationshipRow,
+  toContextRecord,
+  toRelationshipRecord,
+} from './context-record';
+import { findForeignKeys, type ForeignKeyName } from './foreign-keys';
+
+/** All contexts and relationships of a workspace that are visible. */
+export interface StoredContextWorld {
+  readonly contexts: readonly ContextRecord[];
+  readonly relationships: readonly RelationshipRecord[];
+  /** Facts whose links every write keeps up, also those of relationships that are still being made. */
+  readonly foreignKeys: readonly ForeignKeyName[];
+}
+
+const LOCK = /* sql */ `
+  insert into context_worlds default values
+  on conflict (workspace_id) do update set revision = context_worlds.revision + 1
+  returning revision`;
+
+/**
+ * Takes the definitions of the workspace for this transaction: nobody else changes one before it ends. Everything that changes a context or a
+ * relationship calls it first, so that readers of {@link findContextRevision} notice.
+ */
+export const lockContextWorld = async (transaction: Transaction): Promise<void> => {
+  await query(transaction, LOCK);
+};
+
+/**
+ * Takes contexts for this transaction alone: whoever writes their instances has finished, and nobody begins before it ends. Whatever changes how
+ * instances are written calls it, after {@link lockContextWorld} and before it writes.
+ */
+export const changeContexts = async (transaction: Transaction, contextIds: readonly string[]): Promise<void> => {
+  for (const id of [...new Set(contextIds)].sort()) {
+    await query(transaction, 'select change_context(cast(:id as uuid))', { id });
+  }
+};
+
+const HOLD = /* sql */ `select hold_context(cast(:id as uuid)) as revision`;
+
+/**
+ * Holds the definition of a context as it is until this transaction ends, together with others who write its instances. Answers the revision of the
+ * definitions of the workspace; undefined where the context is not visible.
+ */
+export const holdContext = async (transaction: Transaction, id: string): Promise<number | undefined> => {
+  const [row] = await query<{ revision: string | null }>(transaction, HOLD, { id });
+  const revision = row?.revision ?? null;
+  return revision === null ? undefined : Number(revision);
+};
+
+const REVISION = /* sql */ `select revision from context_worlds`;
+
+/** Counts the changes of the definitions of the workspace; 0 where there never was any. */
+export const findContextRevision = async (transaction: Transaction): Promise<number> => {
+  const [row] = await query<{ revision: string }>(transaction, REVISION);
+  return Number(row?.revision ?? 0);
+};
+
+/** Every context that is visible, with the relationships between them; by slug and name. */
+export const loadContextWorld = async (transaction: Transaction): Promise<StoredContextWorld> => {
+  const contexts = await query<ContextRow>(transaction, `select ${contextColumns} from contexts order by slug`);
+  const relationships = await query<RelationshipRow>(
+    transaction,
+    `select ${relationshipColumns} from context_relationships order by name, id`,
+  );
+  const foreignKeys = await findForeignKeys(transaction);
+  return {
+    contexts: contexts.map(toContextRecord),
+    relationships: relationships.map(toRelationshipRecord),
+    foreignKeys,
+  };
+};
