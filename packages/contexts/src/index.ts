@@ -24,7 +24,7 @@ export {
   type Mismatch,
   MOST_MISMATCHES,
   type RecordCheck,
-} from './facts/check-record';
+} from './instances/check-record';
 export { mergeFacts, type Merged } from './facts/merge-facts';
 export {
   faultOfInstanceId,
@@ -33,7 +33,7 @@ export {
   type IdentityReading,
   linkedInstance,
   readIdentity,
-} from './instances/instance-id';
+} from './facts/instance-id';
 export { expiryAfterWrite, isExpired } from './instances/expiry';
 export { type ResolvedInstance, resolveInstance, withDefaults } from './instances/resolved-instance';
 export {

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { LAYERS, PURE } from './layers';
 import { packageHomes, repositoryRoot, resolveImport, type SourceFile, sourcesOf } from './source-tree';
 
@@ -72,6 +72,17 @@ describe.each(homes)('%s', (home) => {
     expect(leaving).toEqual([]);
   });
 
+  it('has at most twenty files in a folder, migrations aside', () => {
+    const counts = new Map<string, number>();
+    for (const folder of files.map(({ path }) => dirname(path))) counts.set(folder, (counts.get(folder) ?? 0) + 1);
+    const crowded = [...counts].filter(([folder, count]) => count > 20 && !folder.endsWith('/migrations'));
+    expect(crowded).toEqual([]);
+  });
+
+  it('has folders that import one way', () => {
+    expect(findCycle(foldersOf(files))).toBeUndefined();
+  });
+
   it('has no drawer named utils, helpers, common or misc', () => {
     expect(files.map(({ path }) => path.replace(/\.ts$/, '')).filter((path) => NAMELESS_DRAWERS.test(path))).toEqual(
       [],
@@ -118,7 +129,39 @@ describe('imports between files', () => {
     ]);
     expect(findCycle([file('p/a.ts', './b'), file('p/b.ts')])).toBeUndefined();
   });
+
+  it('would be caught between folders', () => {
+    const file = (path: string, ...imports: string[]): SourceFile => ({ path, home: 'packages/x', text: '', imports });
+    const low = file('packages/x/src/low/a.ts', '../root');
+    const high = file('packages/x/src/high/b.ts', '../low/a');
+    const root = file('packages/x/src/root.ts', './high/b');
+    expect(findCycle(foldersOf([low, high, root]))).toBeUndefined();
+    const back = file('packages/x/src/low/c.ts', '../high/b');
+    expect(findCycle(foldersOf([low, high, root, back]))).toHaveLength(3);
+  });
 });
+
+/**
+ * The folders directly below `src` as if each were a file that imports the others. Files beside them, such as `index.ts`, are left out: they join
+ * folders, or lie below all of them.
+ */
+const foldersOf = (files: readonly SourceFile[]): SourceFile[] => {
+  const known = new Set(files.map(({ path }) => path));
+  const folders = new Map<string, Set<string>>();
+  for (const file of files) {
+    const folder = folderBelowSource(file.path);
+    if (folder === undefined) continue;
+    const imported = folders.get(folder) ?? new Set();
+    folders.set(folder, imported);
+    for (const name of file.imports.filter((written) => written.startsWith('.'))) {
+      const other = folderBelowSource(resolveImport(file, name, known) ?? '');
+      if (other !== undefined && other !== folder) imported.add(`./${basename(other)}`);
+    }
+  }
+  return [...folders].map(([path, imports]) => ({ path, home: '', text: '', imports: [...imports] }));
+};
+
+const folderBelowSource = (path: string): string | undefined => /^[^/]+\/[^/]+\/src\/[^/]+(?=\/)/.exec(path)?.[0];
 
 /** The first cycle of relative imports, as the files along it, or undefined. */
 const findCycle = (files: readonly SourceFile[]): string[] | undefined => {

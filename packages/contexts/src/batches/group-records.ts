@@ -1,9 +1,9 @@
 import { type ContextModel } from '../definitions/context-model';
-import { checkRecord, type Collections, isRecord, type Mismatch, MOST_MISMATCHES } from '../facts/check-record';
+import { checkRecord, type Collections, isRecord, type Mismatch, MOST_MISMATCHES } from '../instances/check-record';
 import { kindOfValue } from '../facts/fact-type';
 import { type Facts, valueOf } from '../facts/facts';
-import { NearFacts } from '../facts/near-facts';
-import { readIdentity } from '../instances/instance-id';
+import { NearFacts } from '../instances/near-facts';
+import { readIdentity } from '../facts/instance-id';
 
 /** The records of one instance in a batch, folded in their order (C92). */
 export interface GivenInstance {

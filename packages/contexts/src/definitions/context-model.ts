@@ -1,6 +1,6 @@
 import { type DerivedType, type FactType } from '@decision/contracts';
 import { type CompiledFormula } from '@decision/expressions';
-import { type IdentityFact } from '../instances/instance-id';
+import { type IdentityFact } from '../facts/instance-id';
 import { type ContextDefinition, type Relationship } from './context-definition';
 import { type FormulaReads } from './formula-reads';
 import { type RelationAggregate } from './separate-aggregates';

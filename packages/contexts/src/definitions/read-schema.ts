@@ -2,7 +2,7 @@ import { type BaseFact, type ContextSchema, type DerivedType, type FactType } fr
 import { faultOfFactName, quoted } from '../facts/fact-name';
 import { expectedOf, fitsType } from '../facts/fact-type';
 import { faultOfStoring } from '../facts/storable';
-import { type IdentityFact } from '../instances/instance-id';
+import { type IdentityFact } from '../facts/instance-id';
 import { type FactModel } from './context-model';
 import { type ContextProblem, type ContextProblemCode, MAX_CONTEXT_PROBLEMS } from './context-problem';
 

@@ -1,6 +1,6 @@
 import { type ContextWorld, holderOf } from '../definitions/context-definition';
 import { type Facts, valueOf } from '../facts/facts';
-import { linkedInstance } from '../instances/instance-id';
+import { linkedInstance } from '../facts/instance-id';
 
 /** The facts of a context that name instances of others, in the order of their relationships. */
 export const foreignKeysOf = (contextId: string, { relationships }: ContextWorld): readonly string[] => [

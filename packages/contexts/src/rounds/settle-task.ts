@@ -2,7 +2,7 @@ import { type ExecutionRecord, type ExecutionStatus, type AssetType } from '@dec
 import { type BoundAsset } from '../assets/bound-asset';
 import { type ContextModel } from '../definitions/context-model';
 import { type DerivationSources } from '../derived/derive-facts';
-import { type Collections } from '../facts/check-record';
+import { type Collections } from '../instances/check-record';
 import { type Facts } from '../facts/facts';
 import { type TriedMemory } from './tried-memory';
 

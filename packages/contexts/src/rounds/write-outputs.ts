@@ -1,6 +1,6 @@
 import { type BoundAsset, assetKey } from '../assets/bound-asset';
 import { type ContextModel } from '../definitions/context-model';
-import { type Collections, mismatchOfValue } from '../facts/check-record';
+import { type Collections, mismatchOfValue } from '../instances/check-record';
 import { faultOfFactName, quoted } from '../facts/fact-name';
 import { type Facts } from '../facts/facts';
 import { faultOfStoring } from '../facts/storable';

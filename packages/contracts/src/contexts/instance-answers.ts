@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { nullable, pageQueryFields, timestamp } from '../http/page-schema';
+import { nullable, pageQueryFields, timestamp } from '../page-schema';
 import {
   BatchRejection,
   BatchResult,

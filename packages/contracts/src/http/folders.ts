@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { type Operation } from './operation';
-import { givenName, nullable, timestamp } from './page-schema';
+import { givenName, nullable, timestamp } from '../page-schema';
 import { described } from '../described';
 
 export const folderTypes = ['rule', 'flow', 'context'] as const;

@@ -5,7 +5,7 @@ import { ErrorBody } from './error-body';
 import { ingressRoutes, routeOf } from './ingress-routes';
 import { codesOf, openApiDocument } from './openapi';
 import { operations } from './operations';
-import { timeParameter } from './page-schema';
+import { timeParameter } from '../page-schema';
 
 const schemasOf = (operation: (typeof operations)[number]): TSchema[] =>
   [operation.query, operation.body?.schema, operation.success.schema].filter(

@@ -8,7 +8,7 @@ import { type ValueResolver } from '../references/value-resolver';
 import { frozenCopy } from '../values/frozen-copy';
 import { isTooDeep, MAX_DEPTH } from '../values/json-depth';
 import { type PlannedCell } from './planned-table';
-import { type Place, type ProblemList, shownName } from './problem-list';
+import { type Place, type ProblemList, shownName } from '../problem-list';
 
 export interface CellContext {
   readonly argumentContext: ArgumentContext;

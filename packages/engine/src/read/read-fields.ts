@@ -1,5 +1,5 @@
 import { type RuleField } from '@decision/contracts';
-import { type ProblemList } from './problem-list';
+import { type ProblemList } from '../problem-list';
 
 /** Longer keys would nest objects deeper than outputs may be. */
 const MAX_KEY_PARTS = 32;

@@ -1,9 +1,9 @@
 import { type RuleGroup, type RuleTable } from '@decision/contracts';
 import { type CheckScope, type CompiledFormula } from '@decision/expressions';
 import { type PatternAllowance } from '../operators/pattern';
-import { readFormula } from './formula-reader';
+import { readFormula } from '../formula-reader';
 import { type PlannedGroup } from './planned-table';
-import { offeredNames, pointerPart, type ProblemList, shownName } from './problem-list';
+import { offeredNames, pointerPart, type ProblemList, shownName } from '../problem-list';
 
 /** Names that formulas of accumulators can use beside inputs: the values of their column in the rows that matched, and how many rows did. */
 export const ACCUMULATOR_VALUES = '$values';

@@ -1,9 +1,9 @@
 import { type ResponseCell, type RuleField, type RuleRow } from '@decision/contracts';
 import { holdsReference } from '../references/value-reference';
 import { isTooDeep, MAX_DEPTH } from '../values/json-depth';
-import { type FormulaReader } from './formula-reader';
+import { type FormulaReader } from '../formula-reader';
 import { type PlannedCell, type PlannedOutput, type PlannedRow } from './planned-table';
-import { offeredNames, type Place, pointerPart, type ProblemList, shownName } from './problem-list';
+import { offeredNames, type Place, pointerPart, type ProblemList, shownName } from '../problem-list';
 import { type CellContext, readCell } from './read-cell';
 import { readSchedule } from './schedule';
 

@@ -1,6 +1,6 @@
 import { type ScheduleWindow } from '@decision/contracts';
 import { DAY, MINUTE } from '@decision/values';
-import { type Place, type ProblemList } from './problem-list';
+import { type Place, type ProblemList } from '../problem-list';
 
 /** Whether a row is in force at an instant, epoch ms. */
 export type Schedule = (now: number) => boolean;

@@ -1,5 +1,5 @@
 import { type RuleField, type RuleRow, type RuleTable } from '@decision/contracts';
-import { type Place, pointerPart, ProblemList } from '../read/problem-list';
+import { type Place, pointerPart, ProblemList } from '../problem-list';
 import { type RuleProblem } from '../rule-problem';
 import { isTooDeep } from '../values/json-depth';
 import { bindFunctions } from './bind-functions';

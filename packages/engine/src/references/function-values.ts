@@ -1,6 +1,6 @@
 import { type FunctionValue } from '@decision/expressions';
 import { PatternAllowance } from '../operators/pattern';
-import { readFormula } from '../read/formula-reader';
+import { readFormula } from '../formula-reader';
 import { isObject } from '../values/value-type';
 import { type FunctionText, type StoredValue, type ValueSource } from './value-source';
 

@@ -1,5 +1,5 @@
 import { type RuleField, type RuleTable } from '@decision/contracts';
-import { type Place, pointerPart, ProblemList } from '../read/problem-list';
+import { type Place, pointerPart, ProblemList } from '../problem-list';
 import { type RuleProblem } from '../rule-problem';
 import { functionsCalledIn } from './collect-references';
 import { functionIdsOf } from './function-bindings';

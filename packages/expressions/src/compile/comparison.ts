@@ -1,7 +1,7 @@
 import { finderOf, isList } from '@decision/values';
 import { type Evaluate, type Run } from '../run/run';
 import { type BinaryNode, type FormulaNode, type OrderOperator } from '../syntax/nodes';
-import { areEqual, includesValue } from '../values/equal';
+import { areEqual, includesValue } from '../run/equal';
 import { operandFault } from '../values/operand-fault';
 import { type Code } from './compilation';
 

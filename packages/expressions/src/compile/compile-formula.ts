@@ -4,7 +4,7 @@ import { argumentMessages } from '../functions/arguments';
 import { type CompiledFormula, type Evaluate } from '../run/run';
 import { compileFunctionCall } from '../run/function-call';
 import { type BinaryNode, type FormulaNode, type ListNode, type UnaryNode } from '../syntax/nodes';
-import { readMember } from '../values/member';
+import { readMember } from '../run/member';
 import { compileArithmetic, compileNegation } from './arithmetic';
 import { compileCall } from './calls';
 import { compileEquality, compileMembership, compileOrder } from './comparison';

@@ -2,7 +2,7 @@ import { isList, isMissing, isPlainObject } from '@decision/values';
 import { FormulaFault } from '../formula-problem';
 import { type Evaluate, type Run } from '../run/run';
 import { type IndexNode, type NameNode, type Place } from '../syntax/nodes';
-import { readMember } from '../values/member';
+import { readMember } from '../run/member';
 import { describeOperand, operandFault } from '../values/operand-fault';
 import { type NameScope } from './compilation';
 

@@ -1,8 +1,8 @@
 import { finderOf, isList, isMissing, lengthOfText } from '@decision/values';
 import { type Lambda } from '../run/lambda';
 import { ELEMENTS_PER_STEP, type Run } from '../run/run';
-import { distinctValues } from '../values/distinct';
-import { includesValue } from '../values/equal';
+import { distinctValues } from '../run/distinct';
+import { includesValue } from '../run/equal';
 import { describeKind } from '../values/kind';
 import { sharedPlaces, shiftPoint } from '../values/round';
 import { type CallSite } from './call-site';

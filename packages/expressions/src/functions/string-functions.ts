@@ -1,7 +1,7 @@
 import { finderOf, lengthOfText, sliceText } from '@decision/values';
 import { type Run } from '../run/run';
 import { replaceText } from '../text/replace-text';
-import { parseDecimal } from '../values/decimal';
+import { parseDecimal } from '../syntax/decimal';
 import { type CallSite } from './call-site';
 import { strict } from './definition';
 import { anything, integer, list, optional, pattern, string } from './parameters';

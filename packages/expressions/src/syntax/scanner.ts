@@ -1,5 +1,5 @@
 import { FormulaFault, type FormulaProblemCode } from '../formula-problem';
-import { parseDecimal } from '../values/decimal';
+import { parseDecimal } from './decimal';
 import { scanQuoted } from './quoted';
 import { type Place } from './nodes';
 

@@ -9,7 +9,7 @@ import {
   type WorkspaceAccess,
 } from '@decision/persistence';
 import { type AnnouncingContext, changeAndAnnounce } from '../announcing';
-import { type PageQuery } from '../routes/page-query';
+import { type PageQuery } from '../page-query';
 import { staleValues } from '../values/stale-values';
 import { toWorkspaceObject } from './object-answers';
 import { objectNotFound } from './object-errors';

@@ -2,7 +2,7 @@ import { type AuditEntry, listAudit as listAuditOperation } from '@decision/cont
 import { type AuditEntry as StoredEntry, type Database, listAudit } from '@decision/persistence';
 import { bindOperation, type BoundOperation } from '@decision/service-kit';
 import { accessOf } from '../access';
-import { readPageQuery } from './page-query';
+import { readPageQuery } from '../page-query';
 
 /** The call /api/v1/admin/audit. */
 export const auditRoutes = ({ database }: { readonly database: Database }): readonly BoundOperation[] => [

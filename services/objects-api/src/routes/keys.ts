@@ -2,7 +2,7 @@ import { createApiKey, listApiKeys, revokeApiKey, rotateApiKey } from '@decision
 import { bindOperation, type BoundOperation } from '@decision/service-kit';
 import { accessOf } from '../access';
 import { createKey, type KeyContext, listKeys, revokeKey, rotateKey } from '../keys/api-keys';
-import { readPageQuery } from './page-query';
+import { readPageQuery } from '../page-query';
 
 /** The calls under /api/v1/admin/keys. */
 export const keyRoutes = (context: KeyContext): readonly BoundOperation[] => [

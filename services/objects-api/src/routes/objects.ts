@@ -9,7 +9,7 @@ import { accessOf } from '../access';
 import { type AnnouncingContext } from '../announcing';
 import { deleteObject, getObject, listObjects } from '../objects/objects';
 import { saveObject } from '../objects/save-object';
-import { readPageQuery } from './page-query';
+import { readPageQuery } from '../page-query';
 
 /** The calls under /api/v1/objects. */
 export const objectRoutes = (context: AnnouncingContext): readonly BoundOperation[] => [

@@ -18,7 +18,7 @@ import { listEnvironments, saveEnvironment } from '../releases/environments';
 import { reconcileReleases } from '../releases/reconcile-releases';
 import { toRelease } from '../releases/release-answers';
 import { type ReleaseContext } from '../releases/release-context';
-import { readPageQuery } from './page-query';
+import { readPageQuery } from '../page-query';
 
 /** The calls under /api/v1/admin/environments and /api/v1/admin/releases. */
 export const releaseRoutes = (context: ReleaseContext): readonly BoundOperation[] => [

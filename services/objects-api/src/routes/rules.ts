@@ -15,10 +15,10 @@ import { type ImportContext, importRule } from '../rules/import-rule';
 import { ignoredFields } from '../rules/read-import';
 import { listRules } from '../rules/list-rules';
 import { toDocument } from '../rules/rule-answers';
-import { ruleNotFound } from '../rules/rule-errors';
+import { ruleNotFound } from '../rule-errors';
 import { ruleEtag } from '../rules/rule-etag';
 import { diffRule, listVersions, publishAgain } from '../rules/versions';
-import { readPageQuery } from './page-query';
+import { readPageQuery } from '../page-query';
 
 /** The calls under /api/v1/admin/rules. */
 export const ruleRoutes = (context: ImportContext): readonly BoundOperation[] => [

@@ -9,7 +9,7 @@ import { bindOperation, type BoundOperation } from '@decision/service-kit';
 import { accessOf } from '../access';
 import { syncCollection } from '../values/sync-collection';
 import { deleteValue, listValues, updateValue, type ValueContext, writeValues } from '../values/values';
-import { readPageQuery } from './page-query';
+import { readPageQuery } from '../page-query';
 
 /** The calls under /api/v1/values. */
 export const valueRoutes = (context: ValueContext): readonly BoundOperation[] => [

@@ -2,7 +2,7 @@ import { cacheKeys } from '@decision/contracts';
 import { deleteRule as deleteStoredRule, type DeleteRuleOutcome, type WorkspaceAccess } from '@decision/persistence';
 import { type AnnouncingContext, changeAndAnnounce } from '../announcing';
 import { ruleReleased } from '../releases/release-errors';
-import { ruleBound, ruleNotFound } from './rule-errors';
+import { ruleBound, ruleNotFound } from '../rule-errors';
 
 /** Deletes a rule that nothing needs and answers its slug. Throws `rule_not_found`, `rule_released` or `rule_bound`. */
 export const deleteRule = (context: AnnouncingContext, access: WorkspaceAccess, id: string): Promise<string> =>

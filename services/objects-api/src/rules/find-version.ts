@@ -7,7 +7,7 @@ import {
   type VersionDocument,
 } from '@decision/persistence';
 import { nothingLive } from '../releases/release-errors';
-import { ruleNotPublished, versionNotFound } from './rule-errors';
+import { ruleNotPublished, versionNotFound } from '../rule-errors';
 
 const NUMBER = /^[1-9]\d{0,8}$/;
 

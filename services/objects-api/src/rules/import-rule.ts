@@ -33,7 +33,7 @@ import { requireTested } from '../tests/test-draft';
 import { bindSources } from './field-sources';
 import { type ImportProblem, problemsOfImport } from './read-import';
 import { draftChanges, newDraft, slugOf } from './rule-draft';
-import { ruleNotFound, ruleStale } from './rule-errors';
+import { ruleNotFound, ruleStale } from '../rule-errors';
 import { type Expectation, expectsRule, isAsExpected } from './rule-etag';
 
 /** Dependencies of an import. */

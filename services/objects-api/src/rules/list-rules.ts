@@ -7,7 +7,7 @@ import {
   type Transaction,
   type WorkspaceAccess,
 } from '@decision/persistence';
-import { type PageQuery } from '../routes/page-query';
+import { type PageQuery } from '../page-query';
 import { findVersion } from './find-version';
 import { toListed, toListedFields } from './rule-answers';
 import { findDrift } from './rule-drift';

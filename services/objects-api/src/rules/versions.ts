@@ -15,7 +15,7 @@ import { diffRecords, diffTables } from './diff-tables';
 import { findVersion } from './find-version';
 import { followsLatest, problemsOfBoundVersion } from './check-binding';
 import { type ImportContext, requireNone } from './import-rule';
-import { ruleNotFound, versionNotFound } from './rule-errors';
+import { ruleNotFound, versionNotFound } from '../rule-errors';
 
 /** One page of versions, newest first. Throws `rule_not_found`. */
 export const listVersions = (

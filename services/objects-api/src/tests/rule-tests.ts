@@ -9,7 +9,7 @@ import {
   saveTestSuite,
   type WorkspaceAccess,
 } from '@decision/persistence';
-import { ruleNotFound } from '../rules/rule-errors';
+import { ruleNotFound } from '../rule-errors';
 import { readTests } from './read-tests';
 import { toRun, toTest } from './test-answers';
 import { testDraft } from './test-draft';

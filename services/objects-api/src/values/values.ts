@@ -23,7 +23,7 @@ import {
   type WorkspaceAccess,
 } from '@decision/persistence';
 import { type AnnouncingContext, changeAndAnnounce } from '../announcing';
-import { type PageQuery } from '../routes/page-query';
+import { type PageQuery } from '../page-query';
 import { bindReferences, holdsReferences, referredTo } from './bind-references';
 import { readValue, readValues, requireName, requireNone, type ValueContent } from './read-values';
 import { requireSameShape } from './same-shape';

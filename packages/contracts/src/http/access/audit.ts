@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { type Operation } from '../operation';
-import { nextCursor, nullable, pageQueryFields, timeParameter, timestamp } from '../page-schema';
+import { nextCursor, nullable, pageQueryFields, timeParameter, timestamp } from '../../page-schema';
 import { described } from '../../described';
 
 const document = nullable(Type.Record(Type.String(), Type.Unknown()));

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { type Operation } from '../operation';
-import { nullable, timestamp } from '../page-schema';
+import { nullable, timestamp } from '../../page-schema';
 import { described } from '../../described';
 
 const count = Type.Number({ minimum: 0 });

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { givenName, groupNames, nullable, timestamp } from '../page-schema';
+import { givenName, groupNames, nullable, timestamp } from '../../page-schema';
 import { described } from '../../described';
 
 /** One `@`, something on both sides, no blanks. Whether mail arrives there only mail can tell. */

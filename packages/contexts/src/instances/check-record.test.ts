@@ -1,4 +1,4 @@
-import { type Facts } from './facts';
+import { type Facts } from '../facts/facts';
 import { checkRecord, isRecord } from './check-record';
 import { base, derived, noCollections, withPolicy } from '../../test/fixtures';
 

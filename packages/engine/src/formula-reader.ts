@@ -6,7 +6,7 @@ import {
   type FormulaProblem,
   parseFormula,
 } from '@decision/expressions';
-import { type PatternAllowance, TOO_MANY_PATTERNS } from '../operators/pattern';
+import { type PatternAllowance, TOO_MANY_PATTERNS } from './operators/pattern';
 
 export type FormulaReading =
   | { readonly ok: true; readonly formula: CompiledFormula }

@@ -1,5 +1,5 @@
 import { type TSchema, Type } from '@sinclair/typebox';
-import { EARLIEST_TIME, LATEST_TIME } from '../validator';
+import { EARLIEST_TIME, LATEST_TIME } from './validator';
 
 /** Query parameters of every paged list. */
 export const pageQueryFields = {

@@ -1,5 +1,5 @@
 import { isList, isPlainObject, lengthOfText } from '@decision/values';
-import { type Run } from '../run/run';
+import { type Run } from './run';
 import { type Place } from '../syntax/nodes';
 
 /**

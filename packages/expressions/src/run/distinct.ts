@@ -1,5 +1,5 @@
 import { isList, isPlainObject } from '@decision/values';
-import { ELEMENTS_PER_STEP, type Run } from '../run/run';
+import { ELEMENTS_PER_STEP, type Run } from './run';
 import { type Place } from '../syntax/nodes';
 import { areEqual } from './equal';
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
-import { Run } from '../run/run';
+import { Run } from './run';
 import { areEqual, includesValue } from './equal';
 
 const place = { position: 0, length: 0 };

@@ -1,4 +1,4 @@
-import { kindOf } from './kind';
+import { kindOf } from '../values/kind';
 import { memberOf } from './member';
 
 class Account {

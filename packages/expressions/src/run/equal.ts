@@ -1,5 +1,5 @@
 import { areEqualBy } from '@decision/values';
-import { ELEMENTS_PER_STEP, type Run } from '../run/run';
+import { ELEMENTS_PER_STEP, type Run } from './run';
 import { type Place } from '../syntax/nodes';
 
 /** Deep equality, of strings by UTF-16 units; the run pays for what is looked at. */

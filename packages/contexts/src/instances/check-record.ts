@@ -1,9 +1,9 @@
 import { type ContextModel, type FactModel } from '../definitions/context-model';
-import { faultOfFactName, quoted } from './fact-name';
-import { expectedOf, fitsType, kindOfValue } from './fact-type';
-import { type Facts } from './facts';
+import { faultOfFactName, quoted } from '../facts/fact-name';
+import { expectedOf, fitsType, kindOfValue } from '../facts/fact-type';
+import { type Facts } from '../facts/facts';
 import { NearFacts } from './near-facts';
-import { faultOfStoring } from './storable';
+import { faultOfStoring } from '../facts/storable';
 
 /** Members of a collection of values; undefined where there is no such collection. */
 export type Collections = (name: string) => ReadonlySet<unknown> | undefined;

@@ -1,5 +1,5 @@
 import { type FormulaProblem } from '@decision/expressions';
-import { MAX_PROBLEMS, type RuleProblem, type RuleProblemCode } from '../rule-problem';
+import { MAX_PROBLEMS, type RuleProblem, type RuleProblemCode } from './rule-problem';
 
 /** Place in a table. */
 export interface Place {
