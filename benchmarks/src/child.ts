@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { resolve } from 'node:path';
 
 /** A process of this package, run from its TypeScript. */
-export interface Child {
+interface Child {
   /** The first line that it printed. */
   readonly firstLine: string;
   stop(): Promise<void>;

@@ -29,7 +29,7 @@ const ORDERS_EACH = 100;
 const TRACKED = 100;
 const ENTRIES = 50;
 
-export interface GrowthBench {
+interface GrowthBench {
   readonly service: ServiceUnderTest;
   readonly contexts: Send;
   readonly raw: RawInstances;

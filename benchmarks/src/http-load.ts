@@ -1,7 +1,7 @@
 import autocannon from 'autocannon';
 import { type Measurement } from './measurement';
 
-export interface HttpLoad {
+interface HttpLoad {
   readonly url: string;
   /** Paths below the URL that each connection asks in turn. Default: the URL alone. */
   readonly paths?: readonly string[];

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { summarise, type Measurement } from './measurement';
 
-export interface OpenLoop {
+interface OpenLoop {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -12,7 +12,7 @@ export interface OpenLoop {
   readonly connections: number;
 }
 
-export interface OpenLoopResult {
+interface OpenLoopResult {
   /** Answers 200; errors are answers other than 200 and 429, and cut connections. */
   readonly admitted: Measurement;
   /** Answers 429 a second. */

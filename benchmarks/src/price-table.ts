@@ -11,7 +11,7 @@ export interface PriceRow {
   readonly price: number;
 }
 
-export interface PriceRequest {
+interface PriceRequest {
   readonly region: string;
   readonly weight: number;
   readonly level: number;

@@ -1,7 +1,7 @@
 import { openDatabase } from '@decision/persistence';
 
 /** One instance as the database stores it. */
-export interface RawInstance {
+interface RawInstance {
   readonly id: string;
   readonly facts: object;
 }
@@ -18,7 +18,7 @@ export interface RawInstances {
   close(): Promise<void>;
 }
 
-export interface LinkedFilling {
+interface LinkedFilling {
   readonly prefix: string;
   /** Number of the first. Default 1. */
   readonly from?: number;

@@ -12,7 +12,7 @@ export interface RawRules {
 }
 
 /** Fields and rows of a rule. */
-export interface RawTable {
+interface RawTable {
   readonly requestSchema: readonly object[];
   readonly responseSchema: readonly object[];
   readonly conditions: readonly object[];

@@ -5,7 +5,7 @@ import { startStack } from '@decision/local-stack';
 import { type Addresses, ROOT, say, type ServiceUnderTest, startService } from './service-under-test';
 
 /** A measurement on services and servers that stop when it has ended. */
-export type Benchmark = (service: ServiceUnderTest, servers: Addresses) => Promise<void>;
+type Benchmark = (service: ServiceUnderTest, servers: Addresses) => Promise<void>;
 
 /** Runs a benchmark on servers and services of its own, and leaves nothing behind; `environment` is what services are given beyond their defaults. */
 export const benchmarkOn = async (

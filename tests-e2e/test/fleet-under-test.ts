@@ -34,7 +34,7 @@ export type Call = (
   headers?: Readonly<Record<string, string>>,
 ) => Promise<Answer>;
 
-export interface FleetUnderTestOptions {
+interface FleetUnderTestOptions {
   /** Slugs of the examples that it holds, of those that are plain files; default: all examples. */
   readonly examples?: readonly string[];
   readonly environment?: Partial<Record<ServiceName, Readonly<Record<string, string>>>>;

@@ -14,7 +14,7 @@ export const randomFrom = (seed: number): Random => {
   };
 };
 
-export const NONCE_SLUG = 'nonces';
+const NONCE_SLUG = 'nonces';
 export const VERSIONS = 3;
 
 /** A rule that hands back what it was sent, and says which version did. A row fails where it is told to. */
@@ -40,7 +40,7 @@ export const nonceRule = (version: number): RuleImport => ({
 });
 
 /** A request, and the only answer that is right. */
-export interface NonceRequest {
+interface NonceRequest {
   readonly nonce: string;
   readonly path: string;
   readonly body: string;

@@ -4,7 +4,7 @@ import { type Measurement, summarise } from '../measurement';
 import { createSingleFlightSender } from './single-flight-sender';
 
 /** A bare Kafka echo: this process asks, another answers, sends batched on both sides, nothing else. */
-export interface KafkaEcho {
+interface KafkaEcho {
   /** Keeps `inFlight` requests under way for so long, or fewer where `perSecond` bounds them. */
   measure(inFlight: number, seconds: number, value: Buffer, perSecond?: number): Promise<Measurement>;
   stop(): Promise<void>;

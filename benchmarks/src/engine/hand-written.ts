@@ -1,7 +1,7 @@
 import { type ConditionCell, type FieldType, type RuleTable } from '@decision/contracts';
 
 /** Code written by hand for one table with known columns: no explanations, no other operators. */
-export type Lookup = (input: Readonly<Record<string, unknown>>) => number;
+type Lookup = (input: Readonly<Record<string, unknown>>) => number;
 
 interface Column {
   readonly key: string;

@@ -18,11 +18,4 @@ export { brokerPlace } from './broker-place';
 export type { EnsuredTopics, EnsureTopicsOptions, PartitionPlan } from './topics/topic-admin';
 export type { TopicExpectation, TopicProblem } from './topics/topic-check';
 export type { TopicWatch } from './topics/topic-watch';
-export {
-  brokerSecurity,
-  type BrokerSecurity,
-  type BrokerSecurityValues,
-  type HiddenText,
-  type SaslMechanism,
-  saslMechanisms,
-} from './security/broker-security';
+export { brokerSecurity } from './security/broker-security';

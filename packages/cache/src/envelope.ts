@@ -42,7 +42,7 @@ export const encodeEnvelope = (key: string, { value, loadedAt }: Stamped<unknown
 };
 
 /** How an entry is read. */
-export interface EnvelopeReader<T> {
+interface EnvelopeReader<T> {
   readonly validate: Validator<T>;
   /** Milliseconds since the epoch. */
   readonly now: number;

@@ -69,5 +69,3 @@ export const builtInRoles = {
   viewer: ['rules.read', 'releases.read', 'contexts.read'],
   solver: ['solve', 'contexts.read', 'contexts.submit'],
 } as const satisfies Record<string, readonly Entitlement[]>;
-
-export type BuiltInRole = keyof typeof builtInRoles;

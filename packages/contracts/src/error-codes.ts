@@ -1,5 +1,5 @@
 /** Meaning of a stable error code. */
-export interface ErrorCodeEntry {
+interface ErrorCodeEntry {
   readonly status: number;
   /** Whether the same request can succeed when it is sent again unchanged. */
   readonly canRetry: boolean;

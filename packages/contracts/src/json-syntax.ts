@@ -1,5 +1,5 @@
 /** Position at which text stops being JSON. */
-export interface SyntaxFault {
+interface SyntaxFault {
   /** Characters from 0; the length of the text where it ends too early. */
   readonly position: number;
   readonly reason: string;

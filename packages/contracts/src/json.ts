@@ -11,7 +11,7 @@ export interface JsonProblem {
   readonly column: number;
 }
 
-export type JsonParsing =
+type JsonParsing =
   { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly problem: JsonProblem };
 
 /**

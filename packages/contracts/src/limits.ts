@@ -187,8 +187,6 @@ export const optionalLimits = {
   },
 } as const satisfies Record<string, Omit<Limit, 'defaultValue'>>;
 
-export type LimitName = keyof typeof limits;
-
 /** Fixed sizes and times of the broker and cache protocol; not settings (specification: "Limits"). */
 export const fixedLimits = {
   /** Largest message on `solution` and `solution-response`, bytes. */

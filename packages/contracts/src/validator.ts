@@ -10,7 +10,7 @@ export interface SchemaProblem {
   readonly message: string;
 }
 
-export type Checked<T> =
+type Checked<T> =
   { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problems: readonly SchemaProblem[] };
 
 /** Checks a value against a schema; never throws and never changes the value. At most {@link MAX_PROBLEMS} problems are reported. */

@@ -2,11 +2,11 @@ import { type Static, Type } from '@sinclair/typebox';
 import { compileValidator } from './validator';
 
 /** The entry behind `cacheKeys.valueRevision`. */
-export const ValueRevision = Type.Integer({
+const ValueRevision = Type.Integer({
   $id: 'ValueRevision',
   minimum: 0,
   description: 'How often the values of a workspace have changed; 0 before the first change.',
 });
-export type ValueRevision = Static<typeof ValueRevision>;
+type ValueRevision = Static<typeof ValueRevision>;
 
 export const checkValueRevision = compileValidator(ValueRevision);

@@ -8,7 +8,7 @@ import {
 } from '@decision/expressions';
 import { type PatternAllowance, TOO_MANY_PATTERNS } from './operators/pattern';
 
-export type FormulaReading =
+type FormulaReading =
   | { readonly ok: true; readonly formula: CompiledFormula }
   | { readonly ok: false; readonly problems: readonly FormulaProblem[] };
 

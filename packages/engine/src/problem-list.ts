@@ -41,7 +41,7 @@ export class ProblemList {
 }
 
 /** The place in words: "Row 3, column "a"". */
-export const sentenceStart = ({ row, column, path }: Place): string => {
+const sentenceStart = ({ row, column, path }: Place): string => {
   if (row !== undefined) return column === undefined ? `Row ${row}` : `Row ${row}, column "${shownName(column)}"`;
   return column === undefined ? `The place ${shownName(path)}` : `The field "${shownName(column)}"`;
 };

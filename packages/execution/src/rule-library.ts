@@ -45,7 +45,7 @@ const ENTRY_BYTES = 1_000;
 const VALUE_BYTES = 500;
 
 /** Sources of the parts of rules. */
-export interface RuleSources {
+interface RuleSources {
   readonly loadTable: LoadTable;
   /** About how many bytes a table takes where it is stored; asked where large rules are not compiled, which need not be read either. */
   readonly measureTable?: (workspaceId: string, versionId: string) => Promise<number | undefined>;

@@ -36,7 +36,7 @@ export interface SettleFault {
 export type RequestFault = SettleFault & { readonly requestId: string };
 
 /** Dependencies of operations. */
-export interface SettleSurroundings {
+interface SettleSurroundings {
   readonly workspaceId: string;
   /** Epoch ms after which nobody waits for the answer. */
   readonly deadline: number;

@@ -4,7 +4,7 @@ import { type StoredValue, type ValueSource } from '@decision/engine';
 import { type LoadedValues } from '@decision/persistence';
 
 /** Reads from the database, without regard to groups: a published rule resolves every value to which it is bound. */
-export interface ValueStore {
+interface ValueStore {
   findRevision(workspaceId: string): Promise<number>;
   load(workspaceId: string, ids: readonly string[]): Promise<LoadedValues>;
 }

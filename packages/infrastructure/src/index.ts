@@ -1,8 +1,7 @@
-export { type AuthenticatorOptions, openAuthenticator } from './open-authenticator';
-export { type BrokerConfig, openBroker } from './open-broker';
-export { type DecisionsConfig, openDecisions } from './open-decisions';
-export { type EvaluationConfig, openEvaluationThreads } from './open-evaluation-threads';
-export { openRequester, type RequesterConfig } from './open-requester';
+export { openAuthenticator } from './open-authenticator';
+export { openBroker } from './open-broker';
+export { openDecisions } from './open-decisions';
+export { openEvaluationThreads } from './open-evaluation-threads';
+export { openRequester } from './open-requester';
 export { openResponder } from './open-responder';
-export { openStores, type StoreConfig, type Stores } from './open-stores';
-export { type Opening } from './opening';
+export { openStores } from './open-stores';

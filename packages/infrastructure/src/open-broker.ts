@@ -2,7 +2,7 @@ import { type Broker, brokerPlace, brokerSecurity, createBroker } from '@decisio
 import { type brokerSettings, type Config, StartRefusal } from '@decision/service-kit';
 import { type Opening } from './opening';
 
-export type BrokerConfig = Config<typeof brokerSettings> & { readonly host: string; readonly port: number };
+type BrokerConfig = Config<typeof brokerSettings> & { readonly host: string; readonly port: number };
 
 /**
  * Opens the message broker; undefined where the configuration names none. Nothing connects yet. Throws `StartRefusal` where the settings of

@@ -6,7 +6,7 @@ import { addUsage, type Database, refusesValues } from '@decision/persistence';
 import { createDecisionLogObserver, exportQueue } from './measure/producer-observer';
 import { type Opening } from './opening';
 
-export interface DecisionsConfig {
+interface DecisionsConfig {
   /** Whether decisions are written to the topic of logs; they are counted all the same. */
   readonly decisionLogs: boolean;
   /** Bytes that may wait for the broker; decisions beyond them are dropped, and counted. */

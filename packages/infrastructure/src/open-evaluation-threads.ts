@@ -6,7 +6,7 @@ import { createEvaluationThreads, type EvaluationThreads, type ThreadEvent } fro
 import { type Config, type evaluationSettings, type Metrics } from '@decision/service-kit';
 import { type Opening } from './opening';
 
-export type EvaluationConfig = Config<typeof evaluationSettings>;
+type EvaluationConfig = Config<typeof evaluationSettings>;
 
 /** The heap of one thread, MB: what goes beyond it ends the thread and not the process. */
 const HEAP_MB = 2_048;

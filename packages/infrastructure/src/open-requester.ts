@@ -3,7 +3,7 @@ import { type ConsumerGroupKey } from '@decision/contracts';
 import { createRequesterObserver, measureRequester } from './measure/measured-requester';
 import { type Opening } from './opening';
 
-export interface RequesterConfig {
+interface RequesterConfig {
   /** Partitions that the topic of answers must have. */
   readonly maxWorkers: number;
 }

@@ -4,12 +4,12 @@ import { type cacheSettings, type Config, type databaseSettings } from '@decisio
 import { createCacheObserver, exportConnections } from './measure/cache-observer';
 import { type Opening } from './opening';
 
-export interface Stores {
+interface Stores {
   readonly database: Database;
   readonly cache: Cache;
 }
 
-export type StoreConfig = Config<typeof databaseSettings & typeof cacheSettings>;
+type StoreConfig = Config<typeof databaseSettings & typeof cacheSettings>;
 
 /**
  * Opens the database and the cache. Waits for a database that is not there yet; rejects where it is not one that the service can work

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { LaunchError } from './launch-error';
 
 /** Held by the one launcher of a checkout. */
-export interface LaunchLock {
+interface LaunchLock {
   release(): void;
 }
 

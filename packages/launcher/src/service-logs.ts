@@ -6,7 +6,7 @@ import { type ServiceName } from '@decision/contracts';
  * Keeps what the services print: all of it in a file each, warnings and worse on the console too. While a server is away every service repeats the
  * same few lines, so the console gets such a line once, and a minute later how often it came again.
  */
-export interface ServiceLogs {
+interface ServiceLogs {
   write(service: ServiceName, line: string): void;
   close(): Promise<void>;
 }

@@ -8,7 +8,7 @@ import { createServerProcess } from './process/server-process';
 import type { ServerControl, StackOptions } from './stack-options';
 
 /** Data of all brokers is kept in the directory; the other options are those of a stack. */
-export type ClusterOptions = Pick<StackOptions, 'directory' | 'downloads' | 'signal' | 'onProgress' | 'durable'>;
+type ClusterOptions = Pick<StackOptions, 'directory' | 'downloads' | 'signal' | 'onProgress' | 'durable'>;
 
 /** Several brokers that are one cluster, on loopback, without TLS and accounts. */
 export interface RunningCluster {

@@ -10,7 +10,7 @@ import { StackError } from './stack-error';
 import type { StackOptions, StackStep } from './stack-options';
 
 /** A server of a stack, and the way to say what it does. */
-export interface StackServer {
+interface StackServer {
   readonly process: ServerProcess;
   readonly say: (step: StackStep, message: string) => void;
 }

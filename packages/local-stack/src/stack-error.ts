@@ -1,4 +1,4 @@
-export type StackErrorCode =
+type StackErrorCode =
   /** A fixed port is taken. */
   | 'port_in_use'
   /** Another living process runs the servers of this directory. */

@@ -1,5 +1,5 @@
 /** Runs statements on one connection with the rights of the tables' owner, to whom row security does not apply; answers the rows of the last. */
-export type RunSql = (sql: string) => Promise<readonly Record<string, unknown>[]>;
+type RunSql = (sql: string) => Promise<readonly Record<string, unknown>[]>;
 
 /** The viewer of the tables. Without groups: everybody in the workspace. */
 export interface TableViewer {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { StackError } from './stack-error';
 
 /** The servers that the tests of all packages share. */
-export interface TestStack {
+interface TestStack {
   readonly databaseUrl: string;
   readonly cacheUrl: string;
   readonly mqBrokers: string;

@@ -36,7 +36,7 @@ export interface MatrixCall {
 }
 
 /** A key and its groups; undefined is a key without restriction. */
-export interface MatrixKey {
+interface MatrixKey {
   readonly key: string;
   readonly userGroups: readonly string[] | undefined;
 }
@@ -57,7 +57,7 @@ export interface MatrixKeys {
 const REQUESTS_OF_A_ROW = 6;
 
 /** A service whose operations are asked with every row. */
-export interface Matrix {
+interface Matrix {
   /** Its name in the summary. */
   readonly title: string;
   readonly operations: readonly { readonly id: string; readonly method: string }[];

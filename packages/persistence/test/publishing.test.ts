@@ -10,11 +10,9 @@ import {
   type NewRule,
   publishRule,
   type PublishRuleOutcome,
-  resolveVersion,
   type Transaction,
   unpublishRule,
   updateRule,
-  type VersionSelector,
 } from '../src';
 import { newRule, priceRow, UNKNOWN_ID } from './rule-fixtures';
 import { openTestWorkspace, type TestWorkspace } from './test-workspace';
@@ -36,8 +34,9 @@ describe('publishing', () => {
   };
   const publish = (id: string, versionId: string = randomUUID()): Promise<PublishRuleOutcome> =>
     inWorkspace((transaction) => publishRule(transaction, id, { versionId }));
-  const resolve = (slug: string, selector: VersionSelector) =>
-    inWorkspace((transaction) => resolveVersion(transaction, slug, selector));
+  const pointerOf = (slug: string) => inWorkspace((transaction) => findRulePointer(transaction, slug));
+  const numbered = (id: string, number: number) =>
+    inWorkspace((transaction) => findNumberedVersion(transaction, id, number));
   const load = (versionId: string): Promise<RuleTable | undefined> =>
     inWorkspace((transaction) => loadVersion(transaction, versionId));
 
@@ -57,7 +56,7 @@ describe('publishing', () => {
           publishedAt: outcome.status === 'published' && outcome.version.publishedAt,
         });
       }
-      expect(await resolve(rule.slug, 'latest')).toMatchObject({ versionId: versionIds[2] });
+      expect((await pointerOf(rule.slug))?.latest).toEqual({ version: 3, version_id: versionIds[2] });
     });
 
     it('freezes what decides answers, and nothing that changes later', async () => {
@@ -82,7 +81,7 @@ describe('publishing', () => {
       const outcomes = await Promise.all(Array.from({ length: 12 }, () => publish(rule.id)));
       const versions = outcomes.map((outcome) => (outcome.status === 'published' ? outcome.version.version : 0));
       expect([...versions].sort((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
-      expect(await resolve(rule.slug, 'latest')).toMatchObject({ version: 12 });
+      expect((await pointerOf(rule.slug))?.latest?.version).toBe(12);
     });
 
     it('does not deadlock with changes of the same rule', async () => {
@@ -110,7 +109,7 @@ describe('publishing', () => {
       const first = await publish(rule.id, versionId);
       await publish(rule.id);
       expect(await publish(rule.id, versionId)).toEqual(first);
-      expect(await resolve(rule.slug, 'latest')).toMatchObject({ version: 2 });
+      expect((await pointerOf(rule.slug))?.latest?.version).toBe(2);
     });
 
     it('leaves no version behind when its transaction fails', async () => {
@@ -130,56 +129,6 @@ describe('publishing', () => {
     });
   });
 
-  describe('resolveVersion', () => {
-    it('finds the latest and each number', async () => {
-      const rule = await insert({ userGroups: ['sales'] });
-      const [first, second] = [randomUUID(), randomUUID()];
-      await publish(rule.id, first);
-      await publish(rule.id, second);
-      const found = { status: 'found', ruleId: rule.id, userGroups: ['sales'] };
-      expect(await resolve(rule.slug, 'latest')).toEqual({ ...found, versionId: second, version: 2 });
-      expect(await resolve(rule.slug, 1)).toEqual({ ...found, versionId: first, version: 1 });
-      expect(await resolve(rule.slug, 2)).toEqual({ ...found, versionId: second, version: 2 });
-    });
-
-    it.each([3, 0, -1, 1.5, Number.NaN, Infinity, 2 ** 31, 2 ** 53, 1e300])('has no version %p', async (number) => {
-      const rule = await insert();
-      await publish(rule.id);
-      expect(await resolve(rule.slug, number)).toEqual({ status: 'version_not_found', latest: 1 });
-    });
-
-    it('finds nothing in an environment where nothing is live', async () => {
-      const rule = await insert();
-      await publish(rule.id);
-      expect(await resolve(rule.slug, 'production')).toEqual({ status: 'environment_not_found' });
-    });
-
-    const selectors: readonly VersionSelector[] = ['latest', 1, 99, 'production'];
-
-    it.each(selectors)('of a draft with the selector %p is not published', async (selector) => {
-      const rule = await insert();
-      expect(await resolve(rule.slug, selector)).toEqual({ status: 'rule_not_published' });
-    });
-
-    it.each(selectors)('after unpublishing with the selector %p is not published', async (selector) => {
-      const rule = await insert();
-      await publish(rule.id);
-      await inWorkspace((transaction) => unpublishRule(transaction, rule.id));
-      expect(await resolve(rule.slug, selector)).toEqual({ status: 'rule_not_published' });
-    });
-
-    it.each(selectors)('of an unknown slug with the selector %p finds no rule', async (selector) => {
-      expect(await resolve('unknown', selector)).toEqual({ status: 'rule_not_found' });
-    });
-
-    it('of a deleted rule finds no rule', async () => {
-      const rule = await insert();
-      await publish(rule.id);
-      await inWorkspace((transaction) => deleteRule(transaction, rule.id));
-      expect(await resolve(rule.slug, 'latest')).toEqual({ status: 'rule_not_found' });
-    });
-  });
-
   describe('unpublishRule', () => {
     it('keeps the versions, and the next publication goes on counting', async () => {
       const rule = await insert();
@@ -193,7 +142,7 @@ describe('publishing', () => {
       }
       expect(await load(versionId)).toBeDefined();
       expect(await publish(rule.id)).toMatchObject({ version: { version: 2 } });
-      expect(await resolve(rule.slug, 1)).toMatchObject({ status: 'found', versionId });
+      expect(await numbered(rule.id, 1)).toEqual({ version_id: versionId });
     });
 
     it.each([UNKNOWN_ID, 'not-a-uuid'])('answers not_found for the id "%s"', async (id) => {
@@ -201,31 +150,46 @@ describe('publishing', () => {
     });
   });
 
-  describe('what services cache', () => {
-    it('is the pointer of a slug, with or without a published version', async () => {
+  describe('the entries that services cache', () => {
+    it('have the pointer of a slug, with or without a published version', async () => {
       const rule = await insert({ userGroups: ['sales'] });
-      const pointer = () => inWorkspace((transaction) => findRulePointer(transaction, rule.slug));
-      expect(await pointer()).toEqual({ rule_id: rule.id, user_groups: ['sales'], latest: null, pins: {} });
-      const versionId = randomUUID();
-      await publish(rule.id, versionId);
-      expect(await pointer()).toEqual({
-        rule_id: rule.id,
-        user_groups: ['sales'],
-        latest: { version: 1, version_id: versionId },
-        pins: {},
-      });
-      expect(await inWorkspace((transaction) => findRulePointer(transaction, 'unknown'))).toBeUndefined();
+      expect(await pointerOf(rule.slug)).toEqual({ rule_id: rule.id, user_groups: ['sales'], latest: null, pins: {} });
+      const [first, second] = [randomUUID(), randomUUID()];
+      await publish(rule.id, first);
+      await publish(rule.id, second);
+      const latest = { version: 2, version_id: second };
+      expect(await pointerOf(rule.slug)).toEqual({ rule_id: rule.id, user_groups: ['sales'], latest, pins: {} });
     });
 
-    it('is the version behind a number', async () => {
+    it('have no latest version after unpublishing', async () => {
       const rule = await insert();
-      const versionId = randomUUID();
-      await publish(rule.id, versionId);
-      const numbered = (id: string, number: number) =>
-        inWorkspace((transaction) => findNumberedVersion(transaction, id, number));
-      expect(await numbered(rule.id, 1)).toEqual({ version_id: versionId });
-      expect(await numbered(rule.id, 2)).toBeUndefined();
+      await publish(rule.id);
+      await inWorkspace((transaction) => unpublishRule(transaction, rule.id));
+      expect(await pointerOf(rule.slug)).toMatchObject({ latest: null, pins: {} });
+    });
+
+    it('have no pointer of a slug that is unknown, or whose rule is deleted', async () => {
+      const rule = await insert();
+      await publish(rule.id);
+      await inWorkspace((transaction) => deleteRule(transaction, rule.id));
+      expect(await pointerOf(rule.slug)).toBeUndefined();
+      expect(await pointerOf('unknown')).toBeUndefined();
+    });
+
+    it('have the version behind each number', async () => {
+      const rule = await insert();
+      const [first, second] = [randomUUID(), randomUUID()];
+      await publish(rule.id, first);
+      await publish(rule.id, second);
+      expect(await numbered(rule.id, 1)).toEqual({ version_id: first });
+      expect(await numbered(rule.id, 2)).toEqual({ version_id: second });
       expect(await numbered('not-a-uuid', 1)).toBeUndefined();
+    });
+
+    it.each([2, 0, -1, 1.5, Number.NaN, Infinity, 2 ** 31, 2 ** 53, 1e300])('have no version %p', async (number) => {
+      const rule = await insert();
+      await publish(rule.id);
+      expect(await numbered(rule.id, number)).toBeUndefined();
     });
   });
 

@@ -53,7 +53,6 @@ import {
   putBack,
   recordApproval,
   recordKeyUse,
-  resolveVersion,
   revokeApiKey,
   saveEnvironment,
   saveTestResults,
@@ -202,12 +201,6 @@ describe('row security', () => {
     ['publishRule again', (transaction) => publishRule(transaction, rule.id, { versionId }), { status: 'not_found' }],
     ['unpublishRule', (transaction) => unpublishRule(transaction, rule.id), { status: 'not_found' }],
     ['deleteRule', (transaction) => deleteRule(transaction, rule.id), { status: 'not_found' }],
-    ['resolveVersion', (transaction) => resolveVersion(transaction, rule.slug, 'latest'), { status: 'rule_not_found' }],
-    [
-      'resolveVersion by number',
-      (transaction) => resolveVersion(transaction, rule.slug, 1),
-      { status: 'rule_not_found' },
-    ],
     ['findRulePointer', (transaction) => findRulePointer(transaction, rule.slug), undefined],
     ['findNumberedVersion', (transaction) => findNumberedVersion(transaction, rule.id, 1), undefined],
     ['loadVersion', (transaction) => loadVersion(transaction, versionId), undefined],
@@ -384,14 +377,7 @@ describe('row security', () => {
   /** Functions that work on databases and identities, not on what a workspace has. */
   const NOT_OF_WORKSPACES = [
     ...['openDatabase', 'createDatabase', 'dropDatabase', 'checkDatabase', 'checkServer', 'requireDatabase'],
-    ...[
-      'migrate',
-      'ensureWorkspace',
-      'ensureServiceLogin',
-      'readCacheEntrySecret',
-      'accessOfKey',
-      'findPendingMigrations',
-    ],
+    ...['migrate', 'ensureWorkspace', 'ensureServiceLogin', 'readCacheEntrySecret', 'findPendingMigrations'],
     ...['isValueReference', 'referencesIn', 'refusesValues'],
   ];
 

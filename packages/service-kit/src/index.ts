@@ -1,9 +1,8 @@
 export { openAdmission } from './admission/open-admission';
 export { type RequestPlace, type RequestPlaces } from './admission/request-place';
 export { generateApiKey, type GeneratedApiKey, hashApiKeySecret, parseApiKey } from './api-keys/api-key';
-export { guardKeys, type GuardKeysOptions } from './api-keys/guard-keys';
-export { type Authenticator, createAuthenticator, type Identity, type StoredKey } from './api-keys/authenticator';
-export { describeSettings, type SettingRow } from './config/describe-settings';
+export { guardKeys } from './api-keys/guard-keys';
+export { type Authenticator, createAuthenticator, type Identity } from './api-keys/authenticator';
 export {
   brokerSettings,
   cacheSettings,
@@ -11,16 +10,16 @@ export {
   decisionSettings,
   evaluationSettings,
 } from './config/infrastructure-settings';
-export { ConfigError, readConfig } from './config/read-config';
-export { Secret } from './config/secret';
+export { readConfig } from './config/read-config';
 export { PROXY_SECRET_HEADER } from './http/client-address';
 export { admissionSettings, httpSettings, processSettings } from './config/service-settings';
 export { settingsTable } from './config/settings-table';
-export { type Config, optional, type Setting, type SettingsShape } from './config/setting';
-export { flag, limit, list, oneOf, port, secret, text, wholeNumber } from './config/setting-builders';
+export { Secret } from './config/secret';
+export { type Config, optional, type Setting } from './config/setting';
+export { limit, wholeNumber } from './config/setting-builders';
 export { url } from './config/url-setting';
 export { Answer } from './http/answer/answer';
-export { bindOperation, type BoundOperation, type LinesRequest, type OperationRequest } from './http/bind-operation';
+export { bindOperation, type BoundOperation, type OperationRequest } from './http/bind-operation';
 export { findUnstorableText, UNSTORABLE_TEXT } from './http/body/unstorable-text';
 export { checkJsonContentType } from './http/body/content-type';
 export { requireEntitlement } from './http/create-app';
@@ -28,10 +27,10 @@ export { parseJsonLine } from './http/body/json-body';
 export { type BodyForm, formOfAnswer, isLinesType, LINES_TYPE } from './http/body/line-media';
 export { handleClientErrors } from './http/client-errors';
 export { readBody } from './http/body/read-body';
-export { type BodyPiecesOptions, readPieces } from './http/body/body-pieces';
+export { readPieces } from './http/body/body-pieces';
 export { type RequestContext } from './http/request-context';
 export { LinesAnswer } from './http/answer/send-lines';
-export { sendBytes, sendJson } from './http/answer/send-answer';
+export { sendBytes } from './http/answer/send-answer';
 export { sendError } from './http/answer/send-error';
 export {
   createServiceServer,
@@ -42,7 +41,7 @@ export {
 export { type Readiness, type ServiceRoute } from './http/service-routes';
 export { SECURITY_HEADERS } from './http/unreadable-request';
 export { writeSlowly } from './http/answer/write-slowly';
-export { runService, type ServiceStart } from './lifecycle/run-service';
+export { runService } from './lifecycle/run-service';
 export { StartRefusal } from './lifecycle/start-refusal';
 export { createStopper, type Stopper } from './lifecycle/stopper';
 export { withDeadline } from './lifecycle/with-deadline';

@@ -5,7 +5,7 @@ export const HOUR = 60 * MINUTE;
 export const DAY = 24 * HOUR;
 
 /** A day of the Gregorian calendar. */
-export interface CivilDay {
+interface CivilDay {
   readonly year: number;
   /** 1 to 12. */
   readonly month: number;

@@ -1,5 +1,5 @@
 /** Finds a string in another from a UTF-16 position on; answers its position or -1. */
-export type FindText = (text: string, from: number) => number;
+type FindText = (text: string, from: number) => number;
 
 /**
  * Up to this length the platform's search looks at each character a bounded number of times. Beyond, it considers only the last

@@ -1,11 +1,9 @@
 export {
   addMonths,
-  type CivilDay,
   civilDayOf,
   DAY,
   dayNumberOf,
   dayOf,
-  daysInMonth,
   EARLIEST,
   HOUR,
   isInstant,
@@ -22,7 +20,7 @@ export {
 } from './calendar';
 export { lengthOfText, sliceText } from './code-points';
 export { areEqual, areEqualBy, type Comparison } from './equality';
-export { finderOf, type FindText, type HoldsText, searchFor } from './find-text';
+export { finderOf, type HoldsText, searchFor } from './find-text';
 export { instantOf } from './instant';
 export { formatDate, parseIsoDate, readIsoDate } from './iso-date';
 export { isList, isMissing, isPlainObject, type PlainObject } from './kind';

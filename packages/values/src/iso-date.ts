@@ -42,7 +42,7 @@ const parseOffset = (text: string): number | undefined => {
 const TOKENS = /YYYY|MM|DD|HH|mm|ss|SSS/g;
 
 /** ISO 8601 with milliseconds, UTC. */
-export const ISO_FORMAT = 'YYYY-MM-DDTHH:mm:ss.SSSZ';
+const ISO_FORMAT = 'YYYY-MM-DDTHH:mm:ss.SSSZ';
 
 /** Writes a moment, UTC: YYYY, MM, DD, HH (00 to 23), mm, ss and SSS are replaced, all else stays. */
 export const formatDate = (moment: number, format: string = ISO_FORMAT): string => {

@@ -255,6 +255,19 @@ it('lists instances by prefix and status', async () => {
   expect(await ids('status=pending&limit=1')).toEqual(['a-2']);
 });
 
+it('C105: an instance expires its lifetime after its last submission, and never where its context has none', async () => {
+  expect((await submit('o-1', { total: 5 })).body['expires_at']).toBeNull();
+  await api.call('PUT', `/admin/contexts/${contextId}`, { ttl_seconds: 60 });
+  const beganAt = Date.now();
+  const { body } = await submit('o-1', { total: 6 });
+  const lifetimeMs = Date.parse(String(body['expires_at'])) - beganAt;
+  expect(lifetimeMs).toBeGreaterThanOrEqual(60_000 - 1);
+  expect(lifetimeMs).toBeLessThanOrEqual(60_000 + Date.now() - beganAt);
+  const before = String(body['expires_at']);
+  const after = String((await submit('o-1', { total: 7 })).body['expires_at']);
+  expect(Date.parse(after)).toBeGreaterThan(Date.parse(before));
+});
+
 it('C106: an instance is gone for readers from the moment it expires, and a submission makes a new one', async () => {
   await api.call('PUT', `/admin/contexts/${contextId}`, { ttl_seconds: 60 });
   const { body } = await submit('o-1', { total: 5 });

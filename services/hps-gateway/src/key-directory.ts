@@ -2,10 +2,10 @@ import { type Cache, createReadThrough } from '@decision/cache';
 import { cacheKeys, checkStoredApiKey, fixedLimits, type StoredApiKey } from '@decision/contracts';
 
 /** Reads the identity behind a key's selector from the database. */
-export type LoadKey = (selector: string) => Promise<StoredApiKey | undefined>;
+type LoadKey = (selector: string) => Promise<StoredApiKey | undefined>;
 
 /** Finds keys through the caches; no payload is served longer than 60 seconds after it was read (specification: "API key", 4). */
-export interface KeyDirectory {
+interface KeyDirectory {
   find(selector: string): Promise<StoredApiKey | undefined>;
 }
 

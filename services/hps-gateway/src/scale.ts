@@ -15,7 +15,7 @@ export interface ScaleSources {
   readonly setFloor: (access: WorkspaceAccess, wanted: WantedWorkers) => Promise<WorkerFloor>;
 }
 
-export interface ScaleLimits {
+interface ScaleLimits {
   readonly maxWorkers: number;
   readonly workerFloorMs: number;
 }

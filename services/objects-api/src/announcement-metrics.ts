@@ -3,7 +3,7 @@ import { type Metrics } from '@decision/service-kit';
 import { type Announce } from './announce';
 
 /** Metrics of announcements. */
-export interface AnnouncementMetrics {
+interface AnnouncementMetrics {
   /** Counts those that are made, by kind. */
   readonly counting: (announce: Announce) => Announce;
   /** A round of the relay is over. */

@@ -80,7 +80,7 @@ export const announceOwed = async (
 };
 
 /** A background task. */
-export interface AnnouncementRelay {
+interface AnnouncementRelay {
   /** Ends it, after the round that is under way. Idempotent. */
   stop(): Promise<void>;
 }
@@ -89,7 +89,7 @@ export interface AnnouncementRelay {
 const PERIOD_MS = 2_000;
 
 /** Times in ms. */
-export interface RelayOptions {
+interface RelayOptions {
   /** Default 2,000. */
   readonly periodMs?: number;
   /** Default 3,000. */

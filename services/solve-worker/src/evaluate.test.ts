@@ -1,7 +1,7 @@
 import { type RuleTable } from '@decision/contracts';
 import { compileRule } from '@decision/engine';
 import { solvedInput } from '@decision/execution';
-import { evaluatePayload, readInput } from './evaluate';
+import { answerBytes, readInput, solveInput } from './evaluate';
 
 const table: RuleTable = {
   requestSchema: [{ key: 'weight', type: 'number' }],
@@ -16,8 +16,11 @@ const table: RuleTable = {
 };
 const MONDAY = Date.parse('2026-01-05T12:00:00Z');
 const rule = compileRule(table);
-const solve = (payload: string | Buffer, explain: 'none' | 'brief' = 'none', receivedAt = MONDAY): unknown =>
-  JSON.parse(evaluatePayload(rule, Buffer.from(payload), { receivedAt, explain }).toString('utf8'));
+const solve = (payload: string | Buffer, explain: 'none' | 'brief' = 'none', receivedAt = MONDAY): unknown => {
+  const solved = solveInput(rule, readInput(Buffer.from(payload), 'body'), { receivedAt, explain }, undefined);
+  if (solved instanceof Promise) throw new Error('It was not evaluated here.');
+  return JSON.parse(answerBytes(solved).toString('utf8'));
+};
 
 it('answers the outputs as JSON', () => {
   expect(solve('{"weight": 2}')).toEqual({ price: 5 });

@@ -8,18 +8,6 @@ export type SolveElsewhere = (request: string) => Promise<SolvedInput>;
 
 type Options = Pick<SolutionRequestEnvelope, 'receivedAt' | 'explain' | 'audience'>;
 
-/** Evaluates a rule with the one input in a payload. */
-export const evaluateOne = (
-  rule: CompiledRule,
-  payload: Buffer,
-  { receivedAt: now, explain, audience }: Options,
-): SolvedInput => {
-  const beganAt = performance.now();
-  const { request, input } = readInput(payload, 'body');
-  const outcome = input instanceof ServiceError ? input : evaluateRule(rule, input, { now, explain, audience });
-  return solvedInput(request, outcome, (performance.now() - beganAt) * 1_000);
-};
-
 /**
  * Evaluates a rule with an input. Where there is an elsewhere, it gets what is long: all inputs of a rule that is not compiled here, and those
  * that take long themselves.
@@ -38,13 +26,6 @@ export const solveInput = (
   return elsewhere(request);
 };
 
-/**
- * Evaluates a rule with the input in a payload and answers the bytes of its outputs. Throws `invalid_json`,
- * `number_out_of_range`, `input_not_object` or the failure that the engine names.
- */
-export const evaluatePayload = (rule: CompiledRule, payload: Buffer, options: Options): Buffer =>
-  answerBytes(evaluateOne(rule, payload, options));
-
 /** The outputs. Throws the error where there is one. */
 export const answerBytes = ({ result, error }: SolvedInput): Buffer => {
   if (error !== undefined) throw error;
@@ -54,7 +35,7 @@ export const answerBytes = ({ result, error }: SolvedInput): Buffer => {
 type InputFault = Extract<ErrorCode, 'invalid_json' | 'number_out_of_range' | 'input_not_object'>;
 
 /** An input that was read. */
-export interface ReadInput {
+interface ReadInput {
   /** As in {@link SolvedInput}. */
   readonly request: string;
   /** The fields, or why there are none. */

@@ -50,7 +50,7 @@ const submit = async ({ context, random, name }: Turn): Promise<ServiceAnswer | 
 };
 
 /** Facts for one instance. */
-export interface Submission {
+interface Submission {
   readonly instanceId: string;
   readonly writes: Facts;
 }

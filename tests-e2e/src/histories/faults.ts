@@ -25,7 +25,7 @@ export const SERVER_FAULTS: readonly Fault[] = ['kill database', 'pause broker',
 /** The statement of contexts-api that stores decisions, recognised by a part that only it has. */
 export const WRITE_BACK = /^\s*with written as \(\s*update context_instances /;
 
-export interface FaultOptions {
+interface FaultOptions {
   readonly fleet: Pick<WatchedFleet, 'contexts' | 'worker' | 'proxy'>;
   readonly servers: FaultyServers;
   /** Which process of contexts-api is meant. */

@@ -7,7 +7,7 @@ import { callJson } from './service-call';
 import { CONTEXT_SLUG, decidePair, FACTS } from './watched-context';
 import { type WatchedFleet } from './watched-fleet';
 
-export interface RecorderOptions {
+interface RecorderOptions {
   readonly fleet: Pick<WatchedFleet, 'apiKey' | 'contexts'>;
   /** Prefix of the ids of instances, which do not exist yet. */
   readonly instancePrefix: string;

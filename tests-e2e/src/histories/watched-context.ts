@@ -3,7 +3,7 @@ import { type Facts } from './history';
 /** Facts that clients submit. */
 export const FACTS = ['a', 'b', 'c'] as const;
 /** Values count up from 1 and stay below it, so that a decision shows both facts that it was made from. */
-export const MOST_VALUES = 1_000_000;
+const MOST_VALUES = 1_000_000;
 
 export const CONTEXT_SLUG = 'watched';
 const RULE_SLUG = 'watched-pair';

@@ -23,7 +23,7 @@ const CONTEXTS_ENVIRONMENT = {
   RPC_TIMEOUT_MS: String(RPC_TIMEOUT_MS),
 };
 
-export interface WatchedFleetOptions {
+interface WatchedFleetOptions {
   readonly addresses: { readonly databaseUrl: string; readonly cacheUrl: string; readonly mqBrokers: string };
   /** Names the database, the topics and the cache keys. */
   readonly name: string;

@@ -5,10 +5,10 @@ import { assignSticky } from './sticky-assignment';
 const VERSION = 1;
 
 /** Name under which the members of a group agree on this way of assigning. */
-export const STICKY_ASSIGNER = 'DecisionStickyAssigner';
+const STICKY_ASSIGNER = 'DecisionStickyAssigner';
 
 /** Interface between the assigner and its consumer. */
-export interface StickyAssignerHost {
+interface StickyAssignerHost {
   /** Read at every join. */
   claim(): Claim;
   /** Called once, with the library's view of the cluster, before the consumer connects. */

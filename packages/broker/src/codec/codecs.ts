@@ -8,7 +8,7 @@ import { checkInflated, lz4MostBytes, MOST_INFLATED_BYTES, zstdMostBytes } from 
 import { snappyCodec } from './snappy-codec';
 
 /** Undoes a compression; small inputs are answered without a promise. Throws where the bytes are broken or would become too many. */
-export type Inflate = (bytes: Buffer) => Buffer | Promise<Buffer>;
+type Inflate = (bytes: Buffer) => Buffer | Promise<Buffer>;
 
 /** Above this the work leaves the event loop for the thread pool, where there is a native library. */
 const ASYNC_ABOVE_BYTES = fixedLimits.compressAboveBytes;

@@ -9,7 +9,7 @@ interface Encoded {
 }
 
 /** Compression as the client library calls it; it awaits what it gets, so small inputs are answered without a promise. */
-export interface Codec {
+interface Codec {
   compress(encoded: Encoded): Buffer | Promise<Buffer>;
   decompress(bytes: Buffer): Buffer | Promise<Buffer>;
 }

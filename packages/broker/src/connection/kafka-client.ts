@@ -9,7 +9,7 @@ import { quickenProduce } from './quick-produce';
 import { KNOWN_VERSION } from './replace-protocol';
 
 /** How long one request to the broker may take before it counts as lost, ms. */
-export const REQUEST_TIMEOUT_MS = 12_000;
+const REQUEST_TIMEOUT_MS = 12_000;
 
 const CONNECTION_TIMEOUT_MS = 5_000;
 
@@ -23,7 +23,7 @@ const connectRetry = (settings: BrokerSettings): RetryOptions => ({
 });
 
 /** A client of the broker with its own sockets. It is thrown away, not repaired. */
-export interface KafkaClient {
+interface KafkaClient {
   readonly kafka: Kafka;
   readonly sockets: SocketTracker;
 }

@@ -17,7 +17,7 @@ export interface Encoded {
 /** Bytes as the library takes them. */
 export const asEncoded = (buffer: Buffer): Encoded => ({ buf: buffer, buffer });
 
-export interface Replacement<Request, Exchange> {
+interface Replacement<Request, Exchange> {
   /** Whether the version of the request is one that is replaced. */
   readonly covers: (version: number) => boolean;
   /** Changes an exchange that the library has made, or leaves it. */

@@ -26,7 +26,7 @@ const FETCH_BYTES_PER_PARTITION = 4 * MIB;
 const CLOSE_DEADLINE_MS = 3_000;
 
 /** Callbacks of a session. `onJoined` runs before the first fetch of a generation: seeks made in it are obeyed. */
-export interface ConsumerSessionHooks {
+interface ConsumerSessionHooks {
   claim(): Claim;
   onJoined(assigned: readonly number[]): void;
   onRebalancing(): void;
@@ -50,7 +50,7 @@ export interface Delivery {
   readonly isRunning: () => boolean;
 }
 
-export interface ConsumerSessionOptions {
+interface ConsumerSessionOptions {
   readonly settings: BrokerSettings;
   readonly log: BrokerLog;
   readonly groupId: string;

@@ -22,7 +22,7 @@ export interface PartitionDelivery {
   readonly isRunning: () => boolean;
 }
 
-export interface GroupConsumerHooks {
+interface GroupConsumerHooks {
   /** Called when the partitions of this member have changed. */
   onAssigned(change: AssignmentChange): void;
   /** The group is about to rebalance: the last moment to commit what others would otherwise do again. */

@@ -5,7 +5,7 @@ import { type AssignmentChange, assignmentChange } from './assignment-change';
 import type { ConsumerSession } from './consumer-session';
 import type { Timers } from './timers';
 
-export interface OwnedPartitionsOptions {
+interface OwnedPartitionsOptions {
   /** Where consumption of a newly assigned partition begins, see GroupConsumerOptions. */
   readonly begin: 'committed' | 'end';
   readonly log: BrokerLog;

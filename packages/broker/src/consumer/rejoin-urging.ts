@@ -9,7 +9,7 @@ const SIGNAL_AFTER_NOTICING_MS = 50;
 /** Signals this soon after a join were meant for that join, ms. */
 const SIGNAL_DEAF_MS = 1_000;
 
-export interface RejoinUrgingOptions {
+interface RejoinUrgingOptions {
   readonly groupId: string;
   /** Name of this member. */
   readonly self: string;

@@ -2,7 +2,7 @@
 const SILENCE_MS = 15_000;
 const WATCH_MS = 1_000;
 
-export interface SilenceWatchOptions {
+interface SilenceWatchOptions {
   /** How long a healthy broker may say nothing just now, ms. */
   readonly normalSilenceMs: () => number;
   /** Called at each look that finds the broker silent for too long. */

@@ -11,12 +11,12 @@ import { createPartitionSpread, type PartitionSpread } from './partition-spread'
 const SEND_RETRY = { retries: 8, initialRetryTime: 50, maxRetryTime: 1_000, factor: 0.2, multiplier: 1.6 };
 
 /** A message names a partition that its topic does not have. Thrown before anything of its batch is sent. */
-export class UnknownPartitionError extends Error {
+class UnknownPartitionError extends Error {
   override readonly name = 'UnknownPartitionError';
 }
 
 /** A topic that the producer needs does not exist. */
-export class MissingTopicError extends Error {
+class MissingTopicError extends Error {
   override readonly name = 'MissingTopicError';
 }
 
@@ -77,7 +77,7 @@ export interface ProducerSession {
   discard(): void;
 }
 
-export interface ProducerSessionOptions {
+interface ProducerSessionOptions {
   readonly settings: BrokerSettings;
   readonly log: BrokerLog;
   /** Topics that must exist before the session counts as open. */

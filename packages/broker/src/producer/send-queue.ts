@@ -19,7 +19,7 @@ export interface QueuedMessage {
 export const bytesOf = (items: readonly QueuedMessage[]): number => items.reduce((sum, { bytes }) => sum + bytes, 0);
 
 /** Bounds of one send. */
-export interface BatchLimits {
+interface BatchLimits {
   readonly messages: number;
   readonly bytes: number;
 }

@@ -8,7 +8,7 @@ import type { ProducerSession } from './producer-session';
 /** Opening a session, ms. */
 const OPEN_DEADLINE_MS = 15_000;
 
-export interface SessionKeeperOptions {
+interface SessionKeeperOptions {
   readonly log: BrokerLog;
   /** Wait between attempts. */
   readonly retry: BackOff;

@@ -2,7 +2,7 @@
 export const SLOT_MS = 16;
 
 /** Things with deadlines, of which most are removed long before. Adding and removing cost the same however many there are. */
-export interface DeadlineWheel<T> {
+interface DeadlineWheel<T> {
   /** `deadline` in epoch ms. Returns when the item will be due: at the deadline or up to one slot after it. */
   add(deadline: number, item: T): number;
   /** With the deadline that it was added with. */

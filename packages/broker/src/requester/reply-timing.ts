@@ -1,6 +1,6 @@
 import { fixedLimits } from '@decision/contracts';
 
-export interface ReplyTiming {
+interface ReplyTiming {
   readonly sessionTimeoutMs: number;
   readonly heartbeatIntervalMs: number;
   readonly metadataRefreshMs: number;

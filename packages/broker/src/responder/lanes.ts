@@ -11,7 +11,7 @@ interface Lane<T> {
   scheduled: boolean;
 }
 
-export interface LanesOptions<T> {
+interface LanesOptions<T> {
   /** Lanes that are worked on at once. */
   readonly concurrency: number;
   /** Does one item; must not throw or reject. What it returns is awaited before the next item of the lane. */

@@ -1,5 +1,5 @@
 /** How much may be inside at once. */
-export interface RoomLimits {
+interface RoomLimits {
   readonly items: number;
   readonly bytes: number;
 }

@@ -7,7 +7,7 @@ import { keepToken, type Token } from './kept-token';
 import { TokenError } from './token-error';
 
 /** Source of the credentials: given once, or asked of the endpoint that the platform gives to a container. */
-export type AwsCredentialSource =
+type AwsCredentialSource =
   | { readonly kind: 'given'; readonly credentials: AwsCredentials }
   | {
       readonly kind: 'container';

@@ -8,7 +8,7 @@ export interface AwsCredentials {
 }
 
 /** A GET request that is to be signed in its query. */
-export interface PresignedRequest {
+interface PresignedRequest {
   readonly host: string;
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;

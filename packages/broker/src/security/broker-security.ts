@@ -3,11 +3,10 @@ import type { SaslSettings, TlsSettings } from '../settings';
 import { awsIamTokens } from './aws-iam-token';
 import { oauthTokens } from './oauth-token';
 
-export const saslMechanisms = ['plain', 'scram-sha-256', 'scram-sha-512', 'aws-iam', 'oauthbearer'] as const;
-export type SaslMechanism = (typeof saslMechanisms)[number];
+type SaslMechanism = 'plain' | 'scram-sha-256' | 'scram-sha-512' | 'aws-iam' | 'oauthbearer';
 
 /** A text that is not shown. */
-export interface HiddenText {
+interface HiddenText {
   reveal(): string;
 }
 
@@ -56,7 +55,7 @@ const NEEDED: Readonly<Record<SaslMechanism, readonly Variable[]>> = {
 };
 
 /** How to reach the broker safely, or every reason why these values cannot be used, as sentences without secrets. */
-export type BrokerSecurity =
+type BrokerSecurity =
   | { readonly ok: true; readonly settings: { readonly tls?: TlsSettings; readonly sasl?: SaslSettings } }
   | { readonly ok: false; readonly faults: readonly string[] };
 

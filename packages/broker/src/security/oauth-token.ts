@@ -3,7 +3,7 @@ import { readJsonObject, requireText } from './json-answer';
 import { keepToken, type Token } from './kept-token';
 import type { TokenSource } from '../settings';
 
-export interface OauthClient {
+interface OauthClient {
   /** Address of the token endpoint, http or https. */
   readonly tokenUrl: string;
   readonly clientId: string;

@@ -11,7 +11,7 @@ export interface TopicWatch {
   stop(): Promise<void>;
 }
 
-export interface TopicWatchOptions {
+interface TopicWatchOptions {
   readonly check: () => Promise<readonly TopicProblem[]>;
   readonly log: BrokerLog;
   /** Between two looks, ms. Default: as often as metadata is refreshed. */

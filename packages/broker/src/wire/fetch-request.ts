@@ -15,12 +15,12 @@ export interface FetchRequest {
   readonly rackId?: string;
 }
 
-export interface FetchTopic {
+interface FetchTopic {
   readonly topic: string;
   readonly partitions: readonly FetchPartition[];
 }
 
-export interface FetchPartition {
+interface FetchPartition {
   readonly partition: number;
   readonly currentLeaderEpoch?: number;
   /** Whole numbers, in whichever type prints them. */

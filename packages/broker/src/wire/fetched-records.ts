@@ -16,10 +16,10 @@ export interface FetchedRecord {
 }
 
 /** A header that repeats is a list. */
-export type FetchedHeader = Buffer | null | (Buffer | null)[];
+type FetchedHeader = Buffer | null | (Buffer | null)[];
 
 /** Fields that the records of one batch share. */
-export interface BatchContext {
+interface BatchContext {
   readonly firstOffset: string;
   readonly firstTimestamp: string;
   readonly maxTimestamp: string;

@@ -14,7 +14,7 @@ export interface ProduceRequest {
   readonly topicData: readonly ProduceTopic[];
 }
 
-export interface ProduceTopic {
+interface ProduceTopic {
   readonly topic: string;
   readonly partitions: readonly {
     readonly partition: number;

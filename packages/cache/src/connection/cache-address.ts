@@ -9,7 +9,7 @@ export interface CacheAddress {
   readonly database: number;
 }
 
-export type ParsedCacheUrl =
+type ParsedCacheUrl =
   { readonly ok: true; readonly address: CacheAddress } | { readonly ok: false; readonly fault: string };
 
 const DEFAULT_PORT = 6379;

@@ -1,5 +1,5 @@
 /** How a command that was sent ended: answered in time (an error too), silent past its deadline, or cut off. */
-export type CircuitVerdict = 'answered' | 'silent' | 'lost';
+type CircuitVerdict = 'answered' | 'silent' | 'lost';
 
 export type CircuitState = 'open' | 'closed';
 

@@ -21,7 +21,7 @@ export interface GuardedCommands {
   run<T>(command: CacheCommandName, send: (client: RedisClient) => Promise<T>): Promise<Outcome<T>>;
 }
 
-export interface GuardedCommandsOptions {
+interface GuardedCommandsOptions {
   readonly connection: SupervisedConnection;
   readonly circuit: Circuit;
   readonly timeoutMs: number;

@@ -5,7 +5,7 @@ import { type GuardedCommands } from './guarded-commands';
 /** Keys of one DEL: enough to be cheap, few enough not to hold up the server's other clients. */
 const KEYS_PER_DELETE = 500;
 
-export interface SharedCacheOptions {
+interface SharedCacheOptions {
   readonly commands: GuardedCommands;
   readonly eraser: Eraser;
   readonly keyPrefix: string;

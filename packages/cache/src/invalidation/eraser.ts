@@ -9,7 +9,7 @@ export interface Eraser {
   close(): void;
 }
 
-export interface EraserOptions {
+interface EraserOptions {
   /** Deletes keys; true if the cache confirmed it. Never rejects. */
   readonly erase: (keys: readonly string[]) => Promise<boolean>;
   /** How often what is owed is tried, ms. */

@@ -4,7 +4,7 @@ import { type CacheEvent } from '../cache-event';
 import { type CacheLog } from '../cache-log';
 import { createListeners } from './listeners';
 
-export interface ChannelOptions {
+interface ChannelOptions {
   /** Sends a text to every process; true if the cache took it. Never rejects. */
   readonly send: (text: string) => Promise<boolean>;
   readonly record: (event: CacheEvent) => void;

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 
 /** A key's entry in the memory of a process: a value, or that there is none. */
-export interface LocalEntry<T> {
+interface LocalEntry<T> {
   readonly value: T | undefined;
   /** When it must no longer be served, ms by the store's clock; Infinity where only eviction and deletion end it. */
   readonly until: number;
@@ -15,7 +15,7 @@ export interface LocalStoreOptions<T> {
 }
 
 /** The least recently used entries of one process, bounded in number and, where asked, in bytes. */
-export interface LocalStore<T> {
+interface LocalStore<T> {
   get(key: string, now: number): LocalEntry<T> | undefined;
   put(key: string, entry: LocalEntry<T>): void;
   delete(key: string): void;

@@ -4,7 +4,7 @@ import { decodeEnvelope, encodeEnvelope, type Stamped } from '../envelope';
 import { type ReadThroughPlan } from './read-through-options';
 
 /** An entry as it was found in the shared cache. */
-export interface SharedEntry<T> {
+interface SharedEntry<T> {
   readonly value: T;
   /** When a local copy must no longer be served. */
   readonly until: number;
@@ -13,7 +13,7 @@ export interface SharedEntry<T> {
 }
 
 /** The entries of one kind in the shared cache, with their ages. Nothing here rejects. */
-export interface SharedEntries<T> {
+interface SharedEntries<T> {
   read(key: string): Promise<SharedEntry<T> | undefined>;
   /** Stores what has just been loaded, unless its load took too long or it does not fit. */
   write(key: string, entry: Stamped<T>): Promise<void>;

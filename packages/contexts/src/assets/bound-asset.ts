@@ -3,7 +3,7 @@ import { type RelatedInstances } from '../derived/derive-facts';
 import { type Facts, hasValue, valueOf } from '../facts/facts';
 
 /** A field that an asset reads: a fact, a member of one (`order.total`), or a relationship (`$relations.orders`). */
-export interface AssetInput {
+interface AssetInput {
   readonly key: string;
   /** Whether the asset has a default of its own for it. */
   readonly hasDefault: boolean;

@@ -8,7 +8,7 @@ interface Names {
 }
 
 /** The ground for a decision about a binding: a compiled context is one, and {@link bindingGroundOf} makes one of less. */
-export interface BindingGround {
+interface BindingGround {
   readonly definition: Pick<ContextDefinition, 'onSchemaMismatch'>;
   readonly identity: { readonly key: string };
   readonly facts: Names;
@@ -26,7 +26,7 @@ export const bindingGroundOf = (
 };
 
 /** Why an asset cannot be bound. */
-export interface BindingFault {
+interface BindingFault {
   /** The key of the output that is at fault; undefined where all inputs are. */
   readonly output: string | undefined;
   /** A sentence. */

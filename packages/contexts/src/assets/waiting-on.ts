@@ -7,7 +7,7 @@ import { type BoundAsset } from './bound-asset';
 import { factsAwaited } from './readiness';
 
 /** The instance of which an asset waits for facts, and what is known of it. */
-export interface WaitingInstance {
+interface WaitingInstance {
   readonly instanceId: string;
   readonly state: Facts;
   readonly related: RelatedInstances;

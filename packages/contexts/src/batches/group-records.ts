@@ -23,7 +23,7 @@ export interface Rejection {
   readonly error: string;
 }
 
-export interface GroupedRecords {
+interface GroupedRecords {
   /** In the order in which the batch first names them (C91). */
   readonly instances: readonly GivenInstance[];
   /** In the order of the batch, as many as fit. */
@@ -78,7 +78,7 @@ export class RejectionList {
 /** Ignored facts that the entries of one answer, or of one chunk of lines, tell together. Each entry counts its own. */
 const MOST_IGNORED = 1_000;
 
-export interface GroupOptions {
+interface GroupOptions {
   /** The position of the first record in the whole batch. Default 0. */
   readonly firstPosition?: number;
   /** Bound of the list of rejections, bytes. Default {@link REJECTION_BYTES}. */

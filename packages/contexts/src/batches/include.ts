@@ -1,6 +1,6 @@
 import { type BatchInclude, batchIncludes } from '@decision/contracts';
 
-export type IncludeReading =
+type IncludeReading =
   | { readonly ok: true; readonly fields: ReadonlySet<BatchInclude> }
   /** Names that mean no field. */
   | { readonly ok: false; readonly unknown: readonly string[] };

@@ -7,7 +7,7 @@ import { readRelations } from './read-relations';
 import { readSchema } from './read-schema';
 import { findCycleAcross } from './find-cycle-across';
 
-export type ContextCompilation =
+type ContextCompilation =
   | { readonly ok: true; readonly model: ContextModel }
   | { readonly ok: false; readonly problems: readonly ContextProblem[] };
 

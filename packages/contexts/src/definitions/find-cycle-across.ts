@@ -3,7 +3,7 @@ import { type DerivedModel } from './context-model';
 import { orderByDependency } from './order-facts';
 
 /** The part of a context that the search for cycles reads. */
-export interface ContextReading {
+interface ContextReading {
   readonly derived: ReadonlyMap<string, DerivedModel>;
   readonly relations: ReadonlyMap<string, Relationship>;
 }

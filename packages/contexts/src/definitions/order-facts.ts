@@ -1,7 +1,7 @@
 /** Dependencies of each node, by name. */
-export type Dependencies = ReadonlyMap<string, readonly string[]>;
+type Dependencies = ReadonlyMap<string, readonly string[]>;
 
-export type Ordering =
+type Ordering =
   | { readonly ok: true; readonly order: readonly string[] }
   /** A circle, its first node again at its end. */
   | { readonly ok: false; readonly cycle: readonly string[] };

@@ -15,7 +15,7 @@ export interface FormulaSurroundings {
   readonly relations: ReadonlyMap<string, Relationship>;
 }
 
-export interface DerivedReading {
+interface DerivedReading {
   /** Those whose formula has no problem, in the order of the schema. */
   readonly derived: ReadonlyMap<string, DerivedModel>;
   readonly problems: readonly ContextProblem[];

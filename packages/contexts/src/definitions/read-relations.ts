@@ -2,7 +2,7 @@ import { quoted } from '../facts/fact-name';
 import { type ContextWorld, holderOf, type Relationship } from './context-definition';
 import { type ContextProblem } from './context-problem';
 
-export interface RelationReading {
+interface RelationReading {
   /** By name. */
   readonly relations: ReadonlyMap<string, Relationship>;
   readonly problems: readonly ContextProblem[];

@@ -17,7 +17,7 @@ export interface DerivedText {
 }
 
 /** The reading of a schema, with those of its problems that show without its formulas. */
-export interface SchemaReading {
+interface SchemaReading {
   readonly facts: ReadonlyMap<string, FactModel>;
   readonly derived: ReadonlyMap<string, DerivedText>;
   readonly identity: IdentityFact | undefined;

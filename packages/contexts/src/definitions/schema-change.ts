@@ -11,7 +11,7 @@ export interface LivingContext {
 }
 
 /** Why a change is refused; codes are stable. */
-export interface ChangeRefusal {
+interface ChangeRefusal {
   readonly code: 'identity_changed' | 'type_changed' | 'fact_held' | 'fact_in_use';
   readonly fact: string;
   readonly message: string;

@@ -13,7 +13,7 @@ export interface RelationAggregate {
   readonly fold: FoldableCall;
 }
 
-export interface SeparatedFormula {
+interface SeparatedFormula {
   /** Names the aggregates where they stood. */
   readonly rest: Formula;
   readonly aggregates: readonly RelationAggregate[];

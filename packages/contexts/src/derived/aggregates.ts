@@ -5,7 +5,7 @@ import { type RelationAggregate } from '../definitions/separate-aggregates';
 import { type Facts } from '../facts/facts';
 
 /** Answer of an aggregate over related instances, or the reason why there is none. */
-export type AggregateAnswer =
+type AggregateAnswer =
   { readonly value: unknown } | { readonly error: { readonly code: string; readonly message: string } };
 
 /** Aggregates over the instances of one `has_many` relationship. */

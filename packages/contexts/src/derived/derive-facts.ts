@@ -36,14 +36,14 @@ export interface DerivationFailure {
   readonly problem?: FormulaProblem;
 }
 
-export interface Derivation {
+interface Derivation {
   /** Derived facts that have a value. */
   readonly derived: Facts;
   readonly failures: readonly DerivationFailure[];
 }
 
 /** Bounds of all formulas of one instance together (C44), in each computation of them. */
-export const derivationAllowance = { steps: 2_000_000, textLength: 4_000_000 } as const;
+const derivationAllowance = { steps: 2_000_000, textLength: 4_000_000 } as const;
 
 /**
  * Computes the derived facts of an instance (C40 to C44) from its base facts, defaults among them. A formula that fails leaves its fact without

@@ -1,5 +1,5 @@
 import { modelOf, NOW } from '../../test/fixtures';
-import { historyOfChange, noHistory, trimHistory } from './history';
+import { historyOfChange, noHistory } from './history';
 
 const model = modelOf({
   base: [
@@ -28,15 +28,6 @@ describe('C100: history', () => {
   });
 });
 
-it('C101: the newest entries are kept, newest first', () => {
-  const entries = [1, 3, 2].map((timestamp) => ({ timestamp, value: timestamp }));
-  expect(trimHistory(entries, 2).map(({ value }) => value)).toEqual([3, 2]);
-  expect(trimHistory(entries, 10)).toHaveLength(3);
-  expect(entries.map(({ value }) => value)).toEqual([1, 3, 2]);
-  const sameMoment = [
-    { timestamp: 1, value: 'newer' },
-    { timestamp: 1, value: 'older' },
-  ];
-  expect(trimHistory(sameMoment, 1)).toEqual([{ timestamp: 1, value: 'newer' }]);
+it('of a fact without entries is empty', () => {
   expect(noHistory('score')).toEqual([]);
 });

@@ -31,7 +31,3 @@ export const historyOfChange = (
   }
   return entries;
 };
-
-/** The newest entries, newest first, at most `limit` (C101). Those of one moment keep their order. */
-export const trimHistory = (entries: readonly HistoryEntry[], limit: number): readonly HistoryEntry[] =>
-  [...entries].sort((a, b) => b.timestamp - a.timestamp).slice(0, limit);

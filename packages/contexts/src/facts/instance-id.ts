@@ -2,7 +2,7 @@ import { contextLimits } from '@decision/contracts';
 import { isUnprintable, quoted } from './fact-name';
 import { kindOfValue } from './fact-type';
 
-export type IdentityReading =
+type IdentityReading =
   { readonly ok: true; readonly instanceId: string } | { readonly ok: false; readonly error: string };
 
 /** The identity fact, as far as reading an id takes it. */
@@ -26,7 +26,7 @@ export const readIdentity = (identity: IdentityFact, value: unknown): IdentityRe
 };
 
 /** Why a text cannot be an instance id, as the end of a sentence; undefined where it can. */
-export const faultOfInstanceId = (id: string): string | undefined => {
+const faultOfInstanceId = (id: string): string | undefined => {
   if (id.length === 0) return 'is empty';
   if (id.length > contextLimits.instanceIdLength) return `is longer than ${contextLimits.instanceIdLength} characters`;
   return isUnprintable(id) ? 'holds a control character or half of a character' : undefined;

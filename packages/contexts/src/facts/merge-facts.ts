@@ -2,7 +2,7 @@ import { type Facts, valueOf } from './facts';
 import { sameValue } from './canonical-json';
 
 /** Result of a merge into an instance. */
-export interface Merged {
+interface Merged {
   readonly facts: Facts;
   /** Facts whose value is another than before, in the order in which they were given. */
   readonly changed: readonly string[];

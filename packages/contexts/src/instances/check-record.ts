@@ -16,7 +16,7 @@ export interface Mismatch {
   readonly error: string;
 }
 
-export type RecordCheck =
+type RecordCheck =
   | {
       readonly ok: true;
       /** Facts to merge, without the identity. */

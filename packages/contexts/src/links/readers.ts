@@ -10,7 +10,7 @@ export const relationsInUse = (model: ContextModel, assets: readonly BoundAsset[
   ]);
 
 /** Location of the instances that read a changed one through a relationship. */
-export type ReaderPlace =
+type ReaderPlace =
   /** Those that the changed instance's foreign key names, now or before. */
   | { readonly by: 'target'; readonly foreignKeyFact: string }
   /** Those whose own foreign key names the changed instance. */

@@ -3,7 +3,7 @@ import { assetKey, type BoundAsset } from '../assets/bound-asset';
 import { type Executions } from './settle-task';
 
 /** A run that is to be noted. */
-export interface FinishedRun {
+interface FinishedRun {
   readonly asset: BoundAsset;
   readonly status: 'success' | 'evaluation_error' | 'infrastructure_error';
   readonly inputHash: string;

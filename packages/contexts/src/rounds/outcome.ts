@@ -2,7 +2,7 @@ import { type UntriggeredReason } from '@decision/contracts';
 import { type AssetRun, type Settled } from './settle-task';
 
 /** How a settling was begun, as far as its outcome is told by it. */
-export interface OutcomeSurroundings {
+interface OutcomeSurroundings {
   readonly hasAssets: boolean;
   readonly autoExecute: boolean;
   /** Whether a registered evaluation was considered. */

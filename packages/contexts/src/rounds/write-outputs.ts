@@ -6,7 +6,7 @@ import { type Facts } from '../facts/facts';
 import { faultOfStoring } from '../facts/storable';
 import { type Executions } from './settle-task';
 
-export type OutputsWrite =
+type OutputsWrite =
   | {
       readonly ok: true;
       readonly facts: Facts;
@@ -17,7 +17,7 @@ export type OutputsWrite =
   /** A sentence about the answer, which is written not at all (C65). */
   | { readonly ok: false; readonly error: string };
 
-export interface OutputsToWrite {
+interface OutputsToWrite {
   readonly model: ContextModel;
   readonly asset: BoundAsset;
   readonly outputs: Facts;

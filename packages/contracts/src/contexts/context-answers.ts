@@ -22,14 +22,14 @@ export const clearedFacts = Type.Array(Type.String(), {
 });
 
 /** A fact of a request that was not merged; see C22 of docs/specs/contexts.md. */
-export const IgnoredFact = Type.Object(
+const IgnoredFact = Type.Object(
   {
     fact: Type.String({ description: 'Name of the fact.' }),
     reason: Type.String({ description: 'Why it was not merged, in a sentence.' }),
   },
   { $id: 'IgnoredFact', description: 'A fact that was not merged, and why.' },
 );
-export type IgnoredFact = Static<typeof IgnoredFact>;
+type IgnoredFact = Static<typeof IgnoredFact>;
 
 /** Optional fields of an answer: facts that were not merged, and work that was not finished. */
 export const remarks = {

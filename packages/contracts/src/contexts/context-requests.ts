@@ -1,5 +1,4 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { compileValidator } from '../validator';
 import { ContextSchema } from './context-schema';
 import {
   contextLimits,
@@ -126,7 +125,3 @@ export const CreateRelationshipRequest = Type.Object(
   { $id: 'CreateRelationshipRequest', additionalProperties: false, description: 'A relationship to another context.' },
 );
 export type CreateRelationshipRequest = Static<typeof CreateRelationshipRequest>;
-
-export const checkCreateContext = compileValidator(CreateContextRequest);
-export const checkUpdateContext = compileValidator(UpdateContextRequest);
-export const checkCreateRelationship = compileValidator(CreateRelationshipRequest);

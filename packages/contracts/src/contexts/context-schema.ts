@@ -1,5 +1,4 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { compileValidator } from '../validator';
 import { contextLimits, type FactType, factTypes } from './context-words';
 import { described } from '../described';
 
@@ -46,7 +45,7 @@ export const BaseFact = Type.Object(
 export type BaseFact = Static<typeof BaseFact>;
 
 /** Types that a derived fact can have; it answers whatever its formula does where it has none. */
-export const derivedTypes = ['string', 'number', 'boolean', 'list', 'date'] as const;
+const derivedTypes = ['string', 'number', 'boolean', 'list', 'date'] as const;
 export type DerivedType = (typeof derivedTypes)[number];
 
 /** A fact that a formula computes from other facts and from related instances. */
@@ -84,5 +83,3 @@ export const ContextSchema = Type.Object(
   },
 );
 export type ContextSchema = Static<typeof ContextSchema>;
-
-export const checkContextSchema = compileValidator(ContextSchema);

@@ -1,10 +1,16 @@
 import {
-  checkContextSchema,
-  checkCreateContext,
-  checkCreateRelationship,
-  checkUpdateContext,
+  compileValidator,
   contextLimits,
+  ContextSchema,
+  CreateContextRequest,
+  CreateRelationshipRequest,
+  UpdateContextRequest,
 } from '../index';
+
+const checkContextSchema = compileValidator(ContextSchema);
+const checkCreateContext = compileValidator(CreateContextRequest);
+const checkCreateRelationship = compileValidator(CreateRelationshipRequest);
+const checkUpdateContext = compileValidator(UpdateContextRequest);
 
 const schema = { base: [{ key: 'id', type: 'string' }], derived: [{ key: 'd', expression: 'id + "x"' }] };
 const create = { name: 'Orders', schema, identity_fact: 'id' };

@@ -17,7 +17,7 @@ const status = Type.Unsafe<InstanceStatus>({ type: 'string', enum: [...instanceS
 const assetType = Type.Unsafe<AssetType>({ type: 'string', enum: [...assetTypes] });
 
 /** How the answer to a submission reports an asset: `solved`, or its outcome. */
-export const cascadeStatuses = [
+const cascadeStatuses = [
   'solved',
   'pending',
   'skipped_already_run',

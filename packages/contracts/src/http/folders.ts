@@ -3,7 +3,7 @@ import { type Operation } from './operation';
 import { givenName, nullable, timestamp } from '../page-schema';
 import { described } from '../described';
 
-export const folderTypes = ['rule', 'flow', 'context'] as const;
+const folderTypes = ['rule', 'flow', 'context'] as const;
 export type FolderType = (typeof folderTypes)[number];
 const folderType = Type.Unsafe<FolderType>({ type: 'string', enum: [...folderTypes] });
 
@@ -23,7 +23,7 @@ export const Folder = Type.Object(
 );
 export type Folder = Static<typeof Folder>;
 
-export const ListFoldersQuery = Type.Object(
+const ListFoldersQuery = Type.Object(
   {
     user_group: Type.Optional(
       Type.String({
@@ -68,12 +68,12 @@ export const UpsertFolderRequest = Type.Object(
 );
 export type UpsertFolderRequest = Static<typeof UpsertFolderRequest>;
 
-export const DeleteFolderRequest = Type.Object(
+const DeleteFolderRequest = Type.Object(
   { id: Type.String({ format: 'uuid', description: 'Id of the folder, a UUID.' }) },
   { $id: 'DeleteFolderRequest', additionalProperties: false, description: 'Which folder.' },
 );
 
-export const FolderList = Type.Array(Folder, { $id: 'FolderList', description: 'Folders, by name.' });
+const FolderList = Type.Array(Folder, { $id: 'FolderList', description: 'Folders, by name.' });
 
 const shared = { service: 'objects-api', tag: 'Folders', path: '/api/v1/admin/folders', pathParameters: [] } as const;
 const folderExample = {

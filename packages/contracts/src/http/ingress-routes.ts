@@ -1,7 +1,7 @@
 import { type ServiceName } from './operation';
 
 /** A path prefix and the service that answers it. A prefix matches whole segments: `/api/v1/solve` matches `/api/v1/solve/x`. */
-export interface IngressRoute {
+interface IngressRoute {
   readonly prefix: string;
   readonly service: ServiceName;
 }

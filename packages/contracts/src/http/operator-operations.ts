@@ -4,7 +4,7 @@ import { described } from '../described';
 
 const typeName = Type.Unsafe<string>({ type: 'string', enum: ['number', 'string', 'boolean', 'date', 'list'] });
 
-export const ListedOperator = Type.Object(
+const ListedOperator = Type.Object(
   {
     type: Type.String({ description: 'Type of the fields that have the operator.' }),
     op: Type.String({ description: 'The exact name, as rule documents hold it.' }),
@@ -27,14 +27,14 @@ export const ListedOperator = Type.Object(
   },
   { $id: 'ListedOperator', description: 'An operator of conditions, with a value that matches and one that does not.' },
 );
-export type ListedOperator = Static<typeof ListedOperator>;
+type ListedOperator = Static<typeof ListedOperator>;
 
-export const ListOperatorsQuery = Type.Object(
+const ListOperatorsQuery = Type.Object(
   { type: Type.Optional(described(typeName, 'Only operators of fields of this type. Default: all.')) },
   { $id: 'ListOperatorsQuery', additionalProperties: false, description: 'Which operators to list.' },
 );
 
-export const OperatorList = Type.Object(
+const OperatorList = Type.Object(
   {
     example_now: Type.String({ format: 'date-time', description: 'The clock at which the examples hold.' }),
     accumulators: Type.Array(Type.String(), { description: 'Named accumulators of groups; any other is a formula.' }),

@@ -2,19 +2,19 @@ import { Type } from '@sinclair/typebox';
 import { fixedLimits } from '../limits';
 import { type Operation } from './operation';
 
-export const SolveInput = Type.Record(Type.String(), Type.Unknown(), {
+const SolveInput = Type.Record(Type.String(), Type.Unknown(), {
   $id: 'SolveInput',
   description: "The rule's input fields. A dotted key may be given flat or nested.",
 });
 
-export const SolveOutput = Type.Record(Type.String(), Type.Unknown(), {
+const SolveOutput = Type.Record(Type.String(), Type.Unknown(), {
   $id: 'SolveOutput',
   description: "The rule's outputs: the first matching row's, else the defaults, else an empty object.",
 });
 
-export const SolveInputs = Type.Array(SolveInput, { $id: 'SolveInputs', description: 'Inputs of one rule.' });
+const SolveInputs = Type.Array(SolveInput, { $id: 'SolveInputs', description: 'Inputs of one rule.' });
 
-export const FailedResult = Type.Object(
+const FailedResult = Type.Object(
   {
     error: Type.String({ description: 'A sentence that a person can act on.' }),
     code: Type.Optional(Type.String({ description: 'A stable code for programs.' })),
@@ -22,7 +22,7 @@ export const FailedResult = Type.Object(
   { $id: 'FailedResult', description: 'What stands in the place of a result that could not be made.' },
 );
 
-export const SolveResults = Type.Array(Type.Union([SolveOutput, FailedResult]), {
+const SolveResults = Type.Array(Type.Union([SolveOutput, FailedResult]), {
   $id: 'SolveResults',
   description: 'For each input, in order, its outputs or why it failed.',
 });
@@ -34,12 +34,12 @@ export const SolveBody = Type.Union([SolveInput, SolveInputs], {
 });
 
 /** Answer to a {@link SolveBody}. */
-export const SolveAnswer = Type.Union([SolveOutput, SolveResults], {
+const SolveAnswer = Type.Union([SolveOutput, SolveResults], {
   $id: 'SolveAnswer',
   description: 'The outputs of one input, or the results of a list.',
 });
 
-export const SolveQuery = Type.Object(
+const SolveQuery = Type.Object(
   {
     explain: Type.Optional(
       Type.Unsafe<'true' | 'false' | 'all'>({
@@ -164,7 +164,7 @@ export const bulkSolveRuleVersion = {
   summary: 'Solve one version of a rule for many inputs',
 } as const satisfies Operation;
 
-export const ParallelSolveRequest = Type.Record(
+const ParallelSolveRequest = Type.Record(
   Type.String(),
   Type.Object({
     $rule: Type.Optional(Type.String({ description: '`slug` or `slug/selector` of a rule.' })),
@@ -177,7 +177,7 @@ export const ParallelSolveRequest = Type.Record(
   },
 );
 
-export const ParallelSolveAnswer = Type.Record(Type.String(), Type.Record(Type.String(), Type.Unknown()), {
+const ParallelSolveAnswer = Type.Record(Type.String(), Type.Record(Type.String(), Type.Unknown()), {
   $id: 'ParallelSolveAnswer',
   description: 'By the same names: the outputs, or `{"$error": {"message", "status", "code"}}`.',
 });

@@ -66,7 +66,7 @@ export const getHealth = {
   },
 } as const satisfies Operation;
 
-export const MetricsText = Type.String({ $id: 'MetricsText', description: 'The exposition format of Prometheus.' });
+const MetricsText = Type.String({ $id: 'MetricsText', description: 'The exposition format of Prometheus.' });
 
 export const getMetrics = {
   ...shared,

@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox';
 import { compileValidator } from '../validator';
 
 /** One input that was solved, or could not be. `request` is what the client sent, `response` what it was answered. */
-export const DecisionItem = Type.Object(
+const DecisionItem = Type.Object(
   {
     index: Type.Integer({ minimum: 0, description: 'Position in the request; 0 for a request of one input.' }),
     status: Type.Unsafe<'success' | 'error'>({ type: 'string', enum: ['success', 'error'] }),
@@ -16,7 +16,7 @@ export const DecisionItem = Type.Object(
   },
   { $id: 'DecisionItem', additionalProperties: false, description: 'One decision.' },
 );
-export type DecisionItem = Static<typeof DecisionItem>;
+type DecisionItem = Static<typeof DecisionItem>;
 
 /**
  * The value of a message on `logs`, version 1: what one message of `solution` came to, one item for each input. `id` and an item's

@@ -9,18 +9,18 @@ import {
 } from './headers';
 
 /** How much of an explanation the answer carries. */
-export const explainModes = ['none', 'brief', 'all'] as const;
+const explainModes = ['none', 'brief', 'all'] as const;
 export type ExplainMode = (typeof explainModes)[number];
 
 /** Reader of the explanation: the user groups to which a key is restricted, or `unrestricted`. */
-export type ExplanationAudience = 'unrestricted' | readonly string[];
+type ExplanationAudience = 'unrestricted' | readonly string[];
 
 /**
  * Treatment of the payload: `solve` one input, or a chunk of many (see `solution-chunk.v1`), whose results are answered as the inside of a JSON list
  * (`solve-list`) or as lines (`solve-lines`); or to `settle` instances of a context (see `settle.v1`), whose message names the context where others
  * name a version.
  */
-export const solutionKinds = ['solve', 'solve-list', 'solve-lines', 'settle'] as const;
+const solutionKinds = ['solve', 'solve-list', 'solve-lines', 'settle'] as const;
 export type SolutionKind = (typeof solutionKinds)[number];
 
 /**
@@ -52,7 +52,7 @@ export interface SolutionRequestEnvelope {
 }
 
 /** Caller and target of a request, as the request names them. */
-export interface DecisionOrigin {
+interface DecisionOrigin {
   readonly keyId: string;
   readonly slug: string;
   readonly selector: string;
@@ -60,7 +60,7 @@ export interface DecisionOrigin {
   readonly firstIndex: number;
 }
 
-export const SOLUTION_REQUEST_VERSION = '1';
+const SOLUTION_REQUEST_VERSION = '1';
 
 /** Writes an envelope as message headers. */
 export const encodeSolutionRequest = (envelope: SolutionRequestEnvelope): MessageHeaders => ({

@@ -9,7 +9,7 @@ import { headerText, type MessageHeaders, type ReceivedHeaders, requiredHeader }
  * The envelope of a message on `solution-response`, version 1. Of a success the value is the answer's bytes, written to the
  * client as they are; of a failure it is `{"error": sentence, "details": {...}}`.
  */
-export interface SolutionResponseEnvelope {
+interface SolutionResponseEnvelope {
   readonly correlationId: string;
   readonly requester: string;
   /** Absent on success. */
@@ -18,7 +18,7 @@ export interface SolutionResponseEnvelope {
   readonly worker: string;
 }
 
-export const SOLUTION_RESPONSE_VERSION = '1';
+const SOLUTION_RESPONSE_VERSION = '1';
 
 /** Writes an envelope as message headers. */
 export const encodeSolutionResponse = (envelope: SolutionResponseEnvelope): MessageHeaders => ({

@@ -18,7 +18,7 @@ export interface MovingOutput {
   readonly column: string;
 }
 
-export interface BindingsPlan {
+interface BindingsPlan {
   readonly source: ValueSource | undefined;
   /** How rows are found; undefined where no condition refers to a value. */
   readonly search: SearchPlan | undefined;

@@ -6,7 +6,7 @@ import { type Schedule } from '../read/schedule';
 import { type FormCell, type FormFields } from './form-fields';
 
 /** Origin of the cells of a clause table, for explanations. */
-export interface CellOrigins {
+interface CellOrigins {
   /** By cell; undefined for those of schedules. */
   readonly operators: readonly (Operator | undefined)[];
   /** By cell, as they are written. */

@@ -12,7 +12,7 @@ import { FormFields } from './form-fields';
 import { type PatternCosts, patternCostsOf } from './pattern-costs';
 import { type ReadingCosts, relevantCosts } from './reading-costs';
 
-export interface FrameField {
+interface FrameField {
   /** The input that it is, or of which it is made. */
   readonly input: number;
   /** Whether its values are points. */

@@ -27,7 +27,7 @@ export interface FormCell {
 }
 
 /** A condition as a comparison of one field of the frame. */
-export interface PlacedCell {
+interface PlacedCell {
   readonly field: number;
   readonly comparison: Comparison;
 }

@@ -8,7 +8,7 @@ export const MAX_PATTERN_STEPS = 20_000_000;
 /** The same for all regular expressions of a rule together, each as often as it stands in a row. */
 export const MAX_RULE_PATTERN_STEPS = 100_000_000;
 
-export interface PatternCost {
+interface PatternCost {
   /** Cost of one character in the most expensive regular expression. */
   readonly most: number;
   /** Cost of one character in all of them. */

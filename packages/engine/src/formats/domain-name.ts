@@ -13,7 +13,7 @@ export const isDomainName = (text: string): boolean => {
 };
 
 /** Letters, digits and inner hyphens. */
-export const isLabel = (text: string): boolean =>
+const isLabel = (text: string): boolean =>
   text.length > 0 &&
   text.length <= MAX_LABEL &&
   !text.startsWith('-') &&

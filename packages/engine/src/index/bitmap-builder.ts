@@ -7,7 +7,7 @@ import { type BitmapColumn, type BitmapNode, endOfSegment, NodeKind, segmentOf, 
 const MAX_BITMAPS = 255;
 
 /** A field and whether its values are points. */
-export interface IndexedField {
+interface IndexedField {
   readonly field: number;
   readonly isPoint: boolean;
 }

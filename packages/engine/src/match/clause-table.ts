@@ -55,11 +55,9 @@ export const cellOfField = (table: ClauseTable, clause: number, field: number): 
   return undefined;
 };
 
-/** Type of `operands` at cells of the kind that the type names. */
-export type TextOperand = string;
 export type SetOperand = ReadonlySet<unknown>;
-export type TestOperand = ValueTest<unknown>;
-export type ScheduleOperand = (now: number) => boolean;
+type TestOperand = ValueTest<unknown>;
+type ScheduleOperand = (now: number) => boolean;
 
 /** Whether all cells of a clause match. */
 export const clauseHolds = (table: ClauseTable, clause: number, frame: Frame): boolean => {

@@ -3,7 +3,7 @@ import { type RuleProblemCode } from '../rule-problem';
 import { type Argument, type ArgumentContext, type ArgumentType } from './argument';
 import { type Condition } from './condition';
 
-export interface OperatorArgument {
+interface OperatorArgument {
   readonly name: string;
   readonly type: ArgumentType;
 }
@@ -22,7 +22,7 @@ export interface OperatorEntry {
 /** The clock of the examples: 2026-05-13T12:00:00Z, a Wednesday. */
 export const EXAMPLE_NOW = 1_778_673_600_000;
 
-export interface ArgumentFault {
+interface ArgumentFault {
   readonly code: RuleProblemCode;
   /** The fault, as the end of a sentence about the cell. */
   readonly fault: string;

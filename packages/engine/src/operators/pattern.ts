@@ -1,6 +1,6 @@
 import { parsePattern, type Pattern } from '@decision/expressions';
 
-export type PatternReading =
+type PatternReading =
   { readonly ok: true; readonly pattern: Pattern } | { readonly ok: false; readonly reason: string };
 
 export type PatternReader = (source: string) => PatternReading;

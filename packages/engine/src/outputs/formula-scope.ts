@@ -21,7 +21,7 @@ export interface Request {
 export const EVALUATION_ALLOWANCE = Object.freeze({ steps: 2_000_000, textLength: 4_000_000 });
 
 /** Input of an accumulator. */
-export interface Accumulation {
+interface Accumulation {
   /** Values of one output in the rows that matched, in their order. */
   readonly values: readonly unknown[];
   /** How many rows matched. */

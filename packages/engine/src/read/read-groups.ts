@@ -23,7 +23,7 @@ const NAMED: ReadonlyMap<string, string> = new Map([
 
 export const accumulatorNames: readonly string[] = [...NAMED.keys()];
 
-export interface GroupContext {
+interface GroupContext {
   /** Position of each output. */
   readonly outputs: ReadonlyMap<string, { readonly position: number }>;
   /** Scope of formulas for an output. */

@@ -13,7 +13,7 @@ export interface PositionedField {
   readonly position: number;
 }
 
-export interface RowContext extends CellContext {
+interface RowContext extends CellContext {
   readonly inputs: ReadonlyMap<string, PositionedField>;
   readonly outputs: ReadonlyMap<string, PositionedField>;
   /** By position of the output: reads formulas that see all inputs and the outputs before it. */

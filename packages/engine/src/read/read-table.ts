@@ -14,7 +14,7 @@ import { checkFieldKeys } from './read-fields';
 import { readGroups } from './read-groups';
 import { type PositionedField, readOutputFormula, readOutputValue, readRow } from './read-row';
 
-export interface TableReading {
+interface TableReading {
   /** Meant to be used only where there are no problems. */
   readonly planned: PlannedTable;
   readonly problems: ProblemList;

@@ -7,7 +7,7 @@ import { holdsReference, mapReferences, referencedName } from './value-reference
 import { type ValueLookUp } from './value-source';
 
 /** A table whose references are by id, and the references for which there is no value. */
-export interface Binding {
+interface Binding {
   readonly table: RuleTable;
   readonly problems: readonly RuleProblem[];
 }

@@ -6,7 +6,7 @@ import { formulasOf } from './table-formulas';
 import { asReference, mapReferences, referencedName } from './value-reference';
 
 /** The values that a table needs: by id where they are bound, else by name. */
-export interface TableReferences {
+interface TableReferences {
   readonly ids: ReadonlySet<string>;
   /** Names of values that are referred to by name, and of functions that formulas call and that are not bound yet. */
   readonly names: ReadonlySet<string>;

@@ -5,12 +5,12 @@ import { isObject } from '../values/value-type';
 import { type FunctionText, type StoredValue, type ValueSource } from './value-source';
 
 /** A function value that cannot be called, by the name under which formulas call it; `fault` ends a sentence about it. */
-export interface FunctionFault {
+interface FunctionFault {
   readonly name: string;
   readonly fault: string;
 }
 
-export interface FunctionValues {
+interface FunctionValues {
   readonly functions: ReadonlyMap<string, FunctionValue>;
   readonly faults: readonly FunctionFault[];
 }

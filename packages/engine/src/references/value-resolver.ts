@@ -5,20 +5,20 @@ import { asReference, holdsReference, mapReferences, referencedName } from './va
 import { type ValueSource } from './value-source';
 
 /** Why the references of a place have no value. */
-export interface Unresolved {
+interface Unresolved {
   readonly code: 'unbound_value' | 'unknown_value' | 'too_deep' | 'too_large';
   /** The end of a sentence about the place of the reference. */
   readonly fault: string;
 }
 
-export type Resolution =
+type Resolution =
   { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly unresolved: Unresolved };
 
 /**
  * Elements, members and UTF-16 units of all that the references of one table may stand for. A place that names one large value many times
  * is small as it is written; places that are written alike count once.
  */
-export const MAX_RESOLVED_SIZE = 10_000_000;
+const MAX_RESOLVED_SIZE = 10_000_000;
 
 /** Puts values in the place of their references, for all places of one table. What it answers is frozen where it holds a reference. */
 export class ValueResolver {

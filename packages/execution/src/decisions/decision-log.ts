@@ -14,7 +14,7 @@ export interface DecisionLog extends DecisionLogWriter {
 }
 
 /** A record on its way to the topic of decisions. */
-export interface DecisionMessage {
+interface DecisionMessage {
   readonly topic: 'logs';
   /** The producer chooses. */
   readonly partition: undefined;
@@ -24,7 +24,7 @@ export interface DecisionMessage {
   readonly deadline: number;
 }
 
-export interface DecisionLogOptions {
+interface DecisionLogOptions {
   /** Name of this process. */
   readonly worker: string;
   /** Its queue is the buffer: what does not fit is dropped. `settled` is told what became of the message. */

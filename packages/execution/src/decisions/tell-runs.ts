@@ -19,7 +19,7 @@ interface Told {
 }
 
 /** Gathers the rules that run within the operations of one message. */
-export interface RunTeller {
+interface RunTeller {
   readonly onRun: (run: OperationRun) => void;
   /** Whether what was gathered takes the memory that there is for it. */
   readonly isFull: () => boolean;

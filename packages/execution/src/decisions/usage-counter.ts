@@ -10,7 +10,7 @@ export interface UsageCounter extends DecisionLogWriter {
   stop(): Promise<void>;
 }
 
-export interface UsageCounterOptions {
+interface UsageCounterOptions {
   /** Adds a batch to the counters of a workspace; the same batch twice counts once. */
   readonly store: (workspaceId: string, batch: UsageBatch) => Promise<void>;
   readonly newId: () => string;

@@ -19,7 +19,7 @@ export interface EvaluationJob {
 }
 
 /** Answer of a thread; errors are taken apart, since messages between threads carry no classes. */
-export interface EvaluationAnswer extends Omit<SolvedInput, 'request' | 'error'> {
+interface EvaluationAnswer extends Omit<SolvedInput, 'request' | 'error'> {
   readonly error:
     { readonly code: ErrorCode; readonly message: string; readonly details: ServiceError['details'] } | undefined;
   /** Bytes of all compiled rules that the thread keeps, as they estimate themselves. */

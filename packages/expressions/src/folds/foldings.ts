@@ -12,7 +12,7 @@ import { type CompiledFormula } from '../run/run';
 import { type CallNode, type FormulaNode } from '../syntax/nodes';
 import { AllReduction, AnyReduction, type PieceReduction, TallyReduction } from './piece-reductions';
 
-export interface CallParts {
+interface CallParts {
   readonly call: CallNode;
   readonly list: FormulaNode;
   /** A lambda, or a selector in quotes. */
@@ -22,7 +22,7 @@ export interface CallParts {
 }
 
 /** How an aggregate is computed from pieces of its list: what is made of each piece, and what is made of that. */
-export interface Folding {
+interface Folding {
   readonly prepare: (parts: CallParts) => CompiledFormula;
   readonly reduce: (call: CallNode) => PieceReduction;
 }

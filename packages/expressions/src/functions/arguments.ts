@@ -17,7 +17,7 @@ export const faultOfCount = (name: string, given: number, { minimum, maximum }: 
 };
 
 /** An argument that a function applies to each element: a lambda, a formula in quotes, or (undefined) neither. */
-export type LambdaArgument =
+type LambdaArgument =
   | { readonly kind: 'lambda'; readonly node: LambdaNode }
   | { readonly kind: 'selector'; readonly text: string; readonly parsing: FormulaParsing };
 

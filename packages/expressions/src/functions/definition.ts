@@ -4,7 +4,7 @@ import { type ArgumentCount } from './arguments';
 import { type CallSite } from './call-site';
 import { type ArgumentForm, type Parameter } from './parameters';
 
-export type FunctionGroup = 'number' | 'string' | 'list' | 'date' | 'logic';
+type FunctionGroup = 'number' | 'string' | 'list' | 'date' | 'logic';
 
 /** Documentation of a function of the catalogue. */
 export interface FunctionEntry {
@@ -50,7 +50,7 @@ export interface FunctionDefinition {
 }
 
 /** Description of a function. */
-export interface Description {
+interface Description {
   readonly name: string;
   readonly group: FunctionGroup;
   readonly meaning: string;

@@ -69,7 +69,7 @@ export class AverageReduction implements Reduction {
   }
 }
 
-export type Precedes = <Value extends number | string>(a: Value, b: Value) => boolean;
+type Precedes = <Value extends number | string>(a: Value, b: Value) => boolean;
 
 export const isLess: Precedes = (a, b) => a < b;
 export const isGreater: Precedes = (a, b) => a > b;

@@ -21,7 +21,7 @@ export const defaultFormulaBudget: FormulaBudget = Object.freeze({
 });
 
 /** Bounds of all runs of one evaluation together. */
-export interface FormulaAllowanceSize {
+interface FormulaAllowanceSize {
   readonly steps: number;
   readonly textLength: number;
 }

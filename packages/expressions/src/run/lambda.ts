@@ -9,7 +9,7 @@ export interface Lambda {
   readonly isField: boolean;
 }
 
-export interface LambdaParts {
+interface LambdaParts {
   /** Index of the variable, or the element, in `Run.locals`. */
   readonly slot: number;
   readonly body: Evaluate;

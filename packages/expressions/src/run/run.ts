@@ -62,7 +62,7 @@ export interface FormulaEnvironment extends FormulaScope {
 
 /** Elements of a list, and UTF-16 units of a string, that one step pays for. */
 export const ELEMENTS_PER_STEP = 8;
-export const UNITS_PER_STEP = 64;
+const UNITS_PER_STEP = 64;
 
 /** Strings up to this length are compared within the step of the node that compares them. */
 const FREE_UNITS = 256;

@@ -27,7 +27,7 @@ export interface NameNode extends Place {
   readonly parts: readonly string[];
 }
 
-export interface MemberNode extends Place {
+interface MemberNode extends Place {
   readonly kind: 'member';
   readonly object: FormulaNode;
   readonly key: string;

@@ -1,7 +1,7 @@
 import { isList, isMissing, isPlainObject } from '@decision/values';
 
 /** Types of the language; `unsupported` is anything that JSON cannot hold: functions, class instances, symbols, big integers. */
-export type ValueKind = 'null' | 'boolean' | 'number' | 'string' | 'list' | 'object' | 'unsupported';
+type ValueKind = 'null' | 'boolean' | 'number' | 'string' | 'list' | 'object' | 'unsupported';
 
 /** The type of a value; undefined counts as null. */
 export const kindOf = (value: unknown): ValueKind => {

@@ -22,7 +22,7 @@ export interface PreparedWorkspace {
   readonly databaseUrl: string;
 }
 
-export interface PrepareOptions {
+interface PrepareOptions {
   readonly addresses: ServerAddresses;
   readonly names: FleetNames;
   /** A key that an earlier start made; it is used again as long as it works. */

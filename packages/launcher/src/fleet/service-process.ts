@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { type ServiceName } from '@decision/contracts';
 
-export interface ServiceProcessOptions {
+interface ServiceProcessOptions {
   readonly name: ServiceName;
   /** Script to run with this Node. */
   readonly script: string;

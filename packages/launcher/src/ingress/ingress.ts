@@ -11,7 +11,7 @@ import { type AddressInfo } from 'node:net';
 import { handleClientErrors, PROXY_SECRET_HEADER, SECURITY_HEADERS } from '@decision/service-kit';
 import { type ErrorCode, errorCodes, routeOf, type ServiceName } from '@decision/contracts';
 
-export interface IngressOptions {
+interface IngressOptions {
   readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;

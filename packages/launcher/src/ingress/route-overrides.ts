@@ -4,7 +4,7 @@ import { type ServiceName } from '@decision/contracts';
 import { isAlive } from '../launch-lock';
 
 /** Addresses of services that an engineer runs by hand, looked up again at most once a second. */
-export interface RouteOverrides {
+interface RouteOverrides {
   urlOf(service: ServiceName): string | undefined;
 }
 

@@ -4,7 +4,7 @@ import { importers } from './importers';
 import { createWorkspaceClient, type WorkspaceAddress } from './workspace-client';
 import { readWorkspaceFolder } from './workspace-files';
 
-export interface ImportWorkspaceOptions extends WorkspaceAddress {
+interface ImportWorkspaceOptions extends WorkspaceAddress {
   /** Folder that holds the workspace. */
   readonly directory: string;
   /** Is told each file and what was written of it. */

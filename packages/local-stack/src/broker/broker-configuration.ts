@@ -23,7 +23,7 @@ const copiesIn = (brokers: number): { readonly copies: number; readonly inSync: 
 };
 
 /** Listeners of a broker. */
-export interface BrokerListeners {
+interface BrokerListeners {
   /** If given, every listener asks for this account, that of the controllers too; otherwise anybody on the machine may connect. */
   readonly login?: BrokerAccess | undefined;
   /** Further listeners, for tests. */

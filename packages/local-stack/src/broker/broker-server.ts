@@ -17,7 +17,7 @@ const FORMAT_DEADLINE_MS = 120_000;
 const CLUSTER_ID_BYTES = 16;
 
 /** A broker's place in its cluster. */
-export interface ClusterPlace {
+interface ClusterPlace {
   readonly node: BrokerNode;
   /** All brokers of the cluster, this one among them. */
   readonly nodes: readonly BrokerNode[];

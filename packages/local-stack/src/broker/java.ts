@@ -10,7 +10,7 @@ const OLDEST_MAJOR = 17;
 const DEBIAN_PACKAGES = ['openjdk-17-jre-headless', 'openjdk-21-jre-headless', 'default-jre-headless'];
 
 /** A folder of Java installations, as package managers make them, and where each one keeps its program. */
-export interface JavaPlace {
+interface JavaPlace {
   readonly folder: string;
   readonly program: string;
 }

@@ -10,7 +10,7 @@ export interface SecureListeners {
 }
 
 /** The host name that the certificate is made for. */
-export const SECURE_HOST = 'localhost';
+const SECURE_HOST = 'localhost';
 
 export const chooseSecureListeners = async (access: BrokerAccess): Promise<SecureListeners> => ({
   access,

@@ -49,7 +49,7 @@ const redisConfiguration = ({ port, durable }: ServerContext, password: string):
   ].join('\n');
 
 /** False while it still loads its snapshot: then it answers with an error. */
-export const answersPing = async (port: number, password: string): Promise<boolean> => {
+const answersPing = async (port: number, password: string): Promise<boolean> => {
   const request = Buffer.from(`*2\r\n$4\r\nAUTH\r\n$${password.length}\r\n${password}\r\n*1\r\n$4\r\nPING\r\n`);
   const answer = await exchange(port, request, (bytes) => /\r\n.*\r\n/.test(bytes.toString('latin1')));
   return answer?.toString('latin1').startsWith('+OK\r\n+PONG') === true;

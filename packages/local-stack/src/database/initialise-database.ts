@@ -14,7 +14,7 @@ const DEADLINE_MS = 120_000;
 /** The data directory below the database's home. */
 export const dataDirectory = (home: string): string => join(home, 'database');
 
-export interface NewDatabase {
+interface NewDatabase {
   readonly binaries: PostgresBinaries;
   readonly user: ProgramUser | undefined;
   /** Directory in which `database` is made. */

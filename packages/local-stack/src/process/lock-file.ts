@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { identityOf, isSameProcess } from './process-table';
 import { isSystemError } from './system-error';
 
-export type LockAttempt =
+type LockAttempt =
   | { readonly kind: 'taken'; readonly release: () => void }
   /** `pid` is 0 where the holder has not yet written who it is. */
   | { readonly kind: 'held'; readonly pid: number };

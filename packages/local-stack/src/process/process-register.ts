@@ -6,7 +6,7 @@ import { killTree } from './process-tree';
 import { sendSignal } from './send-signal';
 
 /** The record of a server process, so that a later start can end it. */
-export interface RegisteredProcess {
+interface RegisteredProcess {
   readonly pid: number;
   readonly identity: string;
   /** Asks it to end in good order. */

@@ -23,7 +23,7 @@ done
 rm -f "$file"
 `;
 
-export interface Watchdog {
+interface Watchdog {
   readonly pid: number | undefined;
   /** Ends it; by then the register must be empty, else it does its work. */
   stop(): Promise<void>;

@@ -10,7 +10,7 @@ export interface OwedAnnouncement {
 }
 
 /** An announcement that has not been made yet. */
-export interface StoredAnnouncement extends OwedAnnouncement {
+interface StoredAnnouncement extends OwedAnnouncement {
   readonly id: string;
   readonly workspaceId: string;
 }

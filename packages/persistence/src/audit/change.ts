@@ -1,23 +1,20 @@
 /** The kinds of things whose changes are recorded. Names are stored and filter the audit list: never rename one. */
-export const changeKinds = [
-  'rule',
-  'rule_test',
-  'value',
-  'object',
-  'flow',
-  'context',
-  'folder',
-  'environment',
-  'release',
-  'api_key',
-  'role',
-  'user',
-  'user_group',
-  'invitation',
-  'worker_floor',
-] as const;
-
-export type ChangeKind = (typeof changeKinds)[number];
+type ChangeKind =
+  | 'rule'
+  | 'rule_test'
+  | 'value'
+  | 'object'
+  | 'flow'
+  | 'context'
+  | 'folder'
+  | 'environment'
+  | 'release'
+  | 'api_key'
+  | 'role'
+  | 'user'
+  | 'user_group'
+  | 'invitation'
+  | 'worker_floor';
 
 /** One change, as its repository knows it. Who made it, when and from where comes from the transaction. */
 export interface Change {

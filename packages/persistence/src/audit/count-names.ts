@@ -2,7 +2,7 @@
 const MAX_NAMES = 50;
 
 /** Many things as an entry names them. */
-export interface CountedNames {
+interface CountedNames {
   readonly count: number;
   /** The first 50, in the order given. */
   readonly names: readonly string[];

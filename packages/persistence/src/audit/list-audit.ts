@@ -32,7 +32,7 @@ export interface AuditFilters {
   readonly until?: string | undefined;
 }
 
-export interface AuditList {
+interface AuditList {
   readonly entries: readonly AuditEntry[];
   /** Null on the last page. */
   readonly nextCursor: string | null;

@@ -10,7 +10,7 @@ const MAX_NAME_LENGTH = 500;
 const BOOKKEEPING: ReadonlySet<string> = new Set(['updatedAt', 'updatedBy', 'createdAt', 'createdBy']);
 
 /** A change as its row holds it: documents as JSON text, null where there is none. */
-export interface StoredChange {
+interface StoredChange {
   readonly kind: string;
   readonly action: string;
   readonly id: string;

@@ -4,7 +4,7 @@ import { checkDatabase, checkServer } from '../migrations/check-database';
 import { migrate } from '../migrations/migrate';
 
 /** Output for operators; each line ends with a line break. */
-export type Print = (line: string) => void;
+type Print = (line: string) => void;
 
 /**
  * `DATABASE_URL=... node dist/cli/migrate.js`: checks the server, brings the schema up to date and says what was done. Answers the

@@ -2,7 +2,7 @@
 export type Bindings = Readonly<Record<string, string | number | boolean | null | readonly string[]>>;
 
 /** A statement as the driver takes it. */
-export interface BoundStatement {
+interface BoundStatement {
   readonly text: string;
   readonly values: unknown[];
   /** Under which connections keep it prepared; undefined: it is planned anew each time. */

@@ -4,7 +4,7 @@ import { type Transaction } from './query';
 const UNIQUE_VIOLATION = '23505';
 
 /** Result of a write that may find its name taken. */
-export type UniqueWrite<T> =
+type UniqueWrite<T> =
   | { readonly status: 'written'; readonly value: T }
   /** The unique constraint that another row, perhaps a hidden one, holds. */
   | { readonly status: 'taken'; readonly constraint: string };

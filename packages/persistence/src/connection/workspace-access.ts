@@ -1,5 +1,3 @@
-import { type StoredApiKey } from '@decision/contracts';
-
 /** On whose behalf a transaction reads and writes. Row security shows it nothing else. */
 export interface WorkspaceAccess {
   readonly workspaceId: string;
@@ -10,10 +8,3 @@ export interface WorkspaceAccess {
   /** From where the changes come, for the audit. */
   readonly origin?: { readonly address?: string | undefined; readonly requestId?: string | undefined } | undefined;
 }
-
-/** The access of an API key. A stored key without groups is not restricted. */
-export const accessOfKey = (key: StoredApiKey): WorkspaceAccess => ({
-  workspaceId: key.workspaceId,
-  userGroups: key.userGroups.length === 0 ? undefined : key.userGroups,
-  actor: `key:${key.id}`,
-});

@@ -76,7 +76,7 @@ interface HistoryRow {
 }
 
 /** Entries of facts, newest first, by instance and fact. Facts without an entry are absent. */
-export type InstanceHistories = ReadonlyMap<string, ReadonlyMap<string, readonly StoredHistoryEntry[]>>;
+type InstanceHistories = ReadonlyMap<string, ReadonlyMap<string, readonly StoredHistoryEntry[]>>;
 
 /** The newest entries of these facts of these instances, `limit` of each at most. */
 export const findHistory = async (

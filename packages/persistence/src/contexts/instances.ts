@@ -26,7 +26,7 @@ export const findInstances = async (
 };
 
 /** Which instances are wanted. */
-export interface InstanceFilters {
+interface InstanceFilters {
   readonly prefix?: string | undefined;
   /** The facts that an instance needs, and whether those are wanted that have all of them. */
   readonly completeness?:
@@ -34,7 +34,7 @@ export interface InstanceFilters {
     | undefined;
 }
 
-export interface InstancePage {
+interface InstancePage {
   readonly instances: readonly InstanceRecord[];
   /** Null on the last page. */
   readonly nextCursor: string | null;
@@ -142,7 +142,7 @@ const SET_PASS = /* sql */ `
   where i.context_id = cast(:context as uuid) and ${among('i')} and i.instance_id = p.instance_id and i.version = p.version`;
 
 /** How far the readers of one version of an instance have been told. */
-export interface PassOfVersion {
+interface PassOfVersion {
   readonly version: number;
   readonly pass: ReaderPass;
 }

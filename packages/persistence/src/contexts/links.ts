@@ -51,7 +51,7 @@ export interface LinkEnds {
 }
 
 /** Links of some instances. */
-export interface LinkQuery {
+interface LinkQuery {
   /** The context whose instances hold the foreign key. */
   readonly contextId: string;
   readonly fact: string;
@@ -109,7 +109,7 @@ export const forgetFormerLinks = async (
 };
 
 /** Facts of an instance, derived ones among them, as far as they were asked for. */
-export interface NamedRecord {
+interface NamedRecord {
   readonly instanceId: string;
   readonly facts: StoredFacts;
 }
@@ -129,7 +129,7 @@ const NAMED = /* sql */ `
   where i.context_id = cast(:context as uuid) and i.instance_id = any (cast(:ids as text[])) and i.version > 0 and ${alive}`;
 
 /** Which instances are wanted, and what of them. */
-export interface NamedQuery {
+interface NamedQuery {
   readonly contextId: string;
   readonly ids: readonly string[];
   /** Facts that are wanted; undefined: all. */

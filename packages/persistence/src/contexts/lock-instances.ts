@@ -12,7 +12,7 @@ export interface LockedInstance extends InstanceState {
   readonly isQueued: boolean;
 }
 
-export interface InstancesToLock {
+interface InstancesToLock {
   readonly contextId: string;
   /** Distinct. */
   readonly instanceIds: readonly string[];

@@ -4,7 +4,7 @@ import { alive, type StoredFacts } from './instance-record';
 import { refuseTooLarge } from './refuse-too-large';
 
 /** Facts for one instance; its identity is among them. */
-export interface DirectMerge {
+interface DirectMerge {
   readonly instanceId: string;
   readonly facts: StoredFacts;
 }

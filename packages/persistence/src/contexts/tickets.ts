@@ -2,7 +2,7 @@ import { query, type Transaction } from '../connection/query';
 import { isUuid } from '../connection/uuid';
 
 /** A place in the lines of some instances, held by one request. */
-export interface Ticket {
+interface Ticket {
   /** A UUID. */
   readonly ticketId: string;
   /** How long it counts without being renewed, ms. */

@@ -3,7 +3,7 @@ import { query, type Transaction } from '../connection/query';
 import { among } from './instance-record';
 
 /** How far the readers of an instance were told: through which relationship, and up to which reader. */
-export interface UntoldProgress {
+interface UntoldProgress {
   readonly relationshipId: string;
   readonly after: string;
 }

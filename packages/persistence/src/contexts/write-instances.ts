@@ -15,7 +15,7 @@ export interface InstanceWrite {
   readonly isNew: boolean;
 }
 
-export interface WriteOptions {
+interface WriteOptions {
   readonly contextId: string;
   /** Seconds after which the instances expire; null: never. Undefined: they expire when they would have (C105). */
   readonly ttlSeconds: number | null | undefined;

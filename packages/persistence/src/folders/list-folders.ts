@@ -1,7 +1,7 @@
 import { query, type Transaction } from '../connection/query';
 import { folderColumns, type FolderRecord, type FolderRow, toFolderRecord } from './folder-record';
 
-export interface FolderFilters {
+interface FolderFilters {
   readonly name?: string | undefined;
   readonly userGroup?: string | undefined;
 }

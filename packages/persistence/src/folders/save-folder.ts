@@ -5,7 +5,7 @@ import { isUuid } from '../connection/uuid';
 import { changeOfFolder, folderColumns, type FolderRecord, type FolderRow, toFolderRecord } from './folder-record';
 
 /** A folder as it is to be; absent parts of one that exists stay as they are. */
-export interface SavedFolder {
+interface SavedFolder {
   /** A UUID: the folder of this id is changed, or made under it. Without one the folder of this name and type is. */
   readonly id?: string | undefined;
   readonly name: string;
@@ -16,7 +16,7 @@ export interface SavedFolder {
   readonly newUserGroups: readonly string[];
 }
 
-export type SaveFolderOutcome =
+type SaveFolderOutcome =
   | { readonly status: 'saved'; readonly folder: FolderRecord }
   /** Another folder of the type, perhaps a hidden one, has the name. */
   | { readonly status: 'name_taken' };

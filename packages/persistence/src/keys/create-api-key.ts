@@ -19,7 +19,7 @@ export interface NewApiKey {
   readonly userId?: string;
 }
 
-export type CreateApiKeyOutcome =
+type CreateApiKeyOutcome =
   | { readonly status: 'created'; readonly key: ApiKeyRecord }
   /** The workspace has no such role; these are the ones it has. */
   | { readonly status: 'unknown_role'; readonly roles: readonly string[] };

@@ -3,7 +3,7 @@ import { type PageRequest } from '../paging/page';
 import { entriesToRead, startOfPage, takePage } from '../paging/take-page';
 import { type ApiKeyRecord, apiKeyColumns, type ApiKeyRow, toApiKeyRecord } from './api-key-record';
 
-export interface ApiKeyList {
+interface ApiKeyList {
   readonly keys: readonly ApiKeyRecord[];
   /** Null on the last page. */
   readonly nextCursor: string | null;

@@ -3,7 +3,7 @@ import { query, type Transaction } from '../connection/query';
 import { isUuid } from '../connection/uuid';
 import { type ApiKeyRecord, apiKeyColumns, type ApiKeyRow, changeOfKey, toApiKeyRecord } from './api-key-record';
 
-export interface Rotation {
+interface Rotation {
   /** Public part of the new key. */
   readonly selector: string;
   /** SHA-256 of its secret, 64 hex digits. */

@@ -4,7 +4,7 @@ import { runtimeRole } from '../connection/runtime-role';
 import { allMigrations, migrationTable } from './all-migrations';
 
 /** Facts that decide whether a server can be used. */
-export interface ServerFacts {
+interface ServerFacts {
   /** As `server_version_num`: 170010 is 17.10. */
   readonly versionNumber: number;
   readonly walLevel: string;

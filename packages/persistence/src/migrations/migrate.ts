@@ -7,14 +7,14 @@ import { allMigrations, migrationTable } from './all-migrations';
 import { type Migration } from './migration';
 import { ensureRuntimeRole } from './ensure-runtime-role';
 
-export interface MigrateSettings {
+interface MigrateSettings {
   /** Its user owns what the migrations make; it need not be a superuser. */
   readonly url: string;
   /** Default `decision-migrations`. */
   readonly applicationName?: string;
 }
 
-export interface Migrated {
+interface Migrated {
   /** Names of the migrations that this call applied, in order; none where the schema was up to date. */
   readonly applied: readonly string[];
 }

@@ -1,7 +1,7 @@
 import { ServiceError } from '@decision/contracts';
 import { checkDatabase } from './check-database';
 
-export interface RequireDatabaseOptions {
+interface RequireDatabaseOptions {
   /** How long a database that cannot be reached is waited for, ms. Default 30,000. */
   readonly deadlineMs?: number;
   /** Told of every attempt that failed, with the time until the next one in ms. */

@@ -7,7 +7,7 @@ import { objectColumns, type ObjectRow, toObjectRecord } from './object-record';
 /** Fate of the values of a deleted object: `archive` archives them, `detach` keeps those active that are. */
 export type ValueFate = 'archive' | 'detach';
 
-export type DeleteObjectOutcome =
+type DeleteObjectOutcome =
   | {
       readonly status: 'deleted';
       readonly name: string;

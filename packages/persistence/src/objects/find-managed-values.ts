@@ -26,7 +26,7 @@ const TAKEN = /* sql */ `
   order by taken.name`;
 
 /** Whether the values are only read, or kept from other writers until the transaction ends. */
-export type ManagedPurpose = 'read' | 'change';
+type ManagedPurpose = 'read' | 'change';
 
 const LOCKS: Readonly<Record<ManagedPurpose, string>> = { read: '', change: 'for update' };
 

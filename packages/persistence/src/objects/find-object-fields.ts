@@ -10,7 +10,7 @@ export interface ObjectFields {
 }
 
 /** Which objects are meant. */
-export interface ObjectNames {
+interface ObjectNames {
   readonly ids: Iterable<string>;
   readonly names: Iterable<string>;
 }

@@ -3,13 +3,13 @@ import { isUuid } from '../connection/uuid';
 import { objectColumns, type ObjectRecord, type ObjectRow, toObjectRecord } from './object-record';
 
 /** One object by its id or its exact name. */
-export type ObjectName = { readonly id: string } | { readonly name: string };
+type ObjectName = { readonly id: string } | { readonly name: string };
 
 const BY_ID = /* sql */ `select ${objectColumns} from workspace_objects where id = cast(:id as uuid)`;
 const BY_NAME = /* sql */ `select ${objectColumns} from workspace_objects where name = :name`;
 
 /** Whether the object is only read, or kept from other writers until the transaction ends. */
-export type ObjectPurpose = 'read' | 'change';
+type ObjectPurpose = 'read' | 'change';
 
 const LOCKS: Readonly<Record<ObjectPurpose, string>> = { read: '', change: 'for update' };
 

@@ -3,7 +3,7 @@ import { type PageRequest } from '../paging/page';
 import { entriesToRead, startOfPage, takePage } from '../paging/take-page';
 import { objectColumns, type ObjectRecord, type ObjectRow, toObjectRecord } from './object-record';
 
-export interface ObjectList {
+interface ObjectList {
   readonly objects: readonly ObjectRecord[];
   /** Null on the last page, and where no page was asked for. */
   readonly nextCursor: string | null;

@@ -10,7 +10,7 @@ export interface ValueOwner {
   readonly userGroups: readonly string[];
 }
 
-export type WriteManagedValuesOutcome =
+type WriteManagedValuesOutcome =
   | { readonly status: 'written' }
   /** A value that the object does not own has one of the names. */
   | { readonly status: 'name_taken' };

@@ -21,17 +21,17 @@ export interface SavedObject {
   readonly userGroups: readonly string[];
 }
 
-export interface UpdateObjectConditions {
+interface UpdateObjectConditions {
   /** ISO 8601 with milliseconds: the `updatedAt` that the caller has seen. */
   readonly expectedUpdatedAt?: string | undefined;
 }
 
-export type InsertObjectOutcome =
+type InsertObjectOutcome =
   | { readonly status: 'inserted'; readonly object: ObjectRecord }
   /** Another object, perhaps a hidden one, has the name. */
   | { readonly status: 'name_taken' };
 
-export type UpdateObjectOutcome =
+type UpdateObjectOutcome =
   | { readonly status: 'updated'; readonly object: ObjectRecord }
   | { readonly status: 'name_taken' }
   /** The object is gone, hidden, or not as the caller has seen it. */

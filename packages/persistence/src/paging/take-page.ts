@@ -2,7 +2,7 @@ import { type PageRequest } from './page';
 import { type Position, readCursor, writeCursor } from './cursor';
 
 /** The part of a statement that begins after a cursor, and the values it names. */
-export interface PageStart {
+interface PageStart {
   readonly condition: string;
   readonly bindings: { readonly after_time: string | null; readonly after_id: string | null };
 }

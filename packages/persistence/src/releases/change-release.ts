@@ -4,7 +4,7 @@ import { recordReleaseChange, type ReleaseAction } from './record-release-change
 import { type ReleaseRecord, type ReleaseState } from './release-record';
 
 /** How a release ends. */
-export type EndState = Exclude<ReleaseState, 'pending' | 'live'>;
+type EndState = Exclude<ReleaseState, 'pending' | 'live'>;
 
 const APPROVE = /* sql */ `
   insert into release_approvals (release_id, stands_for) values (cast(:id as uuid), cast(:stands_for as text[]))

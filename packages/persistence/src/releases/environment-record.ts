@@ -2,7 +2,7 @@
 export type ApprovalScheme = 'any' | 'all';
 
 /** Settings of an environment. */
-export interface EnvironmentSettings {
+interface EnvironmentSettings {
   /** How a solve names it; unique in the workspace. */
   readonly slug: string;
   readonly name: string;

@@ -15,7 +15,7 @@ export interface NewRelease {
   readonly note: string | null;
 }
 
-export type InsertReleaseOutcome =
+type InsertReleaseOutcome =
   | { readonly status: 'inserted'; readonly release: ReleaseRecord }
   /** Another release has the id; it need not be visible. */
   | { readonly status: 'id_taken' };

@@ -5,7 +5,7 @@ import { type ReleaseRecord, type ReleaseState } from './release-record';
 import { type ReleaseRow, selectReleases, toReleaseRecord } from './release-row';
 
 /** Which releases are wanted; all given filters must hold. */
-export interface ReleaseFilters {
+interface ReleaseFilters {
   /** Id or slug of the rule. */
   readonly rule?: string | undefined;
   /** Slug of the environment. */
@@ -13,7 +13,7 @@ export interface ReleaseFilters {
   readonly state?: ReleaseState | undefined;
 }
 
-export interface ReleaseList {
+interface ReleaseList {
   readonly releases: readonly ReleaseRecord[];
   /** Null on the last page. */
   readonly nextCursor: string | null;

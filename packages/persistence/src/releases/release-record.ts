@@ -7,7 +7,7 @@ export type ReleaseState = 'pending' | 'live' | 'superseded' | 'rolled_back' | '
 export type ReleaseSource = 'direct' | 'promotion' | 'rollback';
 
 /** An approval. */
-export interface ReleaseApproval {
+interface ReleaseApproval {
   readonly approvedBy: string;
   /** The approvers of the release for whom it stands. */
   readonly standsFor: readonly string[];

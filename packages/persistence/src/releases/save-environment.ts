@@ -11,7 +11,7 @@ import {
 /** A pointer carries the pins of every environment, so there are not many. */
 export const MAX_ENVIRONMENTS = 100;
 
-export type SaveEnvironmentOutcome =
+type SaveEnvironmentOutcome =
   | { readonly status: 'saved'; readonly environment: EnvironmentRecord }
   /** The workspace has {@link MAX_ENVIRONMENTS} already. */
   | { readonly status: 'too_many' }

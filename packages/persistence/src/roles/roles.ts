@@ -55,7 +55,7 @@ export const holdRole = async (transaction: Transaction, name: string): Promise<
   return findRole(transaction, name);
 };
 
-export type SaveRoleOutcome =
+type SaveRoleOutcome =
   | {
       readonly status: 'saved';
       readonly role: RoleRecord;
@@ -80,7 +80,7 @@ export const saveRole = async (
   return { status: 'saved', role, selectors: keys.map(({ selector }) => selector) };
 };
 
-export type DeleteRoleOutcome =
+type DeleteRoleOutcome =
   | { readonly status: 'deleted' }
   | { readonly status: 'not_found' }
   | { readonly status: 'built_in' }

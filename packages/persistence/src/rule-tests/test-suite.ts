@@ -5,7 +5,7 @@ import { type RuleName } from '../rules/find-rule';
 import { lockRule } from '../rules/lock-rule';
 
 /** The tests of a rule as its draft holds them. */
-export interface TestSuite {
+interface TestSuite {
   readonly ruleId: string;
   readonly tests: readonly Readonly<Record<string, unknown>>[];
 }

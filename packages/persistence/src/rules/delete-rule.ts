@@ -7,7 +7,7 @@ import { findRule } from './find-rule';
 import { lockRule } from './lock-rule';
 
 /** A version that is gone with its rule. */
-export interface DeletedVersion {
+interface DeletedVersion {
   readonly id: string;
   readonly number: number;
 }

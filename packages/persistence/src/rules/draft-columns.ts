@@ -39,7 +39,7 @@ export interface ColumnWrite {
   readonly expression: string;
 }
 
-export interface DraftWrite {
+interface DraftWrite {
   readonly columns: readonly ColumnWrite[];
   readonly bindings: Bindings;
 }

@@ -14,7 +14,7 @@ export interface NewRule extends RuleDraft {
   readonly valueIds?: readonly string[];
 }
 
-export type InsertRuleOutcome =
+type InsertRuleOutcome =
   | { readonly status: 'inserted'; readonly rule: RuleRecord }
   /** Another rule of the workspace has the slug; it need not be visible. */
   | { readonly status: 'slug_taken' }

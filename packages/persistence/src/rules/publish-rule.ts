@@ -2,12 +2,12 @@ import { recordChange } from '../audit/record-change';
 import { query, type Transaction } from '../connection/query';
 import { isUuid } from '../connection/uuid';
 
-export interface NewVersion {
+interface NewVersion {
   /** The UUID of the version to make. Publishing again under the same id answers what the first time made. */
   readonly versionId: string;
 }
 
-export interface PublishedVersion {
+interface PublishedVersion {
   readonly versionId: string;
   /** From 1, one more with each version of the rule. */
   readonly version: number;

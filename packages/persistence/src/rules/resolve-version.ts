@@ -2,23 +2,6 @@ import { type NumberedVersion, type RulePointer } from '@decision/contracts';
 import { query, type Transaction } from '../connection/query';
 import { isUuid } from '../connection/uuid';
 
-/** `latest`, a version number, or the slug of an environment. */
-export type VersionSelector = 'latest' | number | (string & Record<never, never>);
-
-export type ResolveVersionOutcome =
-  | {
-      readonly status: 'found';
-      readonly versionId: string;
-      readonly ruleId: string;
-      readonly version: number;
-      readonly userGroups: readonly string[];
-    }
-  | { readonly status: 'rule_not_found' }
-  /** Nothing of the rule is in service, whatever the selector. */
-  | { readonly status: 'rule_not_published' }
-  | { readonly status: 'version_not_found'; readonly latest: number }
-  | { readonly status: 'environment_not_found' };
-
 interface PointerRow {
   readonly id: string;
   readonly user_groups: string[];
@@ -64,27 +47,4 @@ export const findNumberedVersion = async (
   if (!isUuid(ruleId) || !Number.isInteger(number) || number < 1 || number > MAX_NUMBER) return undefined;
   const [row] = await query<{ id: string }>(transaction, NUMBERED, { rule_id: ruleId, number });
   return row && { version_id: row.id };
-};
-
-/** Current version of a slug and a selector. */
-export const resolveVersion = async (
-  transaction: Transaction,
-  slug: string,
-  selector: VersionSelector,
-): Promise<ResolveVersionOutcome> => {
-  const pointer = await findRulePointer(transaction, slug);
-  if (pointer === undefined) return { status: 'rule_not_found' };
-  const { rule_id: ruleId, user_groups: userGroups, latest, pins } = pointer;
-  if (latest === null) return { status: 'rule_not_published' };
-  if (selector === 'latest') {
-    return { status: 'found', versionId: latest.version_id, ruleId, version: latest.version, userGroups };
-  }
-  if (typeof selector === 'string') {
-    const pin = Object.hasOwn(pins, selector) ? pins[selector] : undefined;
-    if (pin === undefined) return { status: 'environment_not_found' };
-    return { status: 'found', versionId: pin.version_id, ruleId, version: pin.version, userGroups };
-  }
-  const numbered = await findNumberedVersion(transaction, ruleId, selector);
-  if (numbered === undefined) return { status: 'version_not_found', latest: latest.version };
-  return { status: 'found', versionId: numbered.version_id, ruleId, version: selector, userGroups };
 };

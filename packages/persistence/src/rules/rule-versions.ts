@@ -5,7 +5,7 @@ import { isUuid } from '../connection/uuid';
 import { type RuleDraft } from './rule-record';
 
 /** A published version without its content. */
-export interface VersionSummary {
+interface VersionSummary {
   readonly versionId: string;
   readonly version: number;
   /** ISO 8601 UTC with milliseconds. */
@@ -14,7 +14,7 @@ export interface VersionSummary {
 }
 
 /** The rest of a draft as it was published: everything that does not decide answers. */
-export type VersionDetails = Omit<RuleDraft, keyof RuleTable> & { readonly slug: string };
+type VersionDetails = Omit<RuleDraft, keyof RuleTable> & { readonly slug: string };
 
 /** A published version with everything in it. */
 export interface VersionDocument extends VersionSummary {

@@ -4,7 +4,7 @@ import { findOpenReleases } from '../releases/find-release';
 import { type ReleaseRecord } from '../releases/release-record';
 import { lockRule } from './lock-rule';
 
-export type UnpublishRuleOutcome =
+type UnpublishRuleOutcome =
   | { readonly status: 'unpublished'; readonly slug: string }
   /** These releases of the rule wait or are live. */
   | { readonly status: 'released'; readonly slug: string; readonly releases: readonly ReleaseRecord[] }

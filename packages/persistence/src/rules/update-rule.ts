@@ -15,12 +15,12 @@ export interface RuleChanges extends Partial<RuleDraft> {
   readonly valueIds?: readonly string[];
 }
 
-export interface UpdateConditions {
+interface UpdateConditions {
   /** ISO 8601 with milliseconds: the `updatedAt` that the caller has seen. */
   readonly expectedUpdatedAt?: string | undefined;
 }
 
-export type UpdateRuleOutcome =
+type UpdateRuleOutcome =
   | {
       readonly status: 'updated';
       readonly rule: RuleRecord;

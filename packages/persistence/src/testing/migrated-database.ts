@@ -11,7 +11,7 @@ const TEMPLATE_LOCK = 0x7e3b1a7e;
 const fingerprint = createHash('sha256').update(JSON.stringify(allMigrations)).digest('hex').slice(0, 16);
 
 /** The template of these migrations: other migrations have another. */
-export const TEMPLATE_NAME = `migrated_${fingerprint}`;
+const TEMPLATE_NAME = `migrated_${fingerprint}`;
 
 /**
  * Makes a migrated database for a test and answers its URL: a copy of a template that the first caller migrates, a fraction of the work of

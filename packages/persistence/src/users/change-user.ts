@@ -4,14 +4,14 @@ import { isUuid } from '../connection/uuid';
 import { changeOfUser, toUserRecord, userColumns, type UserRecord, type UserRow } from './user-record';
 
 /** Changes; absent parts stay as they are. */
-export interface UserChanges {
+interface UserChanges {
   readonly name?: string | null | undefined;
   readonly role?: string | undefined;
   readonly userGroups?: readonly string[] | undefined;
 }
 
 /** A user with the selectors of the keys that changed alike: what caches know of them is stale. */
-export interface ChangedUser {
+interface ChangedUser {
   readonly user: UserRecord;
   readonly selectors: readonly string[];
 }

@@ -14,7 +14,7 @@ export interface NewUser {
   readonly passwordHash: string;
 }
 
-export type CreateUserOutcome =
+type CreateUserOutcome =
   | { readonly status: 'created'; readonly user: UserRecord }
   /** Another user of the workspace, perhaps a hidden one, has the address, in whatever case. */
   | { readonly status: 'email_taken' };

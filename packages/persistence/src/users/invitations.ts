@@ -70,7 +70,7 @@ const FIND = /* sql */ `
   select id, workspace_id, workspace_name, email, role, encode(token_hash, 'hex') as token_hash, expires_at
   from find_invitation(:selector)`;
 
-export type CreateInvitationOutcome =
+type CreateInvitationOutcome =
   | { readonly status: 'created'; readonly invitation: InvitationRecord }
   /** A user, or an invitation that is not visible, has the address. */
   | { readonly status: 'email_taken' };

@@ -48,7 +48,7 @@ export const findUnknownGroups = async (
 ): Promise<readonly string[]> =>
   (await query<{ name: string }>(transaction, UNKNOWN, { names })).map(({ name }) => name);
 
-export type CreateUserGroupOutcome =
+type CreateUserGroupOutcome =
   { readonly status: 'created'; readonly group: UserGroupRecord } | { readonly status: 'name_taken' };
 
 /** Makes a group. Throws `forbidden` for a restricted access, unless it is restricted to a group of that name. */

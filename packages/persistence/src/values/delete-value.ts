@@ -7,7 +7,7 @@ import { findValueUses, type RuleUse } from './find-value-uses';
 import { toValueRecord, valueColumns, type ValueRow } from './value-record';
 import { resolveContent } from './value-reference';
 
-export type DeleteValueOutcome =
+type DeleteValueOutcome =
   | {
       readonly status: 'deleted';
       readonly name: string;

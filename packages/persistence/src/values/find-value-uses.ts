@@ -8,7 +8,7 @@ export interface RuleUse {
   readonly rule: UsingRule | undefined;
 }
 
-export interface UsingRule {
+interface UsingRule {
   readonly name: string;
   readonly description: string | null;
   readonly slug: string;

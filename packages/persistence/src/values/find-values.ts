@@ -5,7 +5,7 @@ import { resolveReferences } from './resolve-references';
 import { toValueRecord, valueColumns, type ValueRecord, type ValueRow } from './value-record';
 
 /** Which values are wanted: those of these ids and those of these names. */
-export interface ValueNames {
+interface ValueNames {
   readonly ids?: Iterable<string>;
   readonly names?: Iterable<string>;
 }
@@ -22,7 +22,7 @@ export interface BoundValue {
  * Purpose of the values. `refer` keeps them from being deleted until the transaction ends; `change` from being changed too, and takes them in the
  * order of their names, so that two writers wait for each other instead of meeting head on.
  */
-export type ValuePurpose = 'refer' | 'change';
+type ValuePurpose = 'refer' | 'change';
 
 const FIND = /* sql */ `
   select ${valueColumns} from workspace_values

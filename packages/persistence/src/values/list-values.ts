@@ -5,7 +5,7 @@ import { entriesToRead, startOfPage, takePage } from '../paging/take-page';
 import { toValueRecord, valueColumns, type ValueRecord, type ValueRow } from './value-record';
 
 /** Which values are wanted; all given filters must hold. */
-export interface ValueFilters {
+interface ValueFilters {
   /** Exact name. */
   readonly name?: string | undefined;
   /** Beginning of the name. */
@@ -16,7 +16,7 @@ export interface ValueFilters {
   readonly withArchived?: boolean | undefined;
 }
 
-export interface ValueList {
+interface ValueList {
   readonly values: readonly ValueRecord[];
   /** Null on the last page, and where no page was asked for. */
   readonly nextCursor: string | null;

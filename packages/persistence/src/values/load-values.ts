@@ -4,7 +4,7 @@ import { type BoundValue } from './find-values';
 import { resolveContent } from './value-reference';
 
 /** A value with those who may see it. */
-export interface LoadedValue extends BoundValue {
+interface LoadedValue extends BoundValue {
   /** The groups of the value, and those of each value that it holds as a member: who sees them all sees the whole content. */
   readonly audiences: readonly (readonly string[])[];
 }

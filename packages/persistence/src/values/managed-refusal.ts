@@ -9,7 +9,7 @@ export interface ManagedRefusal {
 }
 
 /** Facts about a locked value that decide whether it may be written by hand. */
-export interface LockedValue {
+interface LockedValue {
   readonly name: string;
   readonly object_id: string | null;
   readonly object_name: string | null;

@@ -2,7 +2,7 @@ import { query, type Transaction } from '../connection/query';
 import { referencesIn, resolveContent } from './value-reference';
 
 /** The view of the values that counts: the caller's, or that of the rules of the workspace, which see all. */
-export type ReferenceView = 'caller' | 'rules';
+type ReferenceView = 'caller' | 'rules';
 
 const SOURCES: Readonly<Record<ReferenceView, string>> = {
   caller: 'workspace_values where id = any (cast(:ids as uuid[]))',

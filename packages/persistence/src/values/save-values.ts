@@ -26,7 +26,7 @@ export interface SaveValuesOptions {
   readonly recorded?: 'each' | 'by_caller';
 }
 
-export type SaveValuesOutcome =
+type SaveValuesOutcome =
   | {
       readonly status: 'saved';
       readonly created: number;

@@ -7,7 +7,7 @@ import { type ManagedRefusal, refusalOf } from './managed-refusal';
 import { toValueRecord, valueColumns, type ValueRecord, type ValueRow } from './value-record';
 
 /** Changes; absent parts stay as they are. */
-export interface ValueChanges {
+interface ValueChanges {
   readonly name?: string | undefined;
   /** Type and content change together. */
   readonly content?:
@@ -17,7 +17,7 @@ export interface ValueChanges {
   readonly archived?: boolean | undefined;
 }
 
-export type UpdateValueOutcome =
+type UpdateValueOutcome =
   | { readonly status: 'updated'; readonly value: ValueRecord }
   | { readonly status: 'not_found' }
   | ManagedRefusal

@@ -3,14 +3,14 @@ import { builtInRoles, ServiceError } from '@decision/contracts';
 import { type Client } from 'pg';
 import { asAdministrator, inTransaction } from '../connection/administrator';
 
-export interface NewWorkspace {
+interface NewWorkspace {
   /** Lowercase letters, digits, dashes and underscores; by it the workspace is found again. */
   readonly slug: string;
   /** Used when the workspace is made; an existing one keeps its name. */
   readonly name: string;
 }
 
-export interface EnsuredWorkspace {
+interface EnsuredWorkspace {
   readonly id: string;
   readonly created: boolean;
 }

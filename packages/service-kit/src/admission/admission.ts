@@ -1,6 +1,6 @@
 import { ServiceError } from '@decision/contracts';
 
-export interface AdmissionLimits {
+interface AdmissionLimits {
   /** The mean time to an answer above which fewer requests are admitted, ms. */
   readonly targetMs: number;
   /** Requests in flight that are never exceeded, whatever the latency. */

@@ -1,13 +1,13 @@
 import { ServiceError } from '@decision/contracts';
 
-export interface LargeBodyLimits {
+interface LargeBodyLimits {
   /** A body above this size, decompressed, is large; bytes. */
   readonly thresholdBytes: number;
   readonly maxConcurrent: number;
 }
 
 /** The place that one request may take among the large ones. */
-export interface LargeBodyPlace {
+interface LargeBodyPlace {
   /** Told of the size so far; takes a place once it is large. Throws `overloaded` where none is free. */
   readonly onSize: (bytes: number) => void;
   /** Gives the place back. Idempotent. */

@@ -4,7 +4,7 @@ import { LargeBodies } from './large-bodies';
 import { RequestPlaces } from './request-place';
 
 /** Settings of {@link admissionSettings}, and the target of the service. */
-export interface AdmissionConfig {
+interface AdmissionConfig {
   /** See {@link Admission}, ms. */
   readonly admissionTargetMs: number;
   readonly maxInFlightRequests: number;

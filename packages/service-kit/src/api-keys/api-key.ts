@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 
 /** The two parts of an API key: what it is found by, and what proves it. */
-export interface ApiKeyParts {
+interface ApiKeyParts {
   readonly selector: string;
   readonly secret: string;
 }

@@ -24,7 +24,7 @@ export interface Authenticator {
 }
 
 /** A moment as a store or a cache hands it over: a date, ISO 8601 text, or epoch ms. */
-export type Moment = Date | string | number;
+type Moment = Date | string | number;
 
 /** A key as it is stored. It holds no secret, only its hash. */
 export interface StoredKey {

@@ -5,7 +5,7 @@ import { type AuthenticatorOptions, type Identity } from './authenticator';
 import { createKeyUse } from './key-use';
 import { createRefusalGuard } from './refusal-guard';
 
-export interface GuardKeysOptions {
+interface GuardKeysOptions {
   readonly metrics: Metrics;
   readonly logger: Logger;
   /** Writes down that a key was used now. */

@@ -1,6 +1,6 @@
 import { type Identity } from './authenticator';
 
-export interface KeyUseOptions {
+interface KeyUseOptions {
   /** Writes down that a key was used now. Its failure costs the note, nothing else. */
   readonly record: (identity: Identity) => Promise<void>;
   /** Epoch ms. */

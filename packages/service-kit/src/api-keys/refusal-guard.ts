@@ -17,14 +17,14 @@ export interface RefusalGuard {
 }
 
 /** The check of one key; exactly one of its functions is to be called. */
-export interface KeyCheck {
+interface KeyCheck {
   /** The key was accepted, or could not be checked. */
   end(): void;
   /** The key was refused: resolves when that may be answered. `startedAt` is when the check began, as `now` tells. */
   refuse(startedAt: number): Promise<void>;
 }
 
-export interface RefusalGuardOptions {
+interface RefusalGuardOptions {
   /** Monotonic ms. */
   readonly now: () => number;
   readonly sleep: (ms: number) => Promise<void>;

@@ -1,7 +1,7 @@
 import { type SettingsShape } from './setting';
 
 /** One row of a table of environment variables. */
-export interface SettingRow {
+interface SettingRow {
   readonly name: string;
   /** As an operator would write it; undefined where there is none. */
   readonly default: string | undefined;

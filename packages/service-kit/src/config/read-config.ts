@@ -2,7 +2,7 @@ import { scrubText } from '../logging/scrub-text';
 import { type Config, type Setting, type SettingsShape } from './setting';
 
 /** One bad value of the environment. */
-export interface ConfigFault {
+interface ConfigFault {
   readonly env: string;
   /** The value, its fault and the accepted values, as one sentence. Holds no secret. */
   readonly sentence: string;

@@ -2,7 +2,7 @@ import { limits } from '@decision/contracts';
 import { optional } from './setting';
 import { flag, limit, oneOf, port, secret, text, wholeNumber } from './setting-builders';
 
-export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
 /** Settings of every process; {@link runService} reads them together with the service's own. */
 export const processSettings = {

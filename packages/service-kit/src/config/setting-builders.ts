@@ -2,7 +2,7 @@ import { type Limit } from '@decision/contracts';
 import { Secret } from './secret';
 import { accepted, defineSetting, refused, type Setting, type SettingOptions, type SettingReading } from './setting';
 
-export interface TextOptions extends SettingOptions<string> {
+interface TextOptions extends SettingOptions<string> {
   /** Pattern of the whole text. */
   readonly pattern?: RegExp;
   /** Words for the texts that the pattern accepts; default: the pattern itself. */
@@ -38,7 +38,7 @@ export const secret = (
   });
 };
 
-export interface WholeNumberOptions extends SettingOptions<number> {
+interface WholeNumberOptions extends SettingOptions<number> {
   readonly min: number;
   readonly max: number;
   readonly unit?: 'bytes' | 'ms' | 'count';
@@ -107,7 +107,7 @@ export const oneOf = <const T extends string>(
 
 const MAX_LIST_ITEMS = 1_000;
 
-export interface ListOptions extends SettingOptions<readonly string[]> {
+interface ListOptions extends SettingOptions<readonly string[]> {
   /** Pattern of each item. */
   readonly pattern?: RegExp;
   /** Name of the items, in the plural: `host:port pairs`. Default `items`. */

@@ -36,7 +36,7 @@ export interface SettingOptions<T> {
   readonly meaning: string;
 }
 
-export interface SettingDefinition<T> extends SettingOptions<T> {
+interface SettingDefinition<T> extends SettingOptions<T> {
   readonly env: string;
   readonly accepts: string;
   readonly secret?: boolean;

@@ -1,7 +1,7 @@
 import { Secret } from './secret';
 import { accepted, defineSetting, refused, type Setting, type SettingOptions, type SettingReading } from './setting';
 
-export interface UrlOptions extends SettingOptions<string> {
+interface UrlOptions extends SettingOptions<string> {
   /** Accepted protocols without the colon: `['postgres', 'postgresql']`. */
   readonly protocols: readonly string[];
 }

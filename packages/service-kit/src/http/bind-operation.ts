@@ -30,7 +30,7 @@ export interface OperationRequest<O extends Operation> {
 }
 
 /** A request as the server hands it over; the body is read only once the caller is known to be allowed. */
-export interface RawRequest {
+interface RawRequest {
   readonly identity: Identity | undefined;
   readonly params: Readonly<Record<string, string>>;
   /** The text behind the question mark. */
@@ -45,7 +45,7 @@ export interface RawRequest {
 }
 
 /** A request whose body has one JSON value a line and is read by its handler. */
-export interface LinesRequest<O extends Operation> extends Omit<OperationRequest<O>, 'body'> {
+interface LinesRequest<O extends Operation> extends Omit<OperationRequest<O>, 'body'> {
   /** The body in pieces, as it arrives, until the deadline (epoch ms). See `readPieces`. */
   readonly readPieces: (deadline: number) => AsyncIterable<Buffer>;
 }

@@ -14,7 +14,7 @@ export interface ProxyTrust {
 }
 
 /** Claims of a request about its origin. */
-export interface AddressClues extends ProxyTrust {
+interface AddressClues extends ProxyTrust {
   /** The other end of the connection. */
   readonly connection: string | undefined;
   /** The header `x-forwarded-for`, to which each proxy adds the address that it was called from. */

@@ -3,7 +3,7 @@ import { type Duplex } from 'node:stream';
 import { refuseUnreadable } from './unreadable-request';
 
 /** Treatment of a connection with input that is no request, or without a request in time. */
-export interface ClientErrors {
+interface ClientErrors {
   /** To be told of every response at its beginning. */
   track(response: ServerResponse): void;
 }

@@ -17,7 +17,7 @@ import { LinesAnswer, sendLines } from './answer/send-lines';
 import { sendError } from './answer/send-error';
 import { type ServiceRoute } from './service-routes';
 
-export interface AppOptions {
+interface AppOptions {
   readonly operations: readonly BoundOperation[];
   readonly routes: readonly ServiceRoute[];
   readonly authenticator: Authenticator | undefined;

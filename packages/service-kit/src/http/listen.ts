@@ -3,7 +3,7 @@ import { type AddressInfo } from 'node:net';
 import { StartRefusal } from '../lifecycle/start-refusal';
 import { type Logger } from '../logging/logger';
 
-export interface ListenOptions {
+interface ListenOptions {
   readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;

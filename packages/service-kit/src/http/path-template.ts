@@ -1,5 +1,5 @@
 /** A path with parameters in braces, split at its slashes. */
-export interface PathTemplate {
+interface PathTemplate {
   readonly text: string;
   /** Literal segments; undefined stands for a parameter. */
   readonly segments: readonly (string | undefined)[];

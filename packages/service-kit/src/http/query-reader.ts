@@ -3,7 +3,7 @@ import { invalidRequest } from './body/request-problems';
 import { type Schema, type StaticOf } from './static-of';
 
 /** Reads the query of a request: the text behind the question mark, undecoded. Throws `invalid_request` that lists every problem. */
-export type QueryReader<S extends Schema> = (query: string) => StaticOf<S>;
+type QueryReader<S extends Schema> = (query: string) => StaticOf<S>;
 
 /**
  * A reader of queries of this schema, whose fields are texts, or lists of texts where a parameter may be repeated. A parameter that is

@@ -28,7 +28,7 @@ export interface RequestContext {
   reportFailure(error: unknown): void;
 }
 
-export interface RequestSurroundings extends ProxyTrust {
+interface RequestSurroundings extends ProxyTrust {
   readonly logger: Logger;
   readonly failures: FailureLog;
 }

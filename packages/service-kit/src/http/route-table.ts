@@ -2,14 +2,14 @@ import { type HttpMethod, type PathParameter } from '@decision/contracts';
 import { matchesTemplate, parseTemplate, splitPath } from './path-template';
 
 /** A method at a path template. */
-export interface RouteEntry {
+interface RouteEntry {
   readonly method: HttpMethod;
   readonly path: string;
   readonly pathParameters?: readonly PathParameter[];
 }
 
 /** The methods that are served at a path, upper case, as `Allow` lists them; empty where nothing is served. */
-export type AllowedMethods = (path: string) => readonly string[];
+type AllowedMethods = (path: string) => readonly string[];
 
 /** Methods by path, for `Allow`. HEAD goes wherever GET does, and OPTIONS everywhere. */
 export const createAllowedMethods = (routes: readonly RouteEntry[]): AllowedMethods => {

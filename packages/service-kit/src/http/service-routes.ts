@@ -16,7 +16,7 @@ export interface Readiness {
   readonly reason?: string | undefined;
 }
 
-export interface ServiceRouteOptions {
+interface ServiceRouteOptions {
   readonly name: string;
   readonly version: string;
   readonly metrics: Metrics;

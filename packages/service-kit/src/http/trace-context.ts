@@ -1,7 +1,7 @@
 import { randomHex } from './random-hex';
 
 /** Position of a request in a trace (W3C Trace Context). */
-export interface TraceContext {
+interface TraceContext {
   /** 32 lower-case hex digits. */
   readonly traceId: string;
   /** This request's own span, 16 lower-case hex digits. */

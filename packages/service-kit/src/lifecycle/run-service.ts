@@ -8,7 +8,7 @@ import { StartRefusal } from './start-refusal';
 import { createStopper, type Stopper } from './stopper';
 
 /** Arguments of the start of a service. */
-export interface ServiceStart<S extends SettingsShape> {
+interface ServiceStart<S extends SettingsShape> {
   readonly config: Config<S>;
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -16,7 +16,7 @@ export interface ServiceStart<S extends SettingsShape> {
   readonly stopper: Stopper;
 }
 
-export interface ServiceDefinition<S extends SettingsShape> {
+interface ServiceDefinition<S extends SettingsShape> {
   readonly name: string;
   readonly settings: S;
   /** Wires and starts; rejects with {@link StartRefusal} for a reason that an operator can act on. */

@@ -1,5 +1,5 @@
 /** An error as it is logged: what it is, where it came from and what caused it, and nothing that it was about. */
-export interface DescribedError {
+interface DescribedError {
   readonly type: string;
   readonly message: string;
   readonly code?: string;

@@ -3,9 +3,9 @@ import { redact, redactValue } from './redact';
 import { scrubText } from './scrub-text';
 
 export type Logger = PinoLogger;
-export type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
+type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
 
-export interface LoggerOptions {
+interface LoggerOptions {
   /** Name that every line carries. */
   readonly service: string;
   readonly level: LogLevel;

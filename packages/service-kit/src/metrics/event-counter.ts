@@ -1,7 +1,7 @@
 import { type Metrics } from './metrics';
 
 /** Something that happened, named by one of a fixed set of types. */
-export interface CountedEvent {
+interface CountedEvent {
   readonly type: string;
 }
 

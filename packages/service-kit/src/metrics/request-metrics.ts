@@ -10,7 +10,7 @@ export interface RequestMetrics {
   refused(status: number): void;
 }
 
-export interface EndedRequest {
+interface EndedRequest {
   readonly method: string | undefined;
   /** Template of its route, never its path; undefined where no route is served there. */
   readonly route: string | undefined;

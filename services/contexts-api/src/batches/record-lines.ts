@@ -11,7 +11,7 @@ export interface LineChunk {
   readonly bytes: number;
 }
 
-export interface LineLimits {
+interface LineLimits {
   readonly chunkItems: number;
   /** A chunk of this many bytes is complete. */
   readonly chunkBytes: number;

@@ -39,7 +39,7 @@ export interface LinesBatch {
   told(results: readonly BatchResult[]): void;
 }
 
-export interface LinesOptions {
+interface LinesOptions {
   readonly fields: ReadonlySet<BatchInclude>;
   /** Largest line, bytes. */
   readonly lineMaxBytes: number;

@@ -16,7 +16,7 @@ import { contextNotFound } from './context-directory';
 import { type DefinitionsContext } from './save-context';
 import { toWorld } from './to-definition';
 
-export interface ListedContexts {
+interface ListedContexts {
   readonly data: ContextListItem[];
   readonly next_cursor: string | null;
 }

@@ -40,7 +40,7 @@ import { type DefinitionsContext } from './save-context';
 import { toRelationship } from './to-definition';
 
 /** Until when a change of definitions may take steps, epoch ms. */
-export interface StepsUntil {
+interface StepsUntil {
   readonly deadline: number;
 }
 

@@ -99,7 +99,7 @@ const wholeRelation = ({ name }: { readonly name: string }) => ({
   inputs: [{ key: `$relations.${name}`, hasDefault: true }],
 });
 
-export interface ListedInstances {
+interface ListedInstances {
   readonly prefix?: string | undefined;
   readonly status?: InstanceStatus | undefined;
 }

@@ -48,7 +48,7 @@ export const cascadeInstance = async (context: InstancesContext, named: NamedIns
 };
 
 /** A manual solve: what the rule decided, or that it is registered since it waits for facts (C126). */
-export interface ManualSolve {
+interface ManualSolve {
   readonly status: 200 | 202;
   readonly answer: SolveInstanceAnswer;
 }

@@ -18,7 +18,7 @@ const STEP = 1_000;
 const DROP_STEP = 10_000;
 
 /** One step of the work that a foreign key needs (C154); answers whether that was the last. */
-export const takeStep = async (transaction: Transaction, key: ForeignKeyName): Promise<boolean> => {
+const takeStep = async (transaction: Transaction, key: ForeignKeyName): Promise<boolean> => {
   const progress = await lockForeignKey(transaction, key);
   if (progress === undefined || progress.state === 'ready') return true;
   if (progress.state === 'dropping') return dropForeignKey(transaction, key, DROP_STEP);

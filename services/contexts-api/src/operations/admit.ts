@@ -38,7 +38,7 @@ export interface Admitted {
   readonly written: readonly WrittenInstance[];
 }
 
-export interface AdmitOptions {
+interface AdmitOptions {
   readonly admission: Admission;
   readonly ticketId: string | undefined;
 }

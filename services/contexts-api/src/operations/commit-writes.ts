@@ -10,7 +10,7 @@ import {
 import { type RequestOrigin } from './work';
 
 /** Result of a transaction, with the rows of instances that it wrote. */
-export interface Writes {
+interface Writes {
   readonly written: readonly WrittenRow[];
 }
 

@@ -22,14 +22,14 @@ export interface Finished {
   readonly failures: ReadonlyMap<string, ServiceError>;
 }
 
-export interface FinishOptions {
+interface FinishOptions {
   readonly database: Database;
   readonly directory: ContextDirectory;
   readonly operationId: string;
 }
 
 /** Result of an operation for an instance that it holds. */
-export interface SettledHeld {
+interface SettledHeld {
   readonly held: HeldInstance;
   readonly settled: SettledInstance;
   readonly outcome: InstanceOutcome;

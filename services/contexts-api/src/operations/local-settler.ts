@@ -15,7 +15,7 @@ import pLimit from 'p-limit';
 /** Settles the instances of a request in this process. */
 export type LocalSettler = (request: SettleRequest, envelope: RequestEnvelope) => Promise<readonly SettledInstance[]>;
 
-export interface LocalSettlerTools {
+interface LocalSettlerTools {
   readonly library: Pick<RuleLibrary, 'get'>;
   /** Threads for long evaluations; undefined: they run in this thread. */
   readonly threads?: Pick<EvaluationThreads, 'solve'> | undefined;

@@ -18,7 +18,7 @@ import { type ContextInUse } from '../definitions/context-directory';
 import { type PlannedInstance, type Surroundings, type Work } from './work';
 
 /** An instance that is held, with what was read for it. */
-export interface InstanceToPlan {
+interface InstanceToPlan {
   readonly locked: LockedInstance;
   /** Merged already, as are executions. */
   readonly facts: Facts;

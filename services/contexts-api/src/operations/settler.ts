@@ -28,7 +28,7 @@ export interface Operation {
 export type Settler = (operation: Operation) => Promise<readonly SettledInstance[]>;
 
 /** Dependencies of the settler. */
-export interface SettlerPorts {
+interface SettlerPorts {
   /** Workers behind the message broker; undefined where it is disabled. */
   readonly requester: Pick<Requester, 'request'> | undefined;
   /** Settler of operations that no message can carry, as a request or an answer. */

@@ -3,7 +3,7 @@ import { addHistory, type HistoryAddition, type LinkWrite, type Transaction, wri
 import { type ContextInUse } from '../definitions/context-directory';
 
 /** Facts of an instance before and after one commit. */
-export interface FactsChange {
+interface FactsChange {
   readonly instanceId: string;
   readonly before: Facts;
   readonly after: Facts;

@@ -79,7 +79,7 @@ export const findNamedReaders = async (
 };
 
 /** A page of readers. */
-export interface ReaderPage {
+interface ReaderPage {
   /** In order; those that exist. */
   readonly readerIds: readonly string[];
   /** Start of the next page; undefined after the last. */

@@ -12,7 +12,7 @@ export interface UntoldSource extends Source {
   readonly version: number;
 }
 
-export interface UntoldReaders {
+interface UntoldReaders {
   readonly contextId: string;
   readonly relationships: readonly ReadingRelationship[];
   readonly summaries: Summaries;

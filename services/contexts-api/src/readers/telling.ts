@@ -14,7 +14,7 @@ import {
 import { type Summaries } from './summaries';
 
 /** How far the readers of an instance were told: through which relationship, and up to which reader. */
-export interface TellingProgress {
+interface TellingProgress {
   readonly relationshipId: string;
   readonly after: string;
 }
@@ -33,7 +33,7 @@ export interface TellingNotes<S extends Source> {
   finished(sources: readonly S[]): Promise<void>;
 }
 
-export interface TellingSurroundings<S extends Source> {
+interface TellingSurroundings<S extends Source> {
   /** The context of the sources. */
   readonly contextId: string;
   readonly relationships: readonly ReadingRelationship[];

@@ -13,7 +13,7 @@ import { finishForeignKey } from '../links/build-links';
 import { finishUntold, type FinishUntoldContext, type UntoldEvent } from './finish-untold';
 import { resume } from './resume';
 
-export interface UpkeepContext extends FinishUntoldContext {
+interface UpkeepContext extends FinishUntoldContext {
   readonly onEvent: (event: UpkeepEvent) => void;
 }
 

@@ -1,6 +1,6 @@
 import { type Chunk } from './chunk';
 
-export interface ChunkLimits {
+interface ChunkLimits {
   /** Input that a chunk carries at most, bytes; a larger input is a chunk by itself. */
   readonly chunkBytes: number;
   readonly chunkItems: number;

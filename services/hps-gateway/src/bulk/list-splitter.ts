@@ -6,7 +6,7 @@ import { ChunkBuilder } from './chunk-builder';
 import { JsonScanner, type ScanFault } from '../json/json-scanner';
 import { type Splitter, type SplitterLimits } from './splitter';
 
-export interface ListSplitterLimits extends SplitterLimits {
+interface ListSplitterLimits extends SplitterLimits {
   /** Levels to which an input may nest. */
   readonly maxDepth: number;
 }

@@ -1,7 +1,7 @@
 import { NumberReader } from './number-reader';
 
 /** Event of the byte that was just scanned: open the whole, end an item (by a comma, or by closing the whole), close an empty whole. */
-export type ScanEvent = 'open' | 'item' | 'last-item' | 'empty';
+type ScanEvent = 'open' | 'item' | 'last-item' | 'empty';
 
 /** Position at which a body stops being as expected. */
 export interface ScanFault {

@@ -6,13 +6,13 @@ import { findMembers, type Member } from '../json/find-members';
 import { type OpenSolve, type SolveRequest } from '../solve';
 import { type ParallelEntry, readEntry } from './parallel-entry';
 
-export interface ParallelLimits {
+interface ParallelLimits {
   /** Largest single entry, bytes. */
   readonly itemMaxBytes: number;
 }
 
 /** Fields that all entries of a request share. */
-export type ParallelRequest = Omit<SolveRequest, 'slug' | 'selector'>;
+type ParallelRequest = Omit<SolveRequest, 'slug' | 'selector'>;
 
 /** Entries of one request that are at workers at once. */
 const ENTRIES_AT_ONCE = { maxItems: 64, maxWeight: 16 * fixedLimits.chunkBytes };

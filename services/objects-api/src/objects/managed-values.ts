@@ -7,11 +7,11 @@ import { type ContentField, type ContentProblem, type EnumMember } from './schem
 export type WantedValue = Omit<ManagedValue, 'id' | 'archived'>;
 
 /** An object generates no more values than these. */
-export const MAX_MANAGED_VALUES = 100_000;
+const MAX_MANAGED_VALUES = 100_000;
 const MAX_PROBLEMS = 100;
 
 /** The member under which the collection of a field is known. */
-export const COLLECTION = '';
+const COLLECTION = '';
 
 /** Text that identifies a value within its object. */
 export const keyText = ({ path, member }: ManagedKey): string => `${path}\n${member}`;

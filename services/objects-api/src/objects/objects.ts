@@ -14,7 +14,7 @@ import { staleValues } from '../values/stale-values';
 import { toWorkspaceObject } from './object-answers';
 import { objectNotFound } from './object-errors';
 
-export interface ListedObjects {
+interface ListedObjects {
   readonly data: WorkspaceObject[];
   readonly next_cursor: string | null;
 }

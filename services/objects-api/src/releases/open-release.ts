@@ -12,7 +12,7 @@ import { waitingFor } from './approval';
 import { type ReleaseChange } from './release-context';
 
 /** A release that is wanted; the rule is locked. */
-export interface WantedRelease extends NewRelease {
+interface WantedRelease extends NewRelease {
   readonly environment: EnvironmentRecord;
 }
 

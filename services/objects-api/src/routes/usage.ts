@@ -4,7 +4,7 @@ import { bindOperation, type BoundOperation } from '@decision/service-kit';
 import { accessOf } from '../access';
 import { periodOf, usageStatistics } from '../usage/usage-statistics';
 
-export interface UsageContext {
+interface UsageContext {
   readonly database: Database;
   /** Epoch ms. */
   readonly now: () => number;

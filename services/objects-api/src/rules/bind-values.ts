@@ -21,7 +21,7 @@ import {
 } from '@decision/persistence';
 
 /** A table whose references are by id, which values these are, and everything that keeps it from being executed. */
-export interface BoundTable {
+interface BoundTable {
   readonly table: RuleTable;
   readonly valueIds: readonly string[];
   readonly problems: readonly RuleProblem[];

@@ -18,11 +18,7 @@ type VersionedRule = Pick<RuleRecord, 'id' | 'slug'>;
  * The id of the version that a selector means: `latest`, a number or an environment. Throws `rule_not_published`, `version_not_found` or
  * `environment_not_found`.
  */
-export const findVersionId = async (
-  transaction: Transaction,
-  rule: VersionedRule,
-  selector: string,
-): Promise<string> => {
+const findVersionId = async (transaction: Transaction, rule: VersionedRule, selector: string): Promise<string> => {
   if (NUMBER.test(selector)) {
     const numbered = await findNumberedVersion(transaction, rule.id, Number(selector));
     if (numbered === undefined) throw versionNotFound(rule.slug, selector);

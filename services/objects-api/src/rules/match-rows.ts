@@ -12,7 +12,7 @@ interface Queue {
   next: number;
 }
 
-export interface RowMatching {
+interface RowMatching {
   /** In the order of `from`. */
   readonly pairs: readonly RowMatch[];
   /** Indexes of rows of `to` that are new. */

@@ -23,7 +23,7 @@ export interface TestContext {
 }
 
 /** Tests that a rule may have. */
-export const MAX_TESTS = 10_000;
+const MAX_TESTS = 10_000;
 
 /** Throws `rule_not_found`. */
 export const listTests = ({ database }: TestContext, access: WorkspaceAccess, slug: string): Promise<RuleTest[]> =>

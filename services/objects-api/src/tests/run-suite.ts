@@ -12,7 +12,7 @@ export interface TestOutcome {
   readonly outcome: RuleOutcome;
 }
 
-export interface RunSuiteOptions {
+interface RunSuiteOptions {
   /** Epoch ms: the one clock of all tests. */
   readonly now: number;
   /** Ms since any moment; measures. */

@@ -10,7 +10,7 @@ import { toResult } from './test-answers';
 const CONTINUOUS = 'continuous';
 
 /** Dependencies of running tests. */
-export interface TestClock {
+interface TestClock {
   /** Epoch ms. */
   readonly now: () => number;
 }

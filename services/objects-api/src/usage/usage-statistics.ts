@@ -4,7 +4,7 @@ import { type MonthlyUsage } from '@decision/persistence';
 const DAY_MS = 86_400_000;
 
 /** A month of the calendar, UTC, as it is counted. */
-export interface UsagePeriod {
+interface UsagePeriod {
   /** The first day: `2026-01-01`. */
   readonly month: string;
   /** Epoch ms of its first moment, and of the first one after it. */

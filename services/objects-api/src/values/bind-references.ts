@@ -34,7 +34,7 @@ export const referredTo = (contents: readonly unknown[]): { readonly ids: string
   };
 };
 
-export interface BoundValues {
+interface BoundValues {
   readonly bound: readonly SavedValue[];
   readonly problems: readonly { readonly name: string; readonly message: string }[];
 }

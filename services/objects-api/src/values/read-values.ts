@@ -13,7 +13,7 @@ import { isGivenReference } from './bind-references';
 import { UNNAMEABLE } from './name-characters';
 
 /** One fault of what is to be written. */
-export interface ValueProblem {
+interface ValueProblem {
   /** Name of the value. */
   readonly name: string;
   readonly message: string;
@@ -26,7 +26,7 @@ export interface ValueContent {
 }
 
 /** A request writes no more values than these; larger sets are written in several. */
-export const MAX_WRITTEN_VALUES = 100_000;
+const MAX_WRITTEN_VALUES = 100_000;
 const MAX_PROBLEMS = 100;
 /** Objects within one another, and so parts of a name. */
 const MAX_NAME_PARTS = 32;

@@ -34,7 +34,7 @@ import { inUse, managed, nameTaken, referredToByHidden, valueNotFound } from './
 /** Dependencies of the calls on values. */
 export type ValueContext = AnnouncingContext;
 
-export interface ListedValues {
+interface ListedValues {
   readonly data: ListedValue[];
   readonly next_cursor: string | null;
 }

@@ -51,19 +51,19 @@ export const AuditEntry = Type.Object(
 );
 export type AuditEntry = Static<typeof AuditEntry>;
 
-export const AuditPage = Type.Object(
+const AuditPage = Type.Object(
   {
     data: Type.Array(AuditEntry, { description: 'The entries of this page.' }),
     next_cursor: described(nextCursor, 'Give it as `cursor` to read the next page; null on the last page.'),
   },
   { $id: 'AuditPage', description: 'One page of changes, newest first.' },
 );
-export type AuditPage = Static<typeof AuditPage>;
+type AuditPage = Static<typeof AuditPage>;
 
 const word = (description: string, example: string) =>
   Type.Optional(Type.String({ minLength: 1, maxLength: 200, description, examples: [example] }));
 
-export const ListAuditQuery = Type.Object(
+const ListAuditQuery = Type.Object(
   {
     kind: word('Kind of thing: `rule`, `value`, `object`, `api_key`, `release`, `user` ...', 'rule'),
     action: word('What was done.', 'publish'),
@@ -75,7 +75,7 @@ export const ListAuditQuery = Type.Object(
   },
   { $id: 'ListAuditQuery', additionalProperties: false, description: 'Which changes, and which page of them.' },
 );
-export type ListAuditQuery = Static<typeof ListAuditQuery>;
+type ListAuditQuery = Static<typeof ListAuditQuery>;
 
 export const listAudit = {
   service: 'objects-api',

@@ -18,7 +18,7 @@ export const Role = Type.Object(
 );
 export type Role = Static<typeof Role>;
 
-export const RoleList = Type.Array(Role, { $id: 'RoleList', description: 'Roles, by name.' });
+const RoleList = Type.Array(Role, { $id: 'RoleList', description: 'Roles, by name.' });
 
 export const SaveRoleRequest = Type.Object(
   {

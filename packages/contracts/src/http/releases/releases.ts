@@ -88,7 +88,7 @@ export const SaveEnvironmentRequest = Type.Object(
 export type SaveEnvironmentRequest = Static<typeof SaveEnvironmentRequest>;
 
 /** `docs/specs/releases.md` says what each means. */
-export const releaseStates = ['pending', 'live', 'superseded', 'rolled_back', 'withdrawn', 'cancelled'] as const;
+const releaseStates = ['pending', 'live', 'superseded', 'rolled_back', 'withdrawn', 'cancelled'] as const;
 
 const releaseState = Type.Unsafe<(typeof releaseStates)[number]>({ type: 'string', enum: [...releaseStates] });
 

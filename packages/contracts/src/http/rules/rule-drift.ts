@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 
-export const driftKinds = ['object_missing', 'field_missing', 'type_changed', 'value_archived'] as const;
-export type DriftKind = (typeof driftKinds)[number];
+const driftKinds = ['object_missing', 'field_missing', 'type_changed', 'value_archived'] as const;
+type DriftKind = (typeof driftKinds)[number];
 
 /** One way in which a rule and the objects behind it have come apart. */
 export const RuleDrift = Type.Object(

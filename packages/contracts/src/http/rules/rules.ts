@@ -117,14 +117,14 @@ export const ListRulesQuery = Type.Object(
 );
 export type ListRulesQuery = Static<typeof ListRulesQuery>;
 
-export const RulePage = Type.Object(
+const RulePage = Type.Object(
   {
     data: Type.Array(ListedRule, { description: 'The entries of this page.' }),
     next_cursor: described(nullableText, 'Give it as `cursor` to read the next page; null on the last page.'),
   },
   { $id: 'RulePage', description: 'One page of rules; `next_cursor` is null on the last.' },
 );
-export type RulePage = Static<typeof RulePage>;
+type RulePage = Static<typeof RulePage>;
 
 /** A bare array where neither `limit` nor `cursor` is given, else a page. */
 export const ListRulesAnswer = Type.Union([Type.Array(ListedRule), RulePage], {

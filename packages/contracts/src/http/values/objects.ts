@@ -9,7 +9,7 @@ const fieldPath = Type.String({ minLength: 1, maxLength: 512 });
 export const OBJECT_CONTENT_MAX_LENGTH = 20 * 1024 * 1024;
 export const OBJECT_NAME_MAX_LENGTH = 200;
 
-export const objectContentTypes = ['json_schema', 'json_object'] as const;
+const objectContentTypes = ['json_schema', 'json_object'] as const;
 
 /** A field that was read from an object's content. Its keys are those that clients know, of both cases. */
 export const ParsedField = Type.Object(
@@ -72,7 +72,7 @@ export const ListObjectsQuery = Type.Object(
   { $id: 'ListObjectsQuery', additionalProperties: false, description: 'Which page of the objects.' },
 );
 
-export const ObjectPage = Type.Object(
+const ObjectPage = Type.Object(
   {
     data: Type.Array(WorkspaceObject, { description: 'The entries of this page.' }),
     next_cursor: described(nullableText, 'Give it as `cursor` to read the next page; null on the last page.'),
@@ -144,7 +144,7 @@ const counts = {
   unchanged: Type.Integer({ description: 'Active values with the same content and name.' }),
 };
 
-export const SyncedObjectValues = Type.Object(
+const SyncedObjectValues = Type.Object(
   {
     synced: Type.Integer({ description: 'Values that the object now has: created, revived, updated and unchanged.' }),
     archived: Type.Integer({ description: 'Values that the object no longer generates and that were archived.' }),
@@ -153,7 +153,7 @@ export const SyncedObjectValues = Type.Object(
   { $id: 'SyncedObjectValues', description: 'What became of the values of an object.' },
 );
 
-export const PlannedObjectValues = Type.Object(
+const PlannedObjectValues = Type.Object(
   {
     synced: Type.Integer({ description: 'The same as `would_sync`, under the name that the answer of the save has.' }),
     archived: Type.Integer({ description: 'How many `would_archive` lists.' }),

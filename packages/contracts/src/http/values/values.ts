@@ -6,7 +6,7 @@ const jsonObject = Type.Record(Type.String(), Type.Unknown());
 const userGroups = Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { maxItems: 100 });
 
 /** Types of values. There is none for objects, which are written as several values with dotted names. */
-export const valueTypes = ['string', 'number', 'boolean', 'list', 'function'] as const;
+const valueTypes = ['string', 'number', 'boolean', 'list', 'function'] as const;
 export type ValueType = (typeof valueTypes)[number];
 
 /** Names have dots between their parts, like `limits.credit`. */
@@ -114,7 +114,7 @@ export const ListValuesQuery = Type.Object(
 );
 export type ListValuesQuery = Static<typeof ListValuesQuery>;
 
-export const ValuePage = Type.Object(
+const ValuePage = Type.Object(
   {
     data: Type.Array(ListedValue, { description: 'The entries of this page.' }),
     next_cursor: described(nullableText, 'Give it as `cursor` to read the next page; null on the last page.'),
@@ -147,7 +147,7 @@ export const WriteValuesRequest = Type.Object(
 );
 export type WriteValuesRequest = Static<typeof WriteValuesRequest>;
 
-export const WrittenValuesSummary = Type.Object(
+const WrittenValuesSummary = Type.Object(
   {
     created: Type.Integer({ description: 'Values that are new.' }),
     updated: Type.Integer({ description: 'Values that were known.' }),

@@ -144,7 +144,7 @@ const COLLECTIONS = /* sql */ `
 const COLLECTION_GROUPS = /* sql */ `select collection_groups from contexts where id = cast(:id as uuid)`;
 
 /** By collection, the groups of the key that named it in a context; null, or absent: that key was not restricted (V8). */
-export type CollectionGroups = Readonly<Record<string, readonly string[] | null>>;
+type CollectionGroups = Readonly<Record<string, readonly string[] | null>>;
 
 export const findCollectionGroups = async (transaction: Transaction, contextId: string): Promise<CollectionGroups> => {
   const [row] = await query<{ collection_groups: CollectionGroups }>(transaction, COLLECTION_GROUPS, { id: contextId });

@@ -42,7 +42,7 @@ export const findCreatedLike = async (
   return rows.map(toContextRecord);
 };
 
-export type InsertContextOutcome =
+type InsertContextOutcome =
   | { readonly status: 'inserted'; readonly context: ContextRecord }
   /** Another context, perhaps a hidden one, has the slug. */
   | { readonly status: 'slug_taken' };
@@ -96,7 +96,7 @@ export const insertContext = async (transaction: Transaction, context: NewContex
 };
 
 /** Names a context: by id, or by slug. */
-export type ContextName = { readonly id: string } | { readonly slug: string };
+type ContextName = { readonly id: string } | { readonly slug: string };
 
 const FIND = /* sql */ `
   select ${contextColumns} from contexts
@@ -176,7 +176,7 @@ export interface ListedContext extends ContextRecord {
   readonly relationships: number;
 }
 
-export interface ContextList {
+interface ContextList {
   readonly contexts: readonly ListedContext[];
   /** Null on the last page, and where no page was asked for. */
   readonly nextCursor: string | null;

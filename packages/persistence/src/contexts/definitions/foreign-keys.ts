@@ -9,17 +9,17 @@ export interface ForeignKeyName {
 }
 
 /** `building`: links of instances that were there before are being made; `dropping`: no relationship needs them any more. */
-export type ForeignKeyState = 'building' | 'ready' | 'dropping';
+type ForeignKeyState = 'building' | 'ready' | 'dropping';
 
 /** How far the links of a foreign key are made. */
-export interface ForeignKeyProgress {
+interface ForeignKeyProgress {
   readonly state: ForeignKeyState;
   /** The last instance whose links were made; empty where none were. */
   readonly after: string;
 }
 
 /** A foreign key of some workspace. */
-export interface WorkspaceForeignKey extends ForeignKeyName {
+interface WorkspaceForeignKey extends ForeignKeyName {
   readonly workspaceId: string;
 }
 
@@ -83,7 +83,7 @@ const HOLDERS = /* sql */ `
   for no key update of i`;
 
 /** Value of a foreign key in an instance; null: none. */
-export interface ForeignKeyHolder {
+interface ForeignKeyHolder {
   readonly instanceId: string;
   readonly value: unknown;
 }

@@ -12,7 +12,7 @@ import {
 
 export type NewRelationship = Omit<RelationshipRecord, 'createdAt'>;
 
-export type InsertRelationshipOutcome =
+type InsertRelationshipOutcome =
   | { readonly status: 'inserted'; readonly relationship: RelationshipRecord }
   /** The context has another relationship of the name. */
   | { readonly status: 'name_taken' };

@@ -1,7 +1,7 @@
 import { query, type Transaction } from '../../connection/query';
 
 /** One run of a synchronisation, which may come in several chunks. */
-export interface SyncRun {
+interface SyncRun {
   /** Name of the collection: its members' names begin with it and a dot. */
   readonly collection: string;
   /** As the client calls the run. */

@@ -5,7 +5,7 @@ import { type Transaction } from '../../connection/query';
 type Named = readonly { readonly name: string }[];
 
 /** Changes of one request of a synchronisation. */
-export interface SyncChange {
+interface SyncChange {
   readonly collection: string;
   /** Null for a request that is the whole collection. */
   readonly syncId: string | null;

@@ -1,4 +1,4 @@
-export interface AnswerOptions {
+interface AnswerOptions {
   /** Status; that of the operation's success where absent. */
   readonly status?: number;
   /** Headers beside those that every answer has; names in lower case. */

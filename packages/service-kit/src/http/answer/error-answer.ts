@@ -1,7 +1,7 @@
 import { type ErrorCode, type ErrorDetails, ServiceError } from '@decision/contracts';
 
 /** How an error is answered. */
-export interface ErrorAnswer {
+interface ErrorAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   /** The one error body, as JSON text. */

@@ -1,7 +1,7 @@
 import { type IncomingMessage, type ServerResponse } from 'node:http';
 import { declaredBytes, hasBody } from '../body/read-body';
 
-export type AnswerHeaders = Readonly<Record<string, string>>;
+type AnswerHeaders = Readonly<Record<string, string>>;
 
 /** The rest of an unread body up to this size is read and thrown away, so that the connection can be used again. */
 const MAX_DISCARD_BYTES = 1024 * 1024;
@@ -9,10 +9,6 @@ const MAX_DISCARD_BYTES = 1024 * 1024;
 const LINGER_MS = 2_000;
 /** How long a client may take no byte of an answer that waits for it. */
 const STALLED_MS = 60_000;
-
-/** Sends a value as JSON. The value is serialised before anything is sent: what cannot be serialised throws. */
-export const sendJson = (response: ServerResponse, status: number, body: unknown, headers: AnswerHeaders = {}): void =>
-  sendBytes(response, status, body === undefined ? '' : JSON.stringify(body), headers);
 
 /** Sends text or bytes as they are, as JSON unless the headers say otherwise. Does nothing where an answer was begun already. */
 export const sendBytes = (

@@ -7,7 +7,7 @@ import { contentCodingOf, type ContentCoding } from './content-coding';
 import { bodyTooLarge, declaredBytes } from './read-body';
 import { PieceReader } from './piece-reader';
 
-export interface BodyPiecesOptions {
+interface BodyPiecesOptions {
   /** Largest body in bytes, before and after decompression. */
   readonly limitBytes: number;
   /** Epoch ms by which the whole body must be there. */

@@ -1,7 +1,7 @@
 import { MAX_PROBLEMS, type SchemaProblem, ServiceError } from '@decision/contracts';
 
 /** Part of a request that has a problem. */
-export type RequestPart = 'body' | 'query';
+type RequestPart = 'body' | 'query';
 
 /** The error for what does not follow its schema: the sentence names the first problem, `problems` lists all that were looked for. */
 export const invalidRequest = (part: RequestPart, problems: readonly SchemaProblem[]): ServiceError => {

@@ -2,7 +2,7 @@ const REPLACEMENT = '\uFFFD';
 const REPLACEMENT_BYTES = Buffer.from(REPLACEMENT);
 
 /** First fault of bytes that are known not to be UTF-8. */
-export interface Utf8Fault {
+interface Utf8Fault {
   /** The text with the bad bytes replaced; correct up to `position`. */
   readonly text: string;
   /** Characters from 0. */

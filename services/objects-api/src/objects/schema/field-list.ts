@@ -9,7 +9,7 @@ import {
 } from './parsed-content';
 
 /** Facts about a field from one place of the content. */
-export interface FieldFacts {
+interface FieldFacts {
   readonly type: ParsedFieldType | undefined;
   readonly members?: Members | undefined;
   readonly description?: string | undefined;
@@ -19,7 +19,7 @@ export interface FieldFacts {
 }
 
 /** A field that may be found several times, in alternatives: what is found first counts, and its members come together. */
-export class FieldEntry {
+class FieldEntry {
   private facts: Omit<FieldFacts, 'members'> | undefined;
   private members: Map<string, EnumMember> | undefined;
 

@@ -1,5 +1,5 @@
 /** Kinds of an object's content. */
-export type ContentType = 'json_schema' | 'json_object';
+type ContentType = 'json_schema' | 'json_object';
 
 /** Types that a field of an object can give a field of a rule. */
 export type ParsedFieldType = 'string' | 'number' | 'boolean' | 'date' | 'list' | 'object';
@@ -41,7 +41,7 @@ export interface ContentProblem {
   readonly message: string;
 }
 
-export interface ParsedContent {
+interface ParsedContent {
   readonly contentType: ContentType;
   /** In the order of the content. */
   readonly fields: readonly ContentField[];
