@@ -201,7 +201,11 @@ it('C107: a sweep leaves what others hold, and two at once share the work', asyn
   expect(await count('context_instances')).toBe(30);
 });
 
-describe('however many rows there are, and whatever is known of them', () => {
+describe.each([
+  ['nothing', ['fill']],
+  ['the rows that there are', ['fill', 'analyze']],
+  ['rows that were deleted', ['fill', 'empty', 'analyze', 'fill']],
+] as const)('however many rows there are, where the planner knows of %s', (_known, before) => {
   const MANY = 20_000;
   /** A part of the history, which the planner takes for more than there is: it knows nothing of tables that were just filled. */
   const LARGE = { rows: 2_000, history: 5_000, bytes: 33_554_432 };
@@ -215,14 +219,21 @@ describe('however many rows there are, and whatever is known of them', () => {
   const setBound = async (state: 'enable' | 'disable') => {
     for (const table of DATA) await asOwner(workspace.url, `alter table ${table} ${state} trigger bound_deletes`);
   };
+  const steps = {
+    fill: async () => {
+      const values = [workspace.access.workspaceId, id];
+      await asOwner(workspace.url, `insert into context_instances (workspace_id, context_id, instance_id, facts, version, expires_at) select $1, $2, 'm' || n, '{}', 1, '2020-01-01' from generate_series(1, ${MANY}) as n`, values); // prettier-ignore
+      await asOwner(workspace.url, `insert into context_history (workspace_id, context_id, instance_id, fact, at, value) select $1, $2, 'm' || n, 'k', now(), '1' from generate_series(1, ${MANY}) as n, generate_series(1, 4)`, values); // prettier-ignore
+    },
+    empty: () => asOwner(workspace.url, 'delete from context_instances where context_id = $1', [id]),
+    analyze: () => asOwner(workspace.url, 'analyze context_instances, context_history'),
+  };
   beforeEach(async () => {
     await setBound('disable');
-    const values = [workspace.access.workspaceId, id];
-    await asOwner(workspace.url, `insert into context_instances (workspace_id, context_id, instance_id, facts, version, expires_at) select $1, $2, 'm' || n, '{}', 1, '2020-01-01' from generate_series(1, ${MANY}) as n`, values); // prettier-ignore
-    await asOwner(workspace.url, `insert into context_history (workspace_id, context_id, instance_id, fact, at, value) select $1, $2, 'm' || n, 'k', now(), '1' from generate_series(1, ${MANY}) as n, generate_series(1, 4)`, values); // prettier-ignore
-  });
+    for (const step of before) await steps[step]();
+  }, 120_000);
   afterEach(async () => {
-    await asOwner(workspace.url, 'delete from context_instances where context_id = $1', [id]);
+    await steps.empty();
     await setBound('enable');
   });
 

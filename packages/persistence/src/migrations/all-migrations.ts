@@ -20,6 +20,7 @@ import { contextRemovals } from './0019-context-removals';
 import { auditOfTwo } from './0020-audit-of-two';
 import { untoldReaders } from './0021-untold-readers';
 import { stepsByIndex } from './0022-steps-by-index';
+import { sweepsFromInstances } from './0023-sweeps-from-instances';
 import { type Migration } from './migration';
 
 /** Every migration, in order. */
@@ -46,6 +47,7 @@ export const allMigrations: readonly Migration[] = [
   auditOfTwo,
   untoldReaders,
   stepsByIndex,
+  sweepsFromInstances,
 ];
 
 /** Table of the applied migrations. */
