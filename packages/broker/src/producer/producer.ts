@@ -55,7 +55,7 @@ export interface Producer {
   state(): ProducerState;
   /** Why the producer is not connected, as a clause; undefined when it is. */
   reason(): string | undefined;
-  /** What waits for the broker or for its acknowledgement. */
+  /** Messages and bytes that wait for the broker or for its acknowledgement. */
   queued(): { readonly messages: number; readonly bytes: number };
   /** Whether it takes messages: connected, or not away for longer than `unavailableAfterMs`. */
   isAvailable(): boolean;

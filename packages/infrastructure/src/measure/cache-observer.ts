@@ -52,7 +52,7 @@ const createFaultObserver = (metrics: Metrics): ((event: CacheEvent) => void) =>
   });
   const dropped = metrics.counter({
     name: 'decision_cache_dropped_erasures_total',
-    help: 'Deletes that the shared cache was owed and that were given up.',
+    help: 'Deletes that were still to be sent to the shared cache and were given up.',
   });
   const circuit = metrics.gauge({
     name: 'decision_cache_circuit_open',
