@@ -48,6 +48,18 @@ export default tseslint.config(
     },
   },
   {
+    files: ['**/src/**/*.ts'],
+    // The matrix defines tests, for the test files of several services.
+    ignores: ['**/*.test.ts', '**/local-stack/src/**/visibility-matrix.ts'],
+    rules: {
+      // The types of the test runner are there in every file, the test runner is not.
+      'no-restricted-globals': [
+        'error',
+        ...['describe', 'it', 'test', 'expect', 'jest', 'beforeAll', 'beforeEach', 'afterAll', 'afterEach'],
+      ],
+    },
+  },
+  {
     files: ['**/*.test.ts', '**/test/**/*.ts'],
     rules: {
       '@typescript-eslint/no-unsafe-assignment': 'off',

@@ -54,7 +54,7 @@ describe.each([
 ] as const)('C149, C150, I1, I2, I3: the answer to %s is lost', (what, place) => {
   const prefix = what.replaceAll(' ', '-');
 
-  it('of a submission', async () => {
+  it('are recovered for a submission', async () => {
     const recorder = recorderOf(`${prefix}-one`, 1);
     const [instanceId] = recorder.context.instanceIds;
     const lost = proxy.loseAnswer(place);
@@ -64,7 +64,7 @@ describe.each([
     await expectAppliedOnce(recorder, instanceId);
   });
 
-  it('of a batch', async () => {
+  it('are recovered for a batch', async () => {
     const recorder = recorderOf(`${prefix}-many`, 3);
     const { instanceIds } = recorder.context;
     const records = instanceIds.map((instanceId) => ({ instanceId, writes: FACTS }));

@@ -61,7 +61,8 @@ const putLoadOn = (url: string): Load => {
         const { status, text } = await solve(url, weight);
         if (status !== 200 || !text.includes(`"price":${price},`)) faults.push(`${weight} kg: ${status} ${text}`);
       } catch (error) {
-        faults.push(String(error instanceof Error ? (error.cause ?? error) : error));
+        // An error of fetch is one of another realm here, so that only its shape tells.
+        faults.push(String((error as { readonly cause?: unknown }).cause ?? error));
       }
       answered += 1;
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));

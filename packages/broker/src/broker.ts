@@ -1,4 +1,5 @@
 import type { ConsumerGroupKey } from '@decision/contracts';
+import { changeLibrary } from './connection/kafkajs-internals';
 import { createProducer } from './producer/batching-producer';
 import type { Producer, ProducerOptions } from './producer/producer';
 import { createRequester as makeRequester, type Requester, type RequesterOptions } from './requester/requester';
@@ -12,8 +13,7 @@ import {
   type EnsureTopicsOptions,
   type PartitionPlan,
 } from './topics/topic-admin';
-import type { TopicExpectation, TopicProblem } from './topics/topic-check';
-import { type TopicWatch, watchTopics } from './topics/topic-watch';
+import { type TopicExpectation, type TopicProblem, type TopicWatch, watchTopics } from './topics/topic-check';
 
 /** The message broker as this process uses it. */
 export interface Broker {
@@ -38,8 +38,12 @@ export interface Broker {
   close(): Promise<void>;
 }
 
-/** Makes a broker; nothing is connected until one of its parts is started. */
+/**
+ * Makes a broker; nothing is connected until one of its parts is started. Throws `ServiceError` internal_error where another version of the client
+ * library is installed than the one that this package relies on.
+ */
 export const createBroker = (settings: BrokerSettings, log: BrokerLog): Broker => {
+  changeLibrary();
   const parts: { stop(): Promise<void> }[] = [];
   const broker: Broker = {
     settings,

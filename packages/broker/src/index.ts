@@ -1,10 +1,12 @@
 export { type Broker, createBroker, createRequester, createResponder } from './broker';
-export type { BackOff } from './connection/back-off';
-export type { ConsumerEvent } from './consumer/group-consumer-options';
-export { hashOfKey } from './producer/keyed-partition';
-export { largestMessageBytes, type OutgoingMessage } from './producer/outgoing-message';
-export type { Producer, ProducerEvent, ProducerOptions, ProducerState } from './producer/producer';
-export type { Settled } from './producer/send-queue';
+export { hashOfKey } from './producer/message-partition';
+export {
+  largestMessageBytes,
+  type OutgoingMessage,
+  type Producer,
+  type ProducerEvent,
+  type ProducerOptions,
+} from './producer/producer';
 export type {
   RequestEnvelope,
   Requester,
@@ -13,9 +15,5 @@ export type {
   RequesterStatus,
 } from './requester/requester';
 export type { Responder, ResponderEvent, ResponderOptions, ResponderStatus } from './responder/responder';
-export type { BrokerLog, BrokerSettings, SaslSettings, TlsSettings, TokenSource } from './settings';
-export { brokerPlace } from './broker-place';
-export type { EnsuredTopics, EnsureTopicsOptions, PartitionPlan } from './topics/topic-admin';
-export type { TopicExpectation, TopicProblem } from './topics/topic-check';
-export type { TopicWatch } from './topics/topic-watch';
+export { type BrokerLog, type BrokerSettings, instanceIdOf } from './settings';
 export { brokerSecurity } from './security/broker-security';

@@ -1,3 +1,9 @@
+import { hostname } from 'node:os';
+import type { BackOffBounds } from '@decision/waiting';
+
+/** Between attempts to connect or join, so that a broker that comes back is found within two seconds. */
+export const DEFAULT_RETRY: BackOffBounds = { initialMs: 100, maxMs: 2_000 };
+
 /** How a client proves and checks identity on a TLS connection. An empty object means TLS with the system's authorities. */
 export interface TlsSettings {
   /** Authorities that may have signed the broker's certificate, PEM. Default: those of the system. */
@@ -34,10 +40,10 @@ export interface BrokerSettings {
   /** Name of this process in the broker's logs and quotas. */
   readonly clientId: string;
   /**
-   * The place that this process holds, where no two live processes can hold the same, for instance the address that it listens on. A process that
-   * starts in the place of one that died removes that one from its groups, so that the groups do not wait for it.
+   * What stays the same when this process is started again, and no two live processes share, for instance the address that it listens on: Kafka's
+   * static members have such an id. A process removes from its groups whoever had its id before, so that the groups do not wait for the dead.
    */
-  readonly place?: string;
+  readonly instanceId?: string;
   /** Put in front of every topic and consumer group; may be empty. */
   readonly topicPrefix: string;
   /** Absent: no TLS. */
@@ -55,5 +61,17 @@ export interface BrokerLog {
 }
 
 /** The name by which the broker knows this process. */
-export const clientName = ({ clientId, place }: Pick<BrokerSettings, 'clientId' | 'place'>): string =>
-  place === undefined ? clientId : `${clientId}@${place}`;
+export const clientName = ({ clientId, instanceId }: Pick<BrokerSettings, 'clientId' | 'instanceId'>): string =>
+  instanceId === undefined ? clientId : `${clientId}@${instanceId}`;
+
+/**
+ * The {@link BrokerSettings.instanceId} of a process that listens on an address of its own. None where any free port is taken (0), because the next
+ * process would not take the same. For processes that listen before they join a group.
+ */
+export const instanceIdOf = ({
+  host,
+  port,
+}: {
+  readonly host: string;
+  readonly port: number;
+}): Pick<BrokerSettings, 'instanceId'> => (port === 0 ? {} : { instanceId: `${hostname()}/${host}:${port}` });

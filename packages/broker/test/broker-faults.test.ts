@@ -26,11 +26,7 @@ describe('a broker with faults', () => {
 
   beforeEach(() => own.control.start());
   afterEach(() => own.control.resume());
-  withBroker(
-    'faults',
-    (opened) => (broker = opened),
-    () => own.address,
-  );
+  withBroker('faults', (opened) => (broker = opened), { address: () => own.address });
 
   const ask = (requester: TestRequester, text: string, deadlineInMs?: number): Promise<Buffer> =>
     requester.request(envelope(deadlineInMs), Buffer.from(text));
@@ -44,7 +40,7 @@ describe('a broker with faults', () => {
       ),
     );
 
-  it('that was never up is refused at once, with the reason, and found when it comes up', async () => {
+  it('refuses at once, with the reason, while it has never been up, and is found when it comes up', async () => {
     await own.control.kill();
     const requester = await startRequester(broker, {}, false);
     const responder = await startResponder(broker, {}, false);
@@ -57,7 +53,7 @@ describe('a broker with faults', () => {
     expect(responder.status().lastHeartbeatAt).toBeGreaterThan(0);
   });
 
-  it('that dies fails what is in flight without waiting for deadlines, and recovers by itself', async () => {
+  it('fails requests in flight without waiting for deadlines when it dies, and recovers by itself', async () => {
     const requester = await startRequester(broker);
     let release: () => void = () => undefined;
     const held = new Promise<void>((resolve) => (release = resolve));
@@ -75,7 +71,7 @@ describe('a broker with faults', () => {
     await askUntilAnswered(requester);
   });
 
-  it('that dies and comes back twice is served by the same requester and responder', async () => {
+  it('serves the same requester and responder after it died and came back twice', async () => {
     const requester = await startRequester(broker);
     const responder = await startResponder(broker);
     for (let round = 0; round < 2; round += 1) {
@@ -87,7 +83,7 @@ describe('a broker with faults', () => {
     await waitUntil('the responder has all', () => responder.status().ready && responder.status().partitions === 16);
   });
 
-  it('that freezes is answered for at the deadline, and goes on when it thaws', async () => {
+  it('is answered for at the deadline while it is frozen, and goes on when it thaws', async () => {
     const requester = await startRequester(broker);
     await startResponder(broker);
     await ask(requester, 'before');
@@ -99,7 +95,7 @@ describe('a broker with faults', () => {
     expect(requester.status().pending).toBe(0);
   });
 
-  it('whose topic is deleted ends the consumers; they are back when the topic is', async () => {
+  it('ends the consumers of a topic that is deleted; they are back when the topic is', async () => {
     const requester = await startRequester(broker);
     const responder = await startResponder(broker);
     const admin = plainClient(broker).admin();
@@ -119,7 +115,7 @@ describe('a broker with faults', () => {
   });
 
   describe('and a producer', () => {
-    it('that freezes for longer than a send may take loses nothing: what was not acknowledged is sent again', async () => {
+    it('loses nothing when it freezes for longer than a send may take: what was not acknowledged is sent again', async () => {
       const events: ProducerEvent[] = [];
       const producer = broker.createProducer({ sendDeadlineMs: 3_000, onEvent: (event) => events.push(event) });
       await producer.connect();
@@ -142,7 +138,7 @@ describe('a broker with faults', () => {
       expect([...new Set(stored)].sort((a, b) => a - b)).toEqual(Array.from({ length: 61 }, (_, index) => index));
     });
 
-    it('that dies at any moment holds every message it acknowledged, and every send ends', async () => {
+    it('holds every message that it acknowledged whenever it dies, and every send ends', async () => {
       const producer = broker.createProducer();
       await producer.connect();
       const acknowledged: string[] = [];

@@ -1,26 +1,15 @@
 import { topicName, type TopicKey } from '@decision/contracts';
 import type { Broker } from '../src';
-import {
-  createTestTopics,
-  envelope,
-  silentLog,
-  startRequester,
-  startResponder,
-  testBroker,
-  waitUntil,
-} from './harness';
+import { envelope, silentLog, startRequester, startResponder, waitUntil, withBroker } from './harness';
 import { plainClient } from './stored-messages';
 
 jest.setTimeout(180_000);
 
 let broker: Broker;
 const warnings: string[] = [];
-beforeEach(() => {
-  warnings.length = 0;
-  const warn = (_fields: object, message: string): void => void warnings.push(message);
-  broker = testBroker('compression', undefined, { ...silentLog, warn });
-});
-afterEach(() => broker.close());
+beforeEach(() => warnings.splice(0));
+const warn = (_fields: object, message: string): void => void warnings.push(message);
+withBroker('compression', (opened) => (broker = opened), { log: { ...silentLog, warn } });
 
 const nameOf = (topic: TopicKey): string => topicName(broker.settings.topicPrefix, topic);
 
@@ -37,9 +26,8 @@ const setCompression = async (value: string): Promise<void> => {
 };
 
 it.each(['zstd', 'lz4', 'gzip', 'uncompressed'])(
-  'answers come through topics whose broker makes every batch %s, and a warning names setting and way out',
+  'carries answers through topics whose broker makes every batch %s, and warns with the setting and the way out',
   async (compression) => {
-    await createTestTopics(broker);
     expect(await broker.checkTopics([{ topic: 'solution' }])).toEqual([]);
     await setCompression(compression);
     const watch = broker.watchTopics([{ topic: 'solution' }]);

@@ -2,25 +2,23 @@ import { createServer, type Socket } from 'node:net';
 import { type Broker, createBroker } from '../src';
 import {
   anotherClient,
-  createTestTopics,
   errorCodeOf,
   silentLog,
   startRequester,
   startResponder,
   testBroker,
   waitUntil,
+  withBroker,
 } from './harness';
 
 jest.setTimeout(240_000);
 
 describe('counting the members of a group', () => {
   let broker: Broker;
-  afterEach(() => broker.close());
+  withBroker('members', (opened) => (broker = opened));
 
   it('finds none in a group that nobody ever joined, each that has joined, and none that has left', async () => {
-    broker = testBroker('members');
     expect(await broker.countMembers('workers')).toBe(0);
-    await createTestTopics(broker);
     const first = await startResponder(broker);
     expect(await broker.countMembers('workers')).toBe(1);
     const second = await startResponder(anotherClient(broker));
@@ -35,8 +33,6 @@ describe('counting the members of a group', () => {
   });
 
   it('counts the group of its own prefix alone', async () => {
-    broker = testBroker('members');
-    await createTestTopics(broker);
     await startResponder(broker);
     const other = testBroker('others');
     broker.adopt({ stop: () => other.close() });
@@ -53,13 +49,14 @@ describe('counting the members of a group', () => {
     const address = mute.address();
     if (address === null || typeof address === 'string') throw new Error('The server has no port.');
     const settings = { brokers: [`127.0.0.1:${address.port}`], clientId: 'members', topicPrefix: 'members.' };
-    broker = createBroker(settings, silentLog);
+    const away = createBroker(settings, silentLog);
+    broker.adopt({ stop: () => away.close() });
     try {
-      expect(await errorCodeOf(broker.countMembers('workers'))).toBe('broker_unavailable');
+      expect(await errorCodeOf(away.countMembers('workers'))).toBe('broker_unavailable');
     } finally {
       for (const socket of sockets) socket.destroy();
       await new Promise((resolve) => mute.close(resolve));
     }
-    expect(await errorCodeOf(broker.countMembers('workers'))).toBe('broker_unavailable');
+    expect(await errorCodeOf(away.countMembers('workers'))).toBe('broker_unavailable');
   });
 });

@@ -30,16 +30,27 @@ export const silentLog: BrokerLog = {
 export const testBroker = (label: string, address = testStack().mqBrokers, log = silentLog): Broker =>
   createBroker({ brokers: [address], clientId: label, topicPrefix: `${label}-${randomUUID().slice(0, 8)}.` }, log);
 
+interface TestBrokerOptions {
+  /** Asked before each test. Default: the shared test servers. */
+  readonly address?: () => string;
+  readonly log?: BrokerLog;
+  /** Topics that are created. Default: those of requests and answers. */
+  readonly topics?: readonly TopicKey[];
+}
+
 /**
  * Gives each test of this block a broker of {@link testBroker} with the topics of requests and answers, and closes it after the test.
- * `address` is asked before each test.
  */
-export const withBroker = (label: string, give: (broker: Broker) => void, address?: () => string): void => {
+export const withBroker = (
+  label: string,
+  give: (broker: Broker) => void,
+  { address, log, topics = ['solution', 'solutionResponse'] }: TestBrokerOptions = {},
+): void => {
   let broker: Broker | undefined;
   beforeEach(async () => {
-    broker = testBroker(label, address?.());
+    broker = testBroker(label, address?.(), log);
     give(broker);
-    await createTestTopics(broker);
+    if (topics.length > 0) await createTestTopics(broker, topics);
   });
   afterEach(() => broker?.close());
 };
@@ -112,6 +123,7 @@ export const startRequester = async (
     count: (type) => events.filter((event) => event.type === type).length,
     start: () => requester.start(),
     status: () => requester.status(),
+    queued: () => requester.queued(),
     request: (head, payload) => requester.request(head, payload),
     stop: (how) => requester.stop(how),
   };

@@ -4,8 +4,8 @@ import { createBroker, createResponder } from '../src';
 /**
  * A worker in a process of its own. It prints `loaded`, waits for a line on its standard input, and prints `ready` when it owns
  * partitions and `handling` when it has a request. Arguments: address, topic prefix, and when it dies. The test kills it `before`
- * it has answered, or `in its place`: it would be missed only after minutes. It kills itself `after` its answer of so many bytes
- * is stored, which is before it commits, or `of poison`. All but the first hold a place, in which another can follow them.
+ * it has answered, or `patiently`: it would be missed only after minutes. It kills itself `after` its answer of so many bytes
+ * is stored, which is before it commits, or `of poison`. All but the first have an instance id, by which another can succeed them.
  */
 const ANSWER_BYTES = 10_000;
 
@@ -13,9 +13,9 @@ const main = async ([address = '', topicPrefix = '', when = '']: readonly string
   const say = (word: string): void => void process.stdout.write(`${word}\n`);
   const ignore = (): void => undefined;
   const log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
-  const patient = when === 'in its place';
-  const place = when === 'before' ? {} : { place: 'rack-1' };
-  const broker = createBroker({ brokers: [address], clientId: 'mortal', topicPrefix, ...place }, log);
+  const patient = when === 'patiently';
+  const instance = when === 'before' ? {} : { instanceId: 'rack-1' };
+  const broker = createBroker({ brokers: [address], clientId: 'mortal', topicPrefix, ...instance }, log);
   const responder = createResponder(broker, {
     group: 'workers',
     workerId: 'mortal',

@@ -1,5 +1,5 @@
-import { Kafka, logLevel } from 'kafkajs';
 import { topicName } from '@decision/contracts';
+import { Kafka, logLevel } from 'kafkajs';
 import type { Broker, OutgoingMessage, Producer, ProducerEvent, ProducerOptions } from '../src';
 import { snappyCodec } from '../src/codec/snappy-codec';
 import {

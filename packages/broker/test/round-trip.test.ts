@@ -99,24 +99,24 @@ describe('requests and answers', () => {
       expect(errors).toEqual(['A request failed unexpectedly']);
     });
 
-    it.each([100_000, 5 * MIB, 20 * MIB])('of %i bytes that do not compress comes back whole', async (size) => {
+    it.each([100_000, 5 * MIB, 20 * MIB])('comes back whole with %i bytes that do not compress', async (size) => {
       const payload = randomBytes(size);
       expect((await answerTo(requester, payload)).equals(payload)).toBe(true);
     });
 
-    it('of the largest size is carried, and one byte more is refused', async () => {
+    it('is carried up to the largest size, and refused with one byte more', async () => {
       const limit = largestMessageBytes('solution') - 8 * 1024;
       expect((await answerTo(requester, randomBytes(limit))).length).toBe(limit);
       const error = await serviceErrorOf(requester.request(envelope(), Buffer.alloc(limit + 1)));
       expect(error).toMatchObject({ code: 'payload_too_large', details: { limit_bytes: limit } });
     });
 
-    it('whose result is larger than a message fails with result_too_large', async () => {
+    it('fails with result_too_large where its result is larger than a message', async () => {
       const answer = answerTo(requester, Buffer.from(`grow ${33 * MIB}`));
       expect(await errorCodeOf(answer)).toBe('result_too_large');
     });
 
-    it('whose error is larger than a message fails with its code, without the details', async () => {
+    it('fails with the code alone where its error is larger than a message', async () => {
       const answer = answerTo(requester, Buffer.from('huge details'));
       expect(await serviceErrorOf(answer)).toMatchObject({ code: 'evaluation_failed', details: {} });
     });
@@ -129,7 +129,7 @@ describe('requests and answers', () => {
       await waitUntil('the late answer is counted', () => countLate() === before + 1);
     });
 
-    it('that has expired is not even sent', async () => {
+    it('is not even sent once it has expired', async () => {
       expect(await errorCodeOf(ask('hello', -1))).toBe('deadline_exceeded');
     });
   });

@@ -128,7 +128,12 @@ describe('a broker that asks who is there', () => {
   it('is shown an AWS token made of the credentials that the platform gives, and may refuse it', async () => {
     endpoint.answer(
       200,
-      JSON.stringify({ AccessKeyId: 'AKIDEXAMPLE', SecretAccessKey: 'murmur-31d0', Token: 'temporary' }),
+      JSON.stringify({
+        AccessKeyId: 'AKIDEXAMPLE',
+        SecretAccessKey: 'murmur-31d0',
+        Token: 'temporary',
+        Expiration: '2099-01-01T00:00:00Z',
+      }),
     );
     const before = endpoint.asked.length;
     const token = awsIamTokens('eu-central-1', { kind: 'container', url: endpoint.url });

@@ -40,25 +40,123 @@ it('says when nobody answers', async () => {
   );
 });
 
-describe('credentials of a container', () => {
-  const directory = mkdtempSync(join(tmpdir(), 'tokens-'));
-  const authorizationFile = join(directory, 'authorization');
-  afterAll(() => rmSync(directory, { recursive: true }));
+describe('AWS IAM tokens', () => {
+  const SECRET = 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY';
+  const read = (token: string): URL => new URL(Buffer.from(token, 'base64url').toString());
 
-  it('are asked for with the authorization of the file as it is then', async () => {
-    writeFileSync(authorizationFile, 'first\n');
-    endpoint.answer(200, '{"AccessKeyId":"A","SecretAccessKey":"S","Expiration":"2020-01-01T00:00:00Z"}');
-    const token = awsIamTokens('eu-west-1', { kind: 'container', url: endpoint.url, authorizationFile });
-    await token();
-    writeFileSync(authorizationFile, 'second\n');
-    await token(); // the credentials had ended, so they are asked for again
-    expect(endpoint.asked.map(({ headers }) => headers.authorization)).toEqual(['first', 'second']);
+  it('sign a request to connect that lives for fifteen minutes and holds no secret', async () => {
+    const accessKey = { accessKeyId: 'AKIAIOSFODNN7EXAMPLE', secretAccessKey: SECRET, sessionToken: 'a+b/c=' };
+    const url = read(await awsIamTokens('eu-west-1', { kind: 'given', accessKey })());
+    expect(url.host).toBe('kafka.eu-west-1.amazonaws.com');
+    expect(Object.fromEntries(url.searchParams)).toMatchObject({
+      Action: 'kafka-cluster:Connect',
+      'X-Amz-Algorithm': 'AWS4-HMAC-SHA256',
+      'X-Amz-Credential': expect.stringMatching(
+        /^AKIAIOSFODNN7EXAMPLE\/\d{8}\/eu-west-1\/kafka-cluster\/aws4_request$/,
+      ) as unknown,
+      'X-Amz-Expires': '900',
+      'X-Amz-Security-Token': 'a+b/c=',
+      'X-Amz-Signature': expect.stringMatching(/^[0-9a-f]{64}$/) as unknown,
+      'X-Amz-SignedHeaders': 'host',
+    });
+    expect(url.href).not.toContain('wJalr');
   });
 
-  it('cannot be had without the file', async () => {
-    const source = { kind: 'container', url: endpoint.url, authorizationFile: join(directory, 'none') } as const;
-    await expect(awsIamTokens('eu-west-1', source)()).rejects.toThrow(
-      'the authorization token for the credentials endpoint cannot be read',
-    );
+  it('are kept', async () => {
+    const token = awsIamTokens('eu-west-1', { kind: 'given', accessKey: { accessKeyId: 'A', secretAccessKey: 'S' } });
+    const first = await token();
+    // A second token of the same second would be equal anyway.
+    await new Promise((resolve) => setTimeout(resolve, 1_100));
+    expect(await token()).toBe(first);
+  });
+
+  describe('with the credentials of a container', () => {
+    const directory = mkdtempSync(join(tmpdir(), 'tokens-'));
+    const authorizationFile = join(directory, 'authorization');
+    afterAll(() => rmSync(directory, { recursive: true }));
+    const answerCredentials = (expiration: string): void =>
+      endpoint.answer(
+        200,
+        JSON.stringify({ AccessKeyId: 'A', SecretAccessKey: SECRET, Token: 'temporary', Expiration: expiration }),
+      );
+
+    it('ask with the authorization of the file as it is then, as soon as the credentials have ended', async () => {
+      writeFileSync(authorizationFile, 'first\n');
+      answerCredentials('2020-01-01T00:00:00Z');
+      const token = awsIamTokens('eu-west-1', { kind: 'container', url: endpoint.url, authorizationFile });
+      await token();
+      writeFileSync(authorizationFile, 'second\n');
+      await token();
+      expect(endpoint.asked.map(({ headers }) => headers.authorization)).toEqual(['first', 'second']);
+    });
+
+    it('live for a whole number of seconds, whenever the credentials end', async () => {
+      answerCredentials(new Date(Date.now() + 100_500).toISOString());
+      const token = await awsIamTokens('eu-west-1', { kind: 'container', url: endpoint.url })();
+      expect(read(token).searchParams.get('X-Amz-Expires')).toMatch(/^\d+$/);
+    });
+
+    it('cannot be had without the file', async () => {
+      const source = { kind: 'container', url: endpoint.url, authorizationFile: join(directory, 'none') } as const;
+      await expect(awsIamTokens('eu-west-1', source)()).rejects.toThrow(
+        'the authorization token for the credentials endpoint cannot be read',
+      );
+    });
+
+    it.each([
+      [403, '{"error":"secret:&?"}'],
+      [200, 'secret:&? <html>'],
+      [200, '{"AccessKeyId":"secret"}'],
+    ])('show nothing of the answer %i %s', async (status, body) => {
+      endpoint.answer(status, body);
+      const error = await awsIamTokens('eu-west-1', { kind: 'container', url: endpoint.url })().catch(String);
+      expect(error).toMatch(/^TokenError: the credentials endpoint of the container gave no AWS credentials/);
+      expect(error).not.toContain('secret');
+    });
+  });
+
+  describe('with the credentials that AWS clients find by themselves', () => {
+    const before = { ...process.env };
+    afterEach(() => {
+      process.env = { ...before };
+    });
+
+    it('take an access key of the environment', async () => {
+      process.env['AWS_ACCESS_KEY_ID'] = 'AKIDENVIRONMENT';
+      process.env['AWS_SECRET_ACCESS_KEY'] = SECRET;
+      const url = read(await awsIamTokens('eu-west-1', { kind: 'standard' })());
+      expect(url.searchParams.get('X-Amz-Credential')).toMatch(/^AKIDENVIRONMENT\//);
+    });
+
+    it('exchange the web identity of a pod for those of its role', async () => {
+      const directory = mkdtempSync(join(tmpdir(), 'identity-'));
+      writeFileSync(join(directory, 'token'), 'the identity');
+      Object.assign(process.env, {
+        AWS_WEB_IDENTITY_TOKEN_FILE: join(directory, 'token'),
+        AWS_ROLE_ARN: 'arn:aws:iam::123456789012:role/solver',
+        AWS_ENDPOINT_URL_STS: endpoint.url,
+      });
+      endpoint.answer(200, assumedRole);
+      const url = read(await awsIamTokens('eu-west-1', { kind: 'standard' })());
+      rmSync(directory, { recursive: true });
+      expect(url.searchParams.get('X-Amz-Credential')).toMatch(/^AKIDROLE\//);
+      const asked = new URLSearchParams(endpoint.asked[0]?.body);
+      expect(asked.get('WebIdentityToken')).toBe('the identity');
+    });
+
+    it('say where they looked when there are none', async () => {
+      Object.assign(process.env, { AWS_EC2_METADATA_DISABLED: 'true', AWS_PROFILE: 'none-such', HOME: '/nonexistent' });
+      await expect(awsIamTokens('eu-west-1', { kind: 'standard' })()).rejects.toMatchObject({
+        name: 'TokenError',
+        message: expect.stringContaining('neither environment, files, web identity, container nor instance') as unknown,
+      });
+    });
   });
 });
+
+const assumedRole = `<AssumeRoleWithWebIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/">
+  <AssumeRoleWithWebIdentityResult><Credentials>
+    <AccessKeyId>AKIDROLE</AccessKeyId><SecretAccessKey>secret</SecretAccessKey><SessionToken>temporary</SessionToken>
+    <Expiration>2099-01-01T00:00:00Z</Expiration>
+  </Credentials></AssumeRoleWithWebIdentityResult>
+</AssumeRoleWithWebIdentityResponse>`;

@@ -8,15 +8,14 @@ import {
   silentLog,
   startRequester,
   startResponder,
-  testBroker,
   waitUntil,
+  withBroker,
 } from './harness';
 import { plainClient } from './stored-messages';
 
 jest.setTimeout(180_000);
 
 let broker: Broker;
-afterEach(() => broker.close());
 
 /** Does something on a plain connection of administration. */
 const administer = async <T>(
@@ -31,94 +30,102 @@ const administer = async <T>(
   }
 };
 
-it('have names without a prefix, and their groups too, where the prefix is empty', async () => {
-  broker = createBroker({ brokers: [testStack().mqBrokers], clientId: 'bare', topicPrefix: '' }, silentLog);
-  await createTestTopics(broker);
-  await startResponder(broker);
-  const requester = await startRequester(broker);
-  expect((await requester.request(envelope(), Buffer.from('bare'))).toString()).toBe('bare');
-  const { topics, groups } = await administer(async (admin) => ({
-    topics: await admin.listTopics(),
-    groups: (await admin.listGroups()).groups.map(({ groupId }) => groupId),
-  }));
-  expect(topics).toEqual(expect.arrayContaining(['solution', 'solution-response']));
-  expect(groups).toEqual(expect.arrayContaining(['generic-workers', 'hps-response-consumer']));
-});
+describe('topics of requests and answers', () => {
+  withBroker('topics', (opened) => (broker = opened));
 
-it('and groups have the prefix in front of their names', async () => {
-  broker = testBroker('prefixed');
-  await createTestTopics(broker);
-  await startResponder(broker);
-  await startRequester(broker);
-  const { topicPrefix } = broker.settings;
-  await administer(async (admin) => {
-    expect(await admin.listTopics()).toEqual(
-      expect.arrayContaining([`${topicPrefix}solution`, `${topicPrefix}solution-response`]),
+  it('have names without a prefix, and their groups too, where the prefix is empty', async () => {
+    const bare = createBroker({ brokers: [testStack().mqBrokers], clientId: 'bare', topicPrefix: '' }, silentLog);
+    broker.adopt({ stop: () => bare.close() });
+    await createTestTopics(bare);
+    await startResponder(bare);
+    const requester = await startRequester(bare);
+    expect((await requester.request(envelope(), Buffer.from('bare'))).toString()).toBe('bare');
+    const { topics, groups } = await administer(async (admin) => ({
+      topics: await admin.listTopics(),
+      groups: (await admin.listGroups()).groups.map(({ groupId }) => groupId),
+    }));
+    expect(topics).toEqual(expect.arrayContaining(['solution', 'solution-response']));
+    expect(groups).toEqual(expect.arrayContaining(['generic-workers', 'hps-response-consumer']));
+  });
+
+  it('have the prefix in front of their names, and so have groups', async () => {
+    await startResponder(broker);
+    await startRequester(broker);
+    const { topicPrefix } = broker.settings;
+    await administer(async (admin) => {
+      expect(await admin.listTopics()).toEqual(
+        expect.arrayContaining([`${topicPrefix}solution`, `${topicPrefix}solution-response`]),
+      );
+      expect((await admin.listGroups()).groups.map(({ groupId }) => groupId)).toEqual(
+        expect.arrayContaining([`${topicPrefix}generic-workers`, `${topicPrefix}hps-response-consumer`]),
+      );
+    });
+  });
+
+  it('keep a requester from being ready while they have fewer partitions than expected', async () => {
+    await startResponder(broker);
+    const requester = await startRequester(broker, { expectedPartitions: 20, metadataRefreshMs: 1_000 }, false);
+    const name = topicName(broker.settings.topicPrefix, 'solutionResponse');
+    const sentence = `The topic "${name}" has 16 partitions, 20 are expected`;
+    await waitUntil('it says both numbers', () => requester.status().reason?.startsWith(sentence) === true);
+    expect(requester.status()).toMatchObject({
+      ready: false,
+      code: 'too_few_reply_partitions',
+      expectedPartitions: 20,
+    });
+    const refusal = await serviceErrorOf(requester.request(envelope(), Buffer.from('too early')));
+    expect(refusal).toMatchObject({
+      code: 'too_few_reply_partitions',
+      message: expect.stringContaining(sentence) as unknown,
+    });
+    await administer((admin) => admin.createPartitions({ topicPartitions: [{ topic: name, count: 20 }] }));
+    await waitUntil(
+      'it has found the new partitions',
+      () => requester.status().partitions === 20 && requester.status().ready,
     );
-    expect((await admin.listGroups()).groups.map(({ groupId }) => groupId)).toEqual(
-      expect.arrayContaining([`${topicPrefix}generic-workers`, `${topicPrefix}hps-response-consumer`]),
-    );
+    expect((await requester.request(envelope(), Buffer.from('now'))).toString()).toBe('now');
   });
 });
 
-it('with fewer partitions than expected keep a requester from being ready, until there are more', async () => {
-  broker = testBroker('growing');
-  await createTestTopics(broker);
-  await startResponder(broker);
-  const requester = await startRequester(broker, { expectedPartitions: 20, metadataRefreshMs: 1_000 }, false);
-  const name = topicName(broker.settings.topicPrefix, 'solutionResponse');
-  const sentence = `The topic "${name}" has 16 partitions, 20 are expected`;
-  await waitUntil('it says both numbers', () => requester.status().reason?.startsWith(sentence) === true);
-  expect(requester.status()).toMatchObject({ ready: false, code: 'too_few_reply_partitions', expectedPartitions: 20 });
-  const refusal = await serviceErrorOf(requester.request(envelope(), Buffer.from('too early')));
-  expect(refusal).toMatchObject({
-    code: 'too_few_reply_partitions',
-    message: expect.stringContaining(sentence) as unknown,
-  });
-  await administer((admin) => admin.createPartitions({ topicPartitions: [{ topic: name, count: 20 }] }));
-  await waitUntil(
-    'it has found the new partitions',
-    () => requester.status().partitions === 20 && requester.status().ready,
-  );
-  expect((await requester.request(envelope(), Buffer.from('now'))).toString()).toBe('now');
-});
-
-it('are watched from the start: what does not fit is said in the log, each fault in a sentence of its own', async () => {
+describe('topics that do not fit', () => {
   const lines: string[] = [];
   const error = (_fields: object, message: string): void => void lines.push(message);
-  broker = testBroker('watched', undefined, { ...silentLog, error });
-  const names = { solution: topicName(broker.settings.topicPrefix, 'solution') };
-  await administer((admin) =>
-    admin.createTopics({
-      // The library's own waiting fails where the new topic is not known at once.
-      waitForLeaders: false,
-      topics: [
-        {
-          topic: names.solution,
-          numPartitions: 2,
-          configEntries: [
-            { name: 'max.message.bytes', value: '1048588' },
-            { name: 'retention.ms', value: '60000' },
-          ],
-        },
-      ],
-    }),
-  );
-  await waitUntil('the topic is known', () =>
-    broker.checkTopics([{ topic: 'solution' }]).then(
-      (problems) => problems.every(({ kind }) => kind !== 'missing'),
-      () => false,
-    ),
-  );
-  const watch = broker.watchTopics([
-    { topic: 'solution', partitions: 4 },
-    { topic: 'solutionResponse', partitions: 128 },
-  ]);
-  await waitUntil('the broker has answered', () => watch.problems() !== undefined);
-  expect(lines).toEqual([
-    expect.stringMatching(/solution" has 2 partitions, 4 are expected/),
-    expect.stringMatching(/takes messages up to 1048588 bytes, 33554432 are needed: set its max.message.bytes/),
-    expect.stringMatching(/keeps messages for 60000 ms, 300000 are needed: set its retention.ms/),
-    expect.stringMatching(/solution-response" does not exist: create it with at least 128 partitions/),
-  ]);
+  withBroker('watched', (opened) => (broker = opened), { log: { ...silentLog, error }, topics: [] });
+
+  it('are watched from the start: the log has a sentence for each fault', async () => {
+    const names = { solution: topicName(broker.settings.topicPrefix, 'solution') };
+    await administer((admin) =>
+      admin.createTopics({
+        // The library's own waiting fails where the new topic is not known at once.
+        waitForLeaders: false,
+        topics: [
+          {
+            topic: names.solution,
+            numPartitions: 2,
+            configEntries: [
+              { name: 'max.message.bytes', value: '1048588' },
+              { name: 'retention.ms', value: '60000' },
+            ],
+          },
+        ],
+      }),
+    );
+    await waitUntil('the topic is known', () =>
+      broker.checkTopics([{ topic: 'solution' }]).then(
+        (problems) => problems.every(({ kind }) => kind !== 'missing'),
+        () => false,
+      ),
+    );
+    const watch = broker.watchTopics([
+      { topic: 'solution', partitions: 4 },
+      { topic: 'solutionResponse', partitions: 128 },
+    ]);
+    await waitUntil('the broker has answered', () => watch.problems() !== undefined);
+    expect(lines).toEqual([
+      expect.stringMatching(/solution" has 2 partitions, 4 are expected/),
+      expect.stringMatching(/takes messages up to 1048588 bytes, 33554432 are needed: set its max.message.bytes/),
+      expect.stringMatching(/keeps messages for 60000 ms, 300000 are needed: set its retention.ms/),
+      expect.stringMatching(/solution-response" does not exist: create it with at least 128 partitions/),
+    ]);
+  });
 });

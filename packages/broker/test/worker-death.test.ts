@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { type Broker, createBroker } from '../src';
 import { envelope, errorCodeOf, silentLog, startRequester, startResponder, waitUntil, withBroker } from './harness';
 
@@ -23,14 +22,14 @@ const started: ChildProcess[] = [];
 /** Resolves when its process waits to be told to join. */
 const loadMortal = async (
   { settings }: Broker,
-  when: 'before' | 'after' | 'of poison' | 'in its place',
+  when: 'before' | 'after' | 'of poison' | 'patiently',
 ): Promise<MortalWorker> => {
   const child: ChildProcess = spawn(
     process.execPath,
     [
       '--conditions=source',
-      '--import',
-      pathToFileURL(require.resolve('tsx')).href,
+      '--require',
+      require.resolve('@decision/tooling/run-sources'),
       join(__dirname, 'mortal-worker.ts'),
       settings.brokers[0] ?? '',
       settings.topicPrefix,
@@ -62,9 +61,9 @@ const startMortal = async (...given: Parameters<typeof loadMortal>): Promise<Mor
   return worker;
 };
 
-/** A client in the place of the dead worker: its group does not wait for that one to be missed. */
-const inItsPlace = (broker: Broker): Broker => {
-  const again = createBroker({ ...broker.settings, clientId: 'mortal', place: 'rack-1' }, silentLog);
+/** A client with the instance id of the dead worker: its group does not wait until that one's session times out. */
+const succeed = (broker: Broker): Broker => {
+  const again = createBroker({ ...broker.settings, clientId: 'mortal', instanceId: 'rack-1' }, silentLog);
   broker.adopt({ stop: () => again.close() });
   return again;
 };
@@ -93,13 +92,13 @@ describe('a worker that is killed', () => {
     const answer = await requester.request(envelope(), question);
     await mortal.died;
     expect(answer.equals(question)).toBe(true);
-    const successor = await startResponder(inItsPlace(broker));
+    const successor = await startResponder(succeed(broker));
     await waitUntil('it is answered again', () => successor.count('answered') === 1);
     await waitUntil('the second answer has been seen', () => requester.count('reply_unknown') === 1);
     expect((await requester.request(envelope(), Buffer.from('next'))).toString()).toBe('next');
   });
 
-  it('by a request that kills whoever takes it: it dies with its deadline, and the others are answered', async () => {
+  it('dies with the deadline of a request that kills every worker, and the other requests are answered', async () => {
     const requester = await startRequester(broker);
     const [first, second] = await Promise.all([startMortal(broker, 'of poison'), loadMortal(broker, 'of poison')]);
     const poisoned = errorCodeOf(requester.request(envelope(10_000), Buffer.from('poison')));
@@ -107,7 +106,7 @@ describe('a worker that is killed', () => {
     second.join(); // in the place of the first, as whoever supervises it starts it again
     await second.died;
     expect(await poisoned).toBe('deadline_exceeded');
-    const survivor = await startResponder(inItsPlace(broker), {
+    const survivor = await startResponder(succeed(broker), {
       handle: (_head, payload) => {
         if (payload.toString() === 'poison') throw new RangeError('The poison was taken again.');
         return payload;
@@ -117,14 +116,14 @@ describe('a worker that is killed', () => {
     expect((await requester.request(envelope(), Buffer.from('wholesome'))).toString()).toBe('wholesome');
   });
 
-  it('and started again in its place: nobody waits for it to be missed', async () => {
+  it('is removed from the group by its successor, without waiting for its session to time out', async () => {
     const patient = { sessionTimeoutMs: 180_000, heartbeatIntervalMs: 120_000 };
     const survivor = await startResponder(broker, patient);
-    const mortal = await startMortal(broker, 'in its place');
+    const mortal = await startMortal(broker, 'patiently');
     await waitUntil('they share', () => survivor.status().partitions === 8);
     await mortal.kill();
-    // Without a place the group would wait for the dead member for two minutes, and stand still meanwhile.
-    const successor = await startResponder(inItsPlace(broker), patient);
+    // Without the instance id the group would wait for the dead member for two minutes, and stand still meanwhile.
+    const successor = await startResponder(succeed(broker), patient);
     await waitUntil(
       'they share again',
       () => survivor.status().partitions === 8 && successor.status().partitions === 8,

@@ -1,4 +1,4 @@
-import { type InvalidationKind } from '@decision/contracts';
+import type { InvalidationKind } from '@decision/contracts';
 
 /** The two connections of a process: one carries commands and publishes, the other only listens. */
 export type CacheConnectionName = 'commands' | 'subscriber';
@@ -47,3 +47,11 @@ export type CacheEvent =
   | { readonly type: 'invalidation_rejected' }
   | { readonly type: 'listener_failed' }
   | { readonly type: 'erasures_dropped'; readonly count: number };
+
+/** Log of the cache's changes of state. Keys, values and addresses with secrets never reach it. */
+export interface CacheLog {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}

@@ -1,5 +1,4 @@
-import { resolveSettings } from './cache-settings';
-import { CacheSettingsError } from './cache-settings-error';
+import { CacheSettingsError, resolveSettings } from './cache-settings';
 
 describe('resolveSettings', () => {
   it.each([undefined, ''])('takes the URL %p for no cache', (url) => {

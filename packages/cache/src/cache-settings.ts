@@ -1,6 +1,5 @@
 import { INVALIDATION_CHANNEL } from '@decision/contracts';
 import { type CacheAddress, parseCacheUrl } from './connection/cache-address';
-import { CacheSettingsError } from './cache-settings-error';
 
 /** How to reach the cache. Times are milliseconds. */
 export interface CacheSettings {
@@ -90,3 +89,14 @@ const parseAddress = (url: string, faults: string[]): CacheAddress | undefined =
   faults.push(parsed.fault);
   return undefined;
 };
+
+/** Settings or options that cannot be used. The message lists every fault and holds no secret; a retry cannot help. */
+export class CacheSettingsError extends Error {
+  override readonly name = 'CacheSettingsError';
+  readonly code = 'cache_settings_invalid';
+  readonly canRetry = false;
+
+  constructor(readonly faults: readonly string[]) {
+    super(`The cache cannot be used as configured: ${faults.join('; ')}.`);
+  }
+}

@@ -1,6 +1,6 @@
-import { type CacheInvalidation } from '@decision/contracts';
-import { type CacheEvent } from './cache-event';
-import { type Seal } from './envelope';
+import type { CacheInvalidation } from '@decision/contracts';
+import type { CacheEvent } from './cache-event';
+import type { Seal } from './envelope';
 
 /**
  * The cache that all processes of a deployment share. A failure or a timeout never reaches the caller: the read answers

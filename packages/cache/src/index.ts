@@ -1,6 +1,6 @@
 export { type Cache, type CacheStatus } from './cache';
 export { type CacheEvent } from './cache-event';
-export { type CacheLog } from './cache-log';
+export { type CacheLog } from './cache-event';
 export { type CacheSettings } from './cache-settings';
 export { createInvalidator, type Invalidator } from './invalidation/invalidator';
 export { openCache } from './open-cache';

@@ -1,20 +1,18 @@
-import { type Cache } from './cache';
+import type { Cache } from './cache';
 import { type CacheAddress, describeAddress } from './connection/cache-address';
-import { type CacheConnectionName, type CacheEvent } from './cache-event';
-import { type CacheLog } from './cache-log';
+import type { CacheConnectionName, CacheEvent, CacheLog } from './cache-event';
 import { type CacheSettings, type ResolvedSettings, resolveSettings } from './cache-settings';
-import { createCircuit } from './connection/circuit';
+import { createCircuit, createGuardedCommands, type GuardedCommands } from './connection/guarded-commands';
 import { createDisabledCache } from './connection/disabled-cache';
 import { createSeal } from './envelope';
 import { createEraser, type Eraser } from './invalidation/eraser';
-import { createGuardedCommands, type GuardedCommands } from './connection/guarded-commands';
 import { type ChannelCore, createChannel } from './invalidation/invalidation-channel';
 import { newRedisClient } from './connection/redis-client';
 import { createSharedCache, deleteKeys } from './connection/shared-cache';
 import {
   type ConnectionPlan,
-  type SupervisedConnection,
   superviseConnection,
+  type SupervisedConnection,
 } from './connection/supervised-connection';
 
 const NO_CACHE =

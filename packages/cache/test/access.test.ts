@@ -73,7 +73,7 @@ describe('a plain cache endpoint', () => {
     expect(events.filter((event) => event.type === 'connection' && event.state === 'disconnected')).toEqual([]);
   });
 
-  it('that forbids reading is not taken for connected', async () => {
+  it('does not count as connected where it forbids reading', async () => {
     await raw.sendCommand(['ACL', 'SETUSER', 'blind', 'on', `>${SECRET}`, '~*', '-@all', '+set']);
     const { cache, log } = open({ url: `redis://blind:${ENCODED}@${hostPort}` });
     await eventually(() => reasons(log).length === 2, 'both connections were refused');

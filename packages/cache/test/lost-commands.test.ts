@@ -27,7 +27,7 @@ afterEach(async () => {
 });
 
 describe('a delete that was lost', () => {
-  it('with its connection is made up for on the next', async () => {
+  it('is made up for on the next connection', async () => {
     const { cache } = await openUp({ ...settings, eraseRetryMs: 60_000 });
     await raw.set(key, 'old');
     proxy.hold();

@@ -1,5 +1,5 @@
-import { type Cache, type CacheEvent } from '../src';
-import { createChannel, type ChannelCore } from '../src/invalidation/invalidation-channel';
+import type { Cache, CacheEvent } from '../src';
+import { type ChannelCore, createChannel } from '../src/invalidation/invalidation-channel';
 import { createLogRecorder } from './log-recorder';
 
 /** The cache of a process on the simulated server, with controls for tests. */

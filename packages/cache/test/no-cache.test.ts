@@ -3,7 +3,7 @@ import { checkThing, createCountedSource, type Thing } from './counted-source';
 import { createLogRecorder } from './log-recorder';
 import { open } from './opened-cache';
 
-describe('where no cache is configured', () => {
+describe('without a cache', () => {
   it('says so at its opening; writes are discarded, reads are empty, messages are not sent', async () => {
     const { cache, log, events } = open({ url: undefined });
     await cache.shared.set('k', 'a');

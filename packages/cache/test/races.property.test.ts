@@ -89,7 +89,7 @@ describe('once the world is at rest, every process sees the last committed value
   const cuts = fc.array(fc.tuple(between(0, PROCESSES - 1), windowOf(between(2_000, 4_000), 8_000)), { maxLength: 3 });
   const pauses = fc.array(windowOf(between(2_000, 5_000), 6_000), { maxLength: 2 });
 
-  it('without any TTL, whatever was lost while a process was deaf', async () => {
+  it('holds without any TTL, whatever was lost while a process was deaf', async () => {
     await fc.assert(
       fc.asyncProperty(seed, actions, deaf, async (aSeed, todo, deafWindows) => {
         const [world] = await play({ ...base, seed: aSeed, deaf: deafWindows }, todo, 20_000);

@@ -1,10 +1,9 @@
-import { createInvalidator, createReadThrough, type Cache, type Invalidator, type ReadThrough } from '../src';
 import { SocketClosedUnexpectedlyError } from 'redis';
-import { createCircuit } from '../src/connection/circuit';
+import { type Cache, createInvalidator, createReadThrough, type Invalidator, type ReadThrough } from '../src';
+import { createCircuit, createGuardedCommands } from '../src/connection/guarded-commands';
 import { createEraser } from '../src/invalidation/eraser';
-import { createGuardedCommands } from '../src/connection/guarded-commands';
 import { type ChannelCore, createChannel } from '../src/invalidation/invalidation-channel';
-import { type RedisClient } from '../src/connection/redis-client';
+import type { RedisClient } from '../src/connection/redis-client';
 import { createSharedCache, deleteKeys } from '../src/connection/shared-cache';
 import { checkThing, type Thing } from './counted-source';
 import { createLogRecorder } from './log-recorder';

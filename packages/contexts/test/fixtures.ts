@@ -1,4 +1,4 @@
-import { type BaseFact, type DerivedFact, type SchemaMismatchPolicy } from '@decision/contracts';
+import { type BaseFact, definitionDefaults, type DerivedFact, type SchemaMismatchPolicy } from '@decision/contracts';
 import {
   compileContext,
   type ContextDefinition,
@@ -32,13 +32,10 @@ export const definition = ({
   derived: formulas = [],
   ...rest
 }: DefinitionParts = {}): ContextDefinition => ({
+  ...definitionDefaults,
   id: rest.slug ?? 'orders',
   slug: 'orders',
   identityFact: 'id',
-  autoExecuteDecisions: true,
-  ttlSeconds: null,
-  historyLimit: 100,
-  onSchemaMismatch: 'ignore',
   ...rest,
   schema: { base: [{ key: 'id', type: 'string' }, ...facts], derived: [...formulas] },
 });

@@ -119,6 +119,11 @@ export const errorCodes = {
     false,
     'The rule document is well-formed but cannot be executed; `problems` lists each fault.',
   ),
+  flow_invalid: entry(
+    422,
+    false,
+    'The flow document is well-formed but cannot be executed; `problems` lists each fault, with the node and its field.',
+  ),
   value_invalid: entry(422, false, 'A value cannot be stored as it is given; `problems` lists each fault.'),
   object_invalid: entry(422, false, 'The content cannot be an object; `problems` lists each fault.'),
   context_invalid: entry(422, false, 'The context cannot be saved as it is given; `problems` lists each fault.'),

@@ -22,6 +22,12 @@ export const MAX_PROBLEMS = 100;
 const MAX_PATH = 200;
 const MAX_NAME = 100;
 
+/** A function that makes its value with the first call and keeps it. */
+function memoized<T extends object>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => (made ??= make());
+}
+
 const OPTIONS: Options = { strict: true, allowUnionTypes: true };
 
 /** Times of RFC 3339, as far as the database can hold them: offsets below 16 hours, years from 1 on. Leap seconds are no times of ours. */
@@ -55,33 +61,37 @@ const withFormats = (ajv: Ajv): Ajv =>
   });
 
 /** Stops at the first problem. */
-const deciding = withFormats(new Ajv(OPTIONS));
+const decidingAjv = memoized(() => withFormats(new Ajv(OPTIONS)));
 
 /** Statement of the code that Ajv generates for each problem, after the problem was added to `vErrors`. */
 const NOTED = 'errors++;';
 
 /** Reads on behind a problem, and throws the problems once there are enough; Ajv itself knows only the first or all. */
-const collecting = withFormats(
-  new Ajv({
-    ...OPTIONS,
-    allErrors: true,
-    // `deciding` has validated the schema.
-    validateSchema: false,
-    code: { process: (code) => code.replaceAll(NOTED, `${NOTED}if(errors>=${MAX_PROBLEMS})throw vErrors;`) },
-  }),
+const collectingAjv = memoized(() =>
+  withFormats(
+    new Ajv({
+      ...OPTIONS,
+      allErrors: true,
+      // `decidingAjv` has validated the schema.
+      validateSchema: false,
+      code: { process: (code) => code.replaceAll(NOTED, `${NOTED}if(errors>=${MAX_PROBLEMS})throw vErrors;`) },
+    }),
+  ),
 );
 
-/** Compiles a schema once, at module load; schemas are ours, never a client's. */
+/**
+ * A validator of a schema of ours, never of a client's. The schema is compiled with the first value that is checked: a process checks a few
+ * of the schemas that it loads, and compiling all of them was more than half of the time that a service took to start.
+ */
 export const compileValidator = <S extends TSchema>(schema: S): Validator<Static<S>> => {
-  const named = withoutIds(schema);
-  const decide = deciding.compile<Static<S>>(named);
-  // Compiled with the first value that needs it: most schemas never do.
-  let collect: ValidateFunction | undefined;
+  const named = memoized(() => withoutIds(schema));
+  const decider = memoized(() => decidingAjv().compile<Static<S>>(named()));
+  const collector = memoized(() => collectingAjv().compile(named()));
   return (value) => {
+    const decide = decider();
     if (decide(value)) return { ok: true, value };
     const first = decide.errors ?? [];
-    collect ??= collecting.compile(named);
-    return { ok: false, problems: (collectErrors(collect, value) ?? first).map(toProblem) };
+    return { ok: false, problems: (collectErrors(collector(), value) ?? first).map(toProblem) };
   };
 };
 

@@ -1,11 +1,11 @@
 import { type RuleTable } from '@decision/contracts';
-import { compileRule, evaluateRule, type RuleOutcome, type StoredValue } from '../src/index';
-import { NodeKind } from '../src/index/index-node';
-import { type CompiledRule } from '../src/compile/compiled-rule';
-import { testOf } from '../src/operators/condition';
-import { compareVersions, parseVersion } from '../src/operators/version';
+import { compileRule, evaluateRule, type RuleOutcome, type StoredValue } from '../src';
+import { type CompiledRule, PARTS } from '../src/compile/compiled-rule';
+import { NodeKind } from '../src/index/index-matcher';
 import { VersionRanking } from '../src/match/ranks';
 import { backwards, endOfPrefix, TextRanking } from '../src/match/text-ranking';
+import { testOf } from '../src/operators/condition';
+import { compareVersions, parseVersion } from '../src/operators/version';
 import { pick, type Random, randomFrom, runSeed, times } from './support/random';
 
 const seed = runSeed();
@@ -64,7 +64,7 @@ const countScanned = (rule: CompiledRule): number => {
   return scanned;
 };
 
-const rootOf = (rule: CompiledRule): unknown => (rule.search.matcher as unknown as { root: unknown }).root;
+const rootOf = (rule: CompiledRule): unknown => (rule[PARTS].search.matcher as unknown as { root: unknown }).root;
 
 describe('E-171 an index serves', () => {
   const ROWS = 2_000;
@@ -126,16 +126,16 @@ describe('E-171 an index serves', () => {
     );
     expect(countScanned(rule)).toBeLessThan(50);
     expect(matchedBy(rule, 'value 1321')).toEqual([1_321]);
-    const built = rule.search;
+    const built = rule[PARTS].search;
     stored.set('another', 'value');
     values.revision += 1;
     expect(matchedBy(rule, 'value 1321')).toEqual([1_321]);
-    expect(rule.search).toBe(built);
+    expect(rule[PARTS].search).toBe(built);
     stored.set('id1321', 'moved');
     values.revision += 1;
     expect(matchedBy(rule, 'moved')).toEqual([1_321]);
     expect(matchedBy(rule, 'value 1321')).toEqual([]);
-    expect(rule.search).not.toBe(built);
+    expect(rule[PARTS].search).not.toBe(built);
     expect(countScanned(rule)).toBeLessThan(50);
   });
 });

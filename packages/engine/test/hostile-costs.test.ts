@@ -1,5 +1,5 @@
 import { type RuleTable } from '@decision/contracts';
-import { compileRule, EXAMPLE_NOW, evaluateRule, operatorCatalogue, type OperatorEntry } from '../src/index';
+import { compileRule, evaluateRule, EXAMPLE_NOW, operatorCatalogue, type OperatorEntry } from '../src/index';
 import { growthFault } from './support/growth';
 import { times } from './support/random';
 

@@ -110,7 +110,7 @@ describe('E-164 formulas of one request', () => {
 describe('E-165 answers', () => {
   const list = times(100_000, (index) => index);
 
-  it('that repeat an input are bounded', () => {
+  it('are bounded where they repeat an input', () => {
     const table: RuleTable = {
       requestSchema: [{ key: 'list', type: 'list' }],
       responseSchema: outputs(1_000),
@@ -120,7 +120,7 @@ describe('E-165 answers', () => {
     expect(solve({ ...table, responseSchema: outputs(50), conditions: [rowOf(50, 'list')] }, { list }).ok).toBe(true);
   });
 
-  it('of groups are bounded, listed or added', () => {
+  it('are bounded where a group makes them, listed or added', () => {
     expect(messageOf(solve(group(1_000, 'list', 'list'), { list }))).toContain('The answer is larger');
     expect(messageOf(solve(group(1_000, 'text', 'list'), { text: 'x'.repeat(1_000_000) }))).toContain(
       'The answer is larger',
@@ -150,7 +150,7 @@ describe('E-166 values by reference', () => {
   const reference = { $rb: 'globalValue', id: 'v' };
   const large = times(100_000, (index) => `value ${index}`);
 
-  it('of a table are bounded together, in arguments and outputs', () => {
+  it('are bounded for a table as a whole, in arguments and outputs', () => {
     const many = times(100, (index) => [...times(index, () => 0), reference]);
     const output: RuleTable = {
       requestSchema: [],
@@ -182,7 +182,7 @@ describe('E-166 values by reference', () => {
     expect(evaluateRule(rule, { a: 'value 99999' }, { now: 0 })).toMatchObject({ ok: true, matched: [0] });
   });
 
-  it('that nest too deep are a problem, and later a failure', () => {
+  it('are a problem where they nest too deep, and later a failure', () => {
     let deep: unknown = 1;
     for (let level = 0; level < 200; level += 1) deep = [deep];
     const table: RuleTable = {
@@ -228,7 +228,7 @@ describe('E-167 explanations', () => {
     expect(explained(table, { a: [] }, 'brief')).toContain('"args":[{"k":[1]}]');
   });
 
-  it('of all rows stop at a size, and say how many rows they leave out', () => {
+  it('stop at a size where all rows are asked for, and say how many rows they leave out', () => {
     const table: RuleTable = {
       requestSchema: [{ key: 'a', type: 'string' }],
       responseSchema: [],

@@ -41,19 +41,19 @@ describe.each(KEYS)('the key %s', (key) => {
     ],
   };
 
-  it('of an input is read from own members only', () => {
+  it("is read from an input's own members only", () => {
     for (const input of [{}, { a: {} }, { a: 'text' }, { a: [] }])
       expect(solve(table, input)).toMatchObject({ ok: true, matched: [] });
     expect(solve(table, nested(key, 'yes'))).toMatchObject({ ok: true, matched: [0] });
     expect(solve(table, record(key, 'yes'))).toMatchObject({ ok: true, matched: [0] });
   });
 
-  it('of an output becomes an own member of the JSON', () => {
+  it("becomes an own member of the output's JSON", () => {
     expect(textOf(solve(table, nested(key, 'yes')))).toBe(JSON.stringify(nested(key, 'hit')));
     expect(textOf(solve(table, {}))).toBe(JSON.stringify(nested(key, 'none')));
   });
 
-  it('of a default input, and of a strict one, changes no prototype', () => {
+  it('changes no prototype in a default input or a strict one', () => {
     const [field] = table.requestSchema;
     const filled: RuleTable = { ...table, requestSchema: [{ key, type: 'string', ...field, defaultValue: 'yes' }] };
     expect(solve(filled, {})).toMatchObject({ ok: true, matched: [0] });
@@ -62,7 +62,7 @@ describe.each(KEYS)('the key %s', (key) => {
     expect(solve(strict, nested(key, 5))).toMatchObject({ ok: false, error: { column: key } });
   });
 
-  it('in groups and their accumulators is a key like any other', () => {
+  it('is a key like any other in groups and their accumulators', () => {
     const grouped: RuleTable = {
       requestSchema: [],
       responseSchema: [{ key, type: 'number' }],
@@ -74,7 +74,7 @@ describe.each(KEYS)('the key %s', (key) => {
     expect(new Set(checkRule(unknown).map(({ code }) => code))).toEqual(new Set(['unknown_field', 'unknown_group']));
   });
 
-  it('that a table does not have is a problem', () => {
+  it('is a problem where the table does not have it', () => {
     const bare: RuleTable = { ...table, requestSchema: [], responseSchema: [] };
     expect(checkRule(bare).map(({ code, column }) => [code, column])).toEqual([
       ['unknown_field', key],

@@ -356,7 +356,7 @@ describe('E-163 regular expressions', () => {
     expect(evaluateMany(rule, [{ text: 'a'.repeat(1_000_000) }], { now: 0 })[0]).toMatchObject({ ok: true });
   });
 
-  it('of many rows count together', () => {
+  it('count together over many rows', () => {
     const rule = compileRule(patterns(...times(1_000, (index) => `(a|b)+${index}[cd]`)));
     expect(evaluateMany(rule, [{ text: 'a'.repeat(1_000) }], { now: 0 })[0]).toMatchObject({ ok: true });
     expect(evaluateMany(rule, [{ text: 'a'.repeat(50_000) }], { now: 0 })[0]).toMatchObject({
@@ -373,7 +373,7 @@ describe('E-163 regular expressions', () => {
     expect(problems[0]?.message).toContain('too many together');
   });
 
-  it('in formulas count for the table too', () => {
+  it('count for the table in formulas too', () => {
     const cell = (row: number): string => times(20, (index) => `matches(text, "a{900}${row}_${index}")`).join(' or ');
     const table: RuleTable = {
       requestSchema: [{ key: 'text', type: 'string' }],

@@ -1,7 +1,7 @@
 import { type RuleTable } from '@decision/contracts';
 import fc from 'fast-check';
-import { NodeKind } from '../src/index/index-node';
-import { compileRule, evaluateRule, operatorCatalogue, type RuleOutcome } from '../src/index';
+import { compileRule, evaluateRule, operatorCatalogue, type RuleOutcome } from '../src';
+import { NodeKind } from '../src/index/index-matcher';
 import { randomFrom, runSeed, times } from './support/random';
 import { NOW, randomInput, randomTable, type TableShape } from './support/random-table';
 import { compileIndexed, indexedOperators, nodesOf, PLANNERS } from './support/searches';

@@ -1,9 +1,9 @@
 import { type FieldType, type RuleTable } from '@decision/contracts';
-import { compileRule, EXAMPLE_NOW, evaluateRule, operatorCatalogue, type OperatorEntry } from '../src/index';
-import { NodeKind } from '../src/index/index-node';
-import { nextAbove, nextBelow } from '../src/values/double';
-import { createPatternReader } from '../src/operators/pattern';
+import { compileRule, evaluateRule, EXAMPLE_NOW, operatorCatalogue, type OperatorEntry } from '../src';
+import { NodeKind } from '../src/index/index-matcher';
 import { findOperator } from '../src/operators/operator-catalogue';
+import { createPatternReader } from '../src/operators/pattern';
+import { nextAbove, nextBelow } from '../src/values/points';
 import { argumentsByField, EXTREME_VERSIONS, extremeValues, neighboursOf } from './support/extremes';
 import {
   bitmapsDecide,

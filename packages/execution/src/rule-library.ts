@@ -1,8 +1,21 @@
 import { type Cache, createReadThrough } from '@decision/cache';
 import { cacheKeys, checkRuleTable, type RuleTable, ServiceError } from '@decision/contracts';
-import { collectReferences, type CompiledRule, compileRule } from '@decision/engine';
+import { collectReferences, type CompiledRule, compileRule, retainedBytesOf } from '@decision/engine';
+import {
+  type Database,
+  findValueRevision,
+  loadValues,
+  loadVersion,
+  measureVersion,
+  type WorkspaceAccess,
+} from '@decision/persistence';
 import { LRUCache } from 'lru-cache';
-import { type RuleValues, type ValueDirectory } from './value-directory';
+import {
+  createValueDirectory,
+  type RuleValues,
+  type ValueDirectory,
+  type ValueDirectoryOptions,
+} from './value-directory';
 
 /** Loads the immutable table of a published version from the database; undefined where it was deleted. */
 export type LoadTable = (workspaceId: string, versionId: string) => Promise<RuleTable | undefined>;
@@ -23,7 +36,7 @@ export interface RuleLibrary {
   bytes(): number;
 }
 
-export interface RuleLibraryOptions {
+interface RuleLibraryOptions {
   /**
    * Bytes of all compiled rules together, by the estimate that each makes of itself; the least recently used are evicted beyond it. One rule that
    * alone is larger is held beside them, the last that was asked for: so every legal rule is compiled once as long as it is asked about.
@@ -73,7 +86,7 @@ class CompiledRules {
   }
 
   get bytes(): number {
-    return this.rules.calculatedSize + (this.largest?.entry.rule.bytes ?? 0);
+    return this.rules.calculatedSize + (this.largest === undefined ? 0 : retainedBytesOf(this.largest.entry.rule));
   }
 
   get(versionId: string): LibraryEntry | undefined {
@@ -138,7 +151,7 @@ export const createRuleLibrary = (
       rule: compileRule(table, ruleValues === undefined ? {} : { values: ruleValues.source }),
       values: ruleValues,
     };
-    compiled.set(key, entry, ENTRY_BYTES + ids.size * VALUE_BYTES + entry.rule.bytes);
+    compiled.set(key, entry, ENTRY_BYTES + ids.size * VALUE_BYTES + retainedBytesOf(entry.rule));
     return entry;
   };
 
@@ -166,3 +179,28 @@ const countCells = ({ conditions, responseSchema }: RuleTable): number =>
     (sum, { request = {} }) => sum + Object.keys(request).length,
     conditions.length * (1 + responseSchema.length),
   );
+
+/** The rules that a database holds, with the values to which they refer. */
+export const createStoredRules = (
+  database: Database,
+  cache: Cache,
+  options: RuleLibraryOptions & ValueDirectoryOptions,
+): RuleLibrary => {
+  const values = createValueDirectory(
+    cache,
+    {
+      findRevision: (workspaceId) => database.inWorkspace(everything(workspaceId), findValueRevision),
+      load: (workspaceId, ids) =>
+        database.inWorkspace(everything(workspaceId), (transaction) => loadValues(transaction, ids)),
+    },
+    options,
+  );
+  const loadTable = (workspaceId: string, versionId: string) =>
+    database.inWorkspace(everything(workspaceId), (transaction) => loadVersion(transaction, versionId));
+  const measureTable = (workspaceId: string, versionId: string) =>
+    database.inWorkspace(everything(workspaceId), (transaction) => measureVersion(transaction, versionId));
+  return createRuleLibrary(cache, { values, loadTable, measureTable }, options);
+};
+
+/** Permission to ask for a rule was checked before: its tables and values are read without regard to groups. */
+const everything = (workspaceId: string): WorkspaceAccess => ({ workspaceId, userGroups: undefined });

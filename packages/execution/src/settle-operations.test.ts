@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
+import { TriedMemory } from '@decision/contexts';
 import {
-  ServiceError,
-  type SettleRequest,
   decodeSettleAnswer,
   decodeSettleRequest,
+  definitionDefaults,
   encodeSettleAnswer,
   encodeSettleRequest,
+  ServiceError,
+  type SettleRequest,
 } from '@decision/contracts';
-import { TriedMemory } from '@decision/contexts';
 import { compileRule } from '@decision/engine';
-import { createContextModels } from './context-models';
-import { type OperationRun, type SettleFault, settleOperations } from './settle-operations';
+import { createContextModels, type OperationRun, type SettleFault, settleOperations } from './settle-operations';
 
 const discount = compileRule({
   requestSchema: [{ key: 'total', name: 'Total', type: 'number' }],
@@ -30,13 +30,10 @@ const request = (instances: SettleRequest['instances'], assets?: SettleRequest['
   contextId: 'orders',
   contexts: [
     {
+      ...definitionDefaults,
       id: 'orders',
       slug: 'orders',
       identityFact: 'id',
-      autoExecuteDecisions: true,
-      ttlSeconds: null,
-      historyLimit: 100,
-      onSchemaMismatch: 'ignore',
       schema: {
         base: [
           { key: 'id', type: 'string' },
@@ -104,7 +101,7 @@ it('settles each instance by itself, and says what ran', async () => {
   expect(runs.map(({ inputs }) => inputs)).toEqual([{ total: 200 }, { total: 50 }]);
 });
 
-it('is the same after a journey through messages', async () => {
+it('settles alike after encoding and decoding', async () => {
   const asked = request([instance('a', { total: 200 })]);
   const { settled } = await carryOut(
     decodeSettleRequest(
@@ -117,12 +114,19 @@ it('is the same after a journey through messages', async () => {
   expect(decodeSettleAnswer(encodeSettleAnswer(settled))).toEqual((await carryOut(asked)).settled);
 });
 
-it.each(['', '{}', '{"v":2}', 'null', '[]'])('a message of another form is refused: %s', (text) => {
+it('completes a context whose sender does not know a setting yet with its default', () => {
+  const text = encodeSettleRequest(request([]), []).toString();
+  const older = text.replace('"historyLimit":100,', '');
+  expect(older).not.toBe(text);
+  expect(decodeSettleRequest(Buffer.from(older))).toEqual(decodeSettleRequest(Buffer.from(text)));
+});
+
+it.each(['', '{}', '{"v":2}', 'null', '[]'])('rejects a message of another form: %s', (text) => {
   expect(() => decodeSettleRequest(Buffer.from(text))).toThrow(expect.objectContaining({ code: 'internal_error' }));
   expect(() => decodeSettleAnswer(Buffer.from(text))).toThrow(expect.objectContaining({ code: 'internal_error' }));
 });
 
-it('tells a version that is gone as a failure of its asset', async () => {
+it('fails the asset alone where its version is gone', async () => {
   const gone = {
     type: 'rule' as const,
     slug: 'gone',

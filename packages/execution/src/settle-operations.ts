@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   type AssetAnswer,
   type BoundAsset,
+  compileContext,
   type ContextModel,
   type Facts,
   settle,
@@ -11,7 +12,7 @@ import {
 } from '@decision/contexts';
 import { ServiceError, type SettledInstance, type SettleInstance, type SettleRequest } from '@decision/contracts';
 import { type CompiledRule, evaluateBriefly, evaluateRule, type RuleOutcome } from '@decision/engine';
-import { type ContextModels } from './context-models';
+import { LRUCache } from 'lru-cache';
 import { type RuleLibrary } from './rule-library';
 import { type EvaluationThreads } from './threads/evaluation-threads';
 
@@ -44,13 +45,13 @@ interface SettleSurroundings {
   /** Threads for long evaluations; undefined: they run in this thread. */
   readonly threads?: Pick<EvaluationThreads, 'solve'> | undefined;
   readonly models: ContextModels;
-  /** Is told each evaluation, for logs and counts. */
+  /** Receives each evaluation, for logs and counts. */
   readonly onRun: (run: OperationRun) => void;
   /** Whether what `onRun` keeps takes all the memory that it may: then no rule runs again for an instance. */
   readonly isFull: () => boolean;
   /** Memory of tried states that the current operations share. Default: one for the process. */
   readonly tried?: TriedMemory;
-  /** Is told each fault once in an operation, of however many instances. */
+  /** Receives each fault once in an operation, however many instances have it. */
   readonly onFault: (fault: SettleFault) => void;
 }
 
@@ -67,7 +68,7 @@ const KEPT_MS = 2_000;
 /** The hash of inputs that executions keep. */
 export const inputHash = (text: string): string => hash('sha256', text, 'base64url');
 
-/** Settles the instances of a request one after the other, in slices; answers what each became, in the same order. */
+/** Settles the instances of a request one after the other, in slices; answers the state of each, in the same order (ADR 19). */
 export const settleOperations = async (
   request: SettleRequest,
   surroundings: SettleSurroundings,
@@ -90,11 +91,11 @@ export const settleOperations = async (
 
 /** Faults of one rule with one code are one: thousands of instances can meet it. */
 const eachOnce = (onFault: SettleSurroundings['onFault']): SettleSurroundings['onFault'] => {
-  const told = new Set<string>();
+  const reported = new Set<string>();
   return (fault) => {
     const name = `${fault.rule} ${fault.versionId} ${fault.code}`;
-    if (!told.has(name)) onFault(fault);
-    told.add(name);
+    if (!reported.has(name)) onFault(fault);
+    reported.add(name);
   };
 };
 
@@ -208,3 +209,29 @@ const failureOf = (error: unknown): ServiceError =>
   error instanceof ServiceError
     ? error
     : new ServiceError('internal_error', 'The rule could not be loaded or evaluated.', {}, { cause: error });
+
+/** Compiled contexts, by the state of the definitions that they were sent with. */
+export interface ContextModels {
+  /** Throws `internal_error` where the context does not compile, which its sender has ruled out. */
+  get(workspaceId: string, request: SettleRequest): ContextModel;
+}
+
+export const createContextModels = (maxEntries = 1_000): ContextModels => {
+  const models = new LRUCache<string, ContextModel>({ max: maxEntries });
+  return {
+    get: (workspaceId, request) => {
+      const key = `${workspaceId} ${request.contextId} ${request.revision}`;
+      const model = models.get(key) ?? compile(request);
+      models.set(key, model);
+      return model;
+    },
+  };
+};
+
+const compile = ({ contextId, contexts, relationships }: SettleRequest): ContextModel => {
+  const world = { contexts: new Map(contexts.map((context) => [context.id, context])), relationships };
+  const definition = world.contexts.get(contextId);
+  const compilation = definition && compileContext(definition, world);
+  if (compilation?.ok === true) return compilation.model;
+  throw new ServiceError('internal_error', 'The context of the operation cannot be compiled.');
+};

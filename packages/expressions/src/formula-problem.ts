@@ -1,4 +1,4 @@
-import { type Place } from './syntax/nodes';
+import { type Span } from './syntax/nodes';
 
 /** Why formulas are refused or fail. Codes are stable. */
 export const formulaProblemCodes = {
@@ -47,9 +47,9 @@ export interface FormulaProblem {
   readonly line: number;
   /** From 1, UTF-16 units. */
   readonly column: number;
-  /** The line of the formula and, below it, a line of `^` under the place. */
+  /** The line of the formula and, below it, a line of `^` under the fault. */
   readonly caret: string;
-  /** Place of the fault inside a function value, or inside a selector in quotes, that is called at the place. */
+  /** The fault inside the function value, or inside the selector in quotes, that is called here. */
   readonly inner?: FormulaProblem;
 }
 
@@ -60,8 +60,8 @@ export class FormulaFault extends Error {
   constructor(
     readonly code: FormulaProblemCode,
     message: string,
-    /** Undefined in a fault that a host's function throws; the call is the place then. */
-    readonly place?: Place,
+    /** Undefined in a fault that a host's function throws; it is that of the call then. */
+    readonly span?: Span,
     readonly inner?: FormulaProblem,
     options?: ErrorOptions,
   ) {
@@ -69,15 +69,15 @@ export class FormulaFault extends Error {
   }
 }
 
-/** Describes a fault at a place of a text. */
+/** Describes a fault in a stretch of a text. */
 export const problemAt = (
   text: string,
   code: FormulaProblemCode,
   message: string,
-  place: Place,
+  span: Span,
   inner?: FormulaProblem,
 ): FormulaProblem => {
-  const { position, length } = place;
+  const { position, length } = span;
   const lineStart = text.lastIndexOf('\n', position - 1) + 1;
   const problem = {
     code,
@@ -86,13 +86,13 @@ export const problemAt = (
     length,
     line: countLines(text, lineStart),
     column: position - lineStart + 1,
-    caret: caretOf(text, lineStart, place),
+    caret: caretOf(text, lineStart, span),
   };
   return inner === undefined ? problem : { ...problem, inner };
 };
 
 export const problemOf = (text: string, fault: FormulaFault): FormulaProblem =>
-  problemAt(text, fault.code, fault.message, fault.place ?? { position: 0, length: text.length }, fault.inner);
+  problemAt(text, fault.code, fault.message, fault.span ?? { position: 0, length: text.length }, fault.inner);
 
 const countLines = (text: string, lineStart: number): number => {
   let lines = 1;
@@ -101,10 +101,10 @@ const countLines = (text: string, lineStart: number): number => {
   return lines;
 };
 
-/** Longer lines are cut around the place, so that a caret fits a terminal. */
+/** Longer lines are cut around the fault, so that a caret fits a terminal. */
 const CARET_WIDTH = 120;
 
-const caretOf = (text: string, lineStart: number, { position, length }: Place): string => {
+const caretOf = (text: string, lineStart: number, { position, length }: Span): string => {
   const newline = text.indexOf('\n', position);
   const lineEnd = newline < 0 ? text.length : newline;
   const from = Math.max(lineStart, Math.min(position - CARET_WIDTH / 2, lineEnd - CARET_WIDTH));

@@ -1,19 +1,24 @@
-export { readingOfArgument } from './check/argument-reading';
 export { checkFormula, type CheckScope } from './check/check-formula';
+export { formulaReferences, readingOfArgument, selectorIn } from './check/formula-references';
 export { nearName } from './check/near-name';
-export { formulaReferences, selectorIn } from './check/formula-references';
 export { compileFormula } from './compile/compile-formula';
-export { Fold } from './folds/fold';
-export { type FoldableCall, foldableCall } from './folds/foldable-call';
-export { type Formula, formulaLimits } from './formula';
+export { Fold, type FoldableCall, foldableCall } from './folds/foldable-call';
 export { FormulaFault, type FormulaProblem, type FormulaProblemCode } from './formula-problem';
 export { formulaFunctions } from './functions/catalogue';
 export { exampleFields, exampleNow, type FunctionEntry } from './functions/definition';
-export { defaultFormulaBudget, FormulaAllowance, type FormulaBudget } from './run/budget';
-export { type CompiledFormula, type FormulaEnvironment, type FunctionValue, type HostFunction } from './run/run';
-export { type FormulaOutcome, runFormula } from './run/run-formula';
-export { childrenOf, type FormulaNode } from './syntax/nodes';
+export {
+  type CompiledFormula,
+  defaultFormulaBudget,
+  FormulaAllowance,
+  type FormulaBudget,
+  type FormulaEnvironment,
+  type FormulaOutcome,
+  type FunctionValue,
+  type HostFunction,
+  runFormula,
+} from './run/run';
+export { childrenOf, type Formula, formulaLimits, type FormulaNode } from './syntax/nodes';
 export { parseFormula } from './syntax/parser';
 export { printFormula } from './syntax/printer';
 export { parsePattern, type Pattern } from './text/pattern';
-export { measureValue } from './values/measure';
+export { measureValue } from './values/operands';

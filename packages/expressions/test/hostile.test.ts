@@ -61,7 +61,7 @@ describe('F12: hostile text', () => {
     expect(parseFormula(text)).toMatchObject({ ok: false });
   });
 
-  it('at the bounds goes through every tool', () => {
+  it('passes through every tool at the bounds', () => {
     const texts = [
       Array.from({ length: 199 }, () => 'a').join('+'),
       `[${Array.from({ length: 3_000 }, () => 'a').join(',')}]`,
@@ -80,7 +80,7 @@ describe('F12: hostile text', () => {
     }
   });
 
-  it('with thousands of unknown names is checked at once', () => {
+  it('is checked at once with thousands of unknown names', () => {
     const parsing = parseFormula(`[${Array.from({ length: 900 }, (_, index) => `field${index}`).join(',')}]`);
     const fields = new Set(Array.from({ length: 1_000 }, (_, index) => `column_${index}`));
     if (!parsing.ok) throw new Error(parsing.problem.message);
@@ -139,7 +139,7 @@ describe('F23: escapes', () => {
 });
 
 describe('F82: exploding strings', () => {
-  it('that double end within the budget', () => {
+  it('end within the budget where they double', () => {
     expect(codeOf(run('map(range(0, 1), x => length(a + a + a + a))', { a: megabyte }))).toBe('text_too_long');
     const multiplying = 'replace(replace(replace(replace(a, "a", a), "a", a), "a", a), "a", a)';
     expect(codeOf(run(multiplying, { a: 'a'.repeat(100) }))).toBe('text_too_long');
@@ -151,7 +151,7 @@ describe('F82: exploding strings', () => {
     );
   });
 
-  it('of padding and joining end before they are made', () => {
+  it('end before they are made where padding and joining would make them', () => {
     expect(codeOf(run('pad_end("a", 1000000000, "abc")'))).toBe('text_too_long');
     expect(codeOf(run('join(a, b)', { a: hundredThousand, b: megabyte }))).toBe('text_too_long');
     expect(codeOf(run('join(map(range(0, 1000), x => a), "")', { a: megabyte }))).toMatch(
@@ -285,7 +285,7 @@ describe('F55: regular expressions', () => {
     expect(codeOf(run(formula('long'), fields))).toBe('steps_exhausted');
   });
 
-  it('by the hundred compile at once', () => {
+  it('compile at once by the hundred', () => {
     const text = `[${Array.from({ length: 400 }, () => "matches(a,'a{900}')").join(',')}]`;
     expect(codeOf(run(text, { a: '' }))).toBe('formula_too_large');
   });
@@ -324,7 +324,7 @@ describe('F87: a hundred thousand elements against every list function', () => {
 });
 
 describe('F87: deep data', () => {
-  it('of any depth is passed on, compared and measured', () => {
+  it('is passed on, compared and measured at any depth', () => {
     let deep: unknown = 1;
     for (let level = 0; level < 100_000; level += 1) deep = level % 2 === 0 ? [deep] : { a: deep };
     const fields = { a: deep, b: structuredCloneDeep(deep) };

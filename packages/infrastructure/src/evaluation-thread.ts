@@ -16,7 +16,7 @@ import { openStores } from './open-stores';
 
 /*
  * The entry of one evaluation thread. It reads the configuration of its process, loads and compiles rules itself, and answers the jobs that its
- * process sends. It ends with `terminate`: what it has open is closed with it.
+ * process sends. It ends with `terminate`, which closes its connections.
  */
 
 /** Below whatever handles messages, in the same process too: 0 is usual, 19 the lowest. */
@@ -31,7 +31,7 @@ const run = async (): Promise<void> => {
   const settings = { ...processSettings, ...databaseSettings, ...cacheSettings, ...evaluationSettings };
   const config = readConfig(settings, process.env);
   const logger = createLogger({ service: 'evaluation-thread', level: config.logLevel });
-  const { name } = workerData as ThreadStart; // whoever starts it gives it that
+  const { name } = workerData as ThreadStart; // set by startEvaluationThread
   const { database, cache } = await openStores({
     name,
     config: { ...config, databasePoolMax: POOL_MAX },

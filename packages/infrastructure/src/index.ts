@@ -1,7 +1,5 @@
-export { openAuthenticator } from './open-authenticator';
-export { openBroker } from './open-broker';
+export { accessOf } from './access-of';
+export { openBroker, openRequester, openResponder } from './open-broker';
 export { openDecisions } from './open-decisions';
 export { openEvaluationThreads } from './open-evaluation-threads';
-export { openRequester } from './open-requester';
-export { openResponder } from './open-responder';
-export { openStores } from './open-stores';
+export { openAuthenticator, openStores } from './open-stores';

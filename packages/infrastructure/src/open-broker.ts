@@ -1,6 +1,18 @@
-import { type Broker, brokerPlace, brokerSecurity, createBroker } from '@decision/broker';
-import { type brokerSettings, type Config, StartRefusal } from '@decision/service-kit';
-import { type Opening } from './opening';
+import {
+  type Broker,
+  brokerSecurity,
+  createBroker,
+  createRequester,
+  createResponder,
+  instanceIdOf,
+  type Requester,
+  type Responder,
+  type ResponderOptions,
+} from '@decision/broker';
+import { type ConsumerGroupKey, ServiceError } from '@decision/contracts';
+import { type brokerSettings, type Config, FailureLog, type Logger, StartRefusal } from '@decision/service-kit';
+import { createRequesterObserver, createResponderObserver, exportResponder, measureRequester } from './observers';
+import { type Opening } from './open-stores';
 
 type BrokerConfig = Config<typeof brokerSettings> & { readonly host: string; readonly port: number };
 
@@ -21,7 +33,7 @@ export const openBroker = ({
     {
       brokers: config.mqBrokers,
       clientId: name,
-      ...brokerPlace(config),
+      ...instanceIdOf(config),
       topicPrefix: config.mqTopicPrefix,
       ...security.settings,
     },
@@ -29,4 +41,61 @@ export const openBroker = ({
   );
   stopper.add('broker', () => broker.close());
   return broker;
+};
+
+interface RequesterConfig {
+  /** Partitions that the topic of answers must have. */
+  readonly maxWorkers: number;
+}
+
+/**
+ * Creates the requester, which sends requests to workers and awaits their answers as a member of a consumer group, and watches its topics. The
+ * service starts it once it listens on its own address.
+ */
+export const openRequester = (
+  broker: Broker,
+  group: ConsumerGroupKey,
+  { config, metrics, stopper }: Pick<Opening<RequesterConfig>, 'config' | 'metrics' | 'stopper'>,
+): Requester => {
+  broker.watchTopics([{ topic: 'solution' }, { topic: 'solutionResponse', partitions: config.maxWorkers }]);
+  const requester = createRequester(broker, {
+    group,
+    expectedPartitions: config.maxWorkers,
+    onEvent: createRequesterObserver(metrics),
+  });
+  stopper.add('requester', (drainMs) => requester.stop({ drainMs }));
+  return measureRequester(metrics, requester);
+};
+
+type Handle = ResponderOptions['handle'];
+
+/**
+ * Creates the responder, which answers requests as a member of a consumer group, with its metrics, and watches its topics. The caller starts and
+ * stops it.
+ */
+export const openResponder = (
+  broker: Broker,
+  { logger, metrics }: Pick<Opening<unknown>, 'logger' | 'metrics'>,
+  options: Omit<ResponderOptions, 'onEvent'>,
+): Responder => {
+  broker.watchTopics([{ topic: 'solution' }, { topic: 'solutionResponse' }]);
+  const handle = loggingCauses(options.handle, logger);
+  const responder = createResponder(broker, { ...options, handle, onEvent: createResponderObserver(metrics) });
+  exportResponder(metrics, responder);
+  return responder;
+};
+
+/** Logs the cause of a failure, since the answer carries only its message. The responder itself logs errors that are no service errors. */
+const loggingCauses = (handle: Handle, logger: Logger): Handle => {
+  const failures = new FailureLog();
+  return (envelope, payload, letNextBegin) => {
+    const answer = handle(envelope, payload, letNextBegin);
+    if (Buffer.isBuffer(answer)) return answer;
+    return answer.catch((error: unknown) => {
+      const { requestId, versionId } = envelope;
+      if (error instanceof ServiceError && error.cause !== undefined)
+        failures.report(() => logger.child({ request_id: requestId, version_id: versionId }), error);
+      throw error;
+    });
+  };
 };

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { type Broker } from '@decision/broker';
-import { createDecisionLog, createUsageCounter, type DecisionLogWriter, tellAll } from '@decision/execution';
+import { createDecisionLog, createUsageCounter, type DecisionLogWriter, combineWriters } from '@decision/execution';
 import { addUsage, type Database, refusesValues } from '@decision/persistence';
-import { createDecisionLogObserver, exportQueue } from './measure/producer-observer';
-import { type Opening } from './opening';
+import { createDecisionLogObserver, exportQueue } from './observers';
+import { type Opening } from './open-stores';
 
 interface DecisionsConfig {
   /** Whether decisions are written to the topic of logs; they are counted all the same. */
@@ -15,15 +15,15 @@ interface DecisionsConfig {
 
 type DecisionsOpening = Omit<Opening<DecisionsConfig>, 'name'>;
 
-/** Messages that wait at most; each holds the decisions of one request or chunk. */
+/** Largest number of waiting messages; each holds the decisions of one request or chunk. */
 const MAX_QUEUED = 50_000;
 /** Longest time to send waiting decisions when the process stops, ms; the rest is dropped, and counted. */
 const STOP_DRAIN_MS = 1_000;
 
-/** Keeps what is decided in this process: the log of decisions and the counts of usage. */
+/** Opens the writers of every decision of this process: the decision log and the usage counts. */
 export const openDecisions = (broker: Broker, database: Database, opening: DecisionsOpening): DecisionLogWriter => {
   const log = opening.config.decisionLogs ? openDecisionLog(broker, opening) : undefined;
-  return tellAll([log, openUsage(database, opening)]);
+  return combineWriters([log, openUsage(database, opening)]);
 };
 
 /** The decision log of this process, with a producer of its own: a full or failing topic of logs never holds up an answer. */
@@ -41,7 +41,7 @@ const openDecisionLog = (broker: Broker, { config, logger, metrics, stopper }: D
     onEvent: createDecisionLogObserver(metrics),
   });
   exportQueue(metrics, 'decision_log', producer);
-  // Attempts go on behind; what waits is kept within the bounds.
+  // The producer goes on connecting in the background; waiting messages stay within the bounds above.
   producer.connect().catch((error: unknown) => logger.warn({ err: error }, 'The decision log has no broker yet.'));
   const decisions = createDecisionLog({
     worker: `${hostname()}-${randomUUID().slice(0, 8)}`,

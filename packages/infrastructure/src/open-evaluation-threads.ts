@@ -4,20 +4,20 @@ import { Worker } from 'node:worker_threads';
 import { type ServiceName } from '@decision/contracts';
 import { createEvaluationThreads, type EvaluationThreads, type ThreadEvent } from '@decision/execution';
 import { type Config, type evaluationSettings, type Metrics } from '@decision/service-kit';
-import { type Opening } from './opening';
+import { type Opening } from './open-stores';
 
 type EvaluationConfig = Config<typeof evaluationSettings>;
 
-/** The heap of one thread, MB: what goes beyond it ends the thread and not the process. */
+/** The heap of one thread, MB: an evaluation that exceeds it ends the thread and not the process. */
 const HEAP_MB = 2_048;
 /** Threads where the configuration names no number. */
 const MOST_BY_DEFAULT = 4;
-/** The loader of a thread that is started from sources, as tests do; what is built needs none. */
-const SOURCE_LOADER = ['--require', 'tsx/cjs', '--conditions=source'];
+/** The loader of a thread that is started from sources, as in tests; built code needs none. */
+const SOURCE_LOADER = ['--require', '@decision/tooling/run-sources', '--conditions=source'];
 
 /** Start data of a thread. */
 export interface ThreadStart {
-  /** The service whose thread it is: how it calls itself towards the database. */
+  /** The service that the thread belongs to: its application name at the database. */
   readonly name: ServiceName;
 }
 

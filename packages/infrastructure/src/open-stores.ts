@@ -1,8 +1,36 @@
 import { type Cache, openCache } from '@decision/cache';
-import { type Database, openDatabase, readCacheEntrySecret, requireDatabase } from '@decision/persistence';
-import { type cacheSettings, type Config, type databaseSettings } from '@decision/service-kit';
-import { createCacheObserver, exportConnections } from './measure/cache-observer';
-import { type Opening } from './opening';
+import { type ServiceName } from '@decision/contracts';
+import {
+  type Database,
+  findApiKey,
+  openDatabase,
+  readCacheEntrySecret,
+  recordKeyUse,
+  requireDatabase,
+} from '@decision/persistence';
+import {
+  type Authenticator,
+  type cacheSettings,
+  type Config,
+  createAuthenticator,
+  type databaseSettings,
+  guardKeys,
+  type Logger,
+  type Metrics,
+  type Stopper,
+} from '@decision/service-kit';
+import { createCacheObserver, exportConnections, exportPool } from './observers';
+
+/** Inputs for opening a part of a service; `ServiceStart` has all of them but the name. */
+export interface Opening<Settings> {
+  /** The client name that servers see. */
+  readonly name: ServiceName;
+  readonly config: Settings;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  /** Stops everything that is opened, with the service. */
+  readonly stopper: Stopper;
+}
 
 interface Stores {
   readonly database: Database;
@@ -20,6 +48,7 @@ export const openStores = async ({ name, config, logger, metrics, stopper }: Ope
   const url = config.databaseUrl.reveal();
   await requireDatabase(url, { onRetry: (message) => logger.warn(message) });
   const database = openDatabase({ url, poolMax: config.databasePoolMax, applicationName: name });
+  exportPool(metrics, database);
   stopper.add('database', () => database.close());
   const cache = openCache(
     {
@@ -34,3 +63,27 @@ export const openStores = async ({ name, config, logger, metrics, stopper }: Ope
   stopper.add('cache', () => cache.close());
   return { database, cache };
 };
+
+interface AuthenticatorOptions {
+  readonly database: Database;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  /**
+   * Finds a key by its selector. Default: straight from the database, so that the service that manages keys sees a revocation at once; services that
+   * answer thousands of requests a second give a directory with caches.
+   */
+  readonly findKey?: Parameters<typeof createAuthenticator>[0]['findKey'];
+}
+
+/** The authenticator: proves keys, slows down guesses, and records when a key was used. */
+export const openAuthenticator = ({ database, logger, metrics, findKey }: AuthenticatorOptions): Authenticator =>
+  createAuthenticator({
+    findKey: findKey ?? ((selector) => findApiKey(database, selector)),
+    now: Date.now,
+    ...guardKeys({
+      metrics,
+      logger,
+      recordUse: ({ workspaceId, keyId }) =>
+        database.inWorkspace({ workspaceId, userGroups: undefined }, (transaction) => recordKeyUse(transaction, keyId)),
+    }),
+  });

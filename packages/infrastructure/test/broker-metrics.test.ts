@@ -61,7 +61,7 @@ const seriesOf = async (metrics: typeof asking): Promise<ReadonlyMap<string, num
   return new Map(series as [string, number][]); // as `map` has just made them
 };
 
-it('shows requests on both sides: how many, how long, with which outcome, and what is owned', async () => {
+it('measures requests on both sides by number, duration and outcome, and counts owned partitions', async () => {
   expect(String(await requester.request(envelope(), Buffer.from('1')))).toBe('1');
   await expect(requester.request(envelope(), Buffer.alloc(0))).rejects.toMatchObject({ code: 'evaluation_failed' });
   await expect(requester.request({ ...envelope(), deadline: 1 }, Buffer.from('1'))).rejects.toBeInstanceOf(
@@ -76,6 +76,8 @@ it('shows requests on both sides: how many, how long, with which outcome, and wh
   expect(asked.get('decision_requester_produce_seconds_count{}')).toBeGreaterThanOrEqual(2);
   expect(asked.get('decision_requester_pending_requests{}')).toBe(0);
   expect(asked.get('decision_requester_ready{}')).toBe(1);
+  expect(asked.get('decision_requester_queued_messages{}')).toBe(0);
+  expect(asked.get('decision_requester_queued_bytes{}')).toBe(0);
   expect(asked.get('decision_requester_owned_partitions{}')).toBe(requester.status().partitions);
 
   const answered = await seriesOf(answering);
@@ -93,7 +95,7 @@ it('shows a request as pending until it is answered', async () => {
   expect((await seriesOf(asking)).get('decision_requester_pending_requests{}')).toBe(0);
 });
 
-it('logs the cause of a failure, which the answer does not carry, with the id of the request', async () => {
+it('logs the cause of a failure with the id of the request', async () => {
   const asked = requester.request({ ...envelope(), requestId: 'request-9' }, Buffer.from('503'));
   const failure = await asked.catch((error: unknown) => error as ServiceError); // it rejects with nothing else
   expect(failure).toMatchObject({ code: 'database_unavailable', message: 'Away.' });

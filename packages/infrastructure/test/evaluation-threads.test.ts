@@ -115,7 +115,7 @@ describe('a thread', () => {
     expect(await solve(longVersion, input)).toMatchObject({ result, matched, error: undefined });
   });
 
-  it('tells what is wrong with an input or a version as errors of the answer, by the thread that goes on', async () => {
+  it('answers a faulty input or version with an error, and the thread goes on', async () => {
     const { error } = await solve(longVersion, { text: LONG_TEXT.repeat(20) });
     expect(error).toMatchObject({ code: 'evaluation_failed', details: { reason: 'value_too_large' } });
     const { error: unknown } = await solve(randomUUID(), {});
@@ -123,7 +123,7 @@ describe('a thread', () => {
     expect(started).toHaveLength(1);
   });
 
-  it('refuses none of a burst of inputs of one rule, as large as what a worker holds at once', async () => {
+  it('accepts a burst of inputs of one rule that is as large as a worker holds at once', async () => {
     const burst = Array.from({ length: 1_000 }, (_, index) => solve(longVersion, { text: `never ${2 * index + 1};` }));
     const rows = (await Promise.all(burst)).map(({ result }) => result);
     expect(rows).toEqual(Array.from({ length: 1_000 }, (_, index) => JSON.stringify({ row: 2 * index + 1 })));
@@ -134,7 +134,7 @@ describe('a thread', () => {
 describe('threads that end, or are bounded', () => {
   afterEach(() => stopper.stop());
 
-  it('tells whoever waits that its thread ended in the middle of an evaluation, and answers the next in another one', async () => {
+  it('rejects an evaluation whose thread ended in the middle of it, and answers the next one in another thread', async () => {
     open();
     await answersShortly();
     const cut = solve(longVersion, { text: LONG_TEXT });
@@ -156,7 +156,7 @@ describe('threads that end, or are bounded', () => {
     expect(started).toHaveLength(2);
   });
 
-  it('keeps no more compiled rules in a thread than its bytes, however many are asked', async () => {
+  it('keeps the compiled rules of a thread within its bytes, however many rules are used', async () => {
     const limit = 1_048_576;
     open({ EVALUATION_THREAD_BYTES: String(limit) });
     const table = wideTable(500);

@@ -83,7 +83,7 @@ it('works without a cache', async () => {
   await given.stopper.stop();
 });
 
-it('proves keys straight from the database, or by the directory that it is given', async () => {
+it('checks keys in the database, or in the directory that it is given', async () => {
   const given = opening();
   const { database } = await openStores(given);
   const { id: workspaceId } = await ensureWorkspace(databaseUrl, { slug: 'ours', name: 'Ours' });
@@ -111,7 +111,7 @@ it('proves keys straight from the database, or by the directory that it is given
 });
 
 describe('the broker', () => {
-  it('is none where none is named', () => {
+  it('is undefined where the configuration names none', () => {
     expect(openBroker(opening())).toBeUndefined();
   });
 
@@ -121,7 +121,7 @@ describe('the broker', () => {
     await given.stopper.stop();
   });
 
-  it('is refused with a sentence where its security makes no sense', () => {
+  it('is refused with a sentence where its security settings are incomplete', () => {
     const given = opening({ MQ_BROKERS: 'localhost:1', MQ_SASL_MECHANISM: 'plain' });
     expect(() => openBroker(given)).toThrow(StartRefusal);
     expect(() => openBroker(given)).toThrow(/MQ_SASL_USERNAME/);

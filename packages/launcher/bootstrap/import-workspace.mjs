@@ -6,7 +6,7 @@ checkNode();
 await install();
 const code = await run(join(root, 'node_modules/.bin/tsx'), [
   '--conditions=source',
-  join(root, 'packages/launcher/src/cli/import-workspace-main.ts'),
+  join(root, 'packages/launcher/src/cli/import-workspace.ts'),
   ...process.argv.slice(2),
 ]);
 process.exit(code);

@@ -1,8 +1,7 @@
 // `npm run reset`: wipes the data of this checkout's embedded servers; fetched binaries are kept.
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { refuse, root } from './toolchain.mjs';
+import { refuse, requireBuilt, root } from './toolchain.mjs';
 
 const local = join(root, '.local');
 const lock = join(local, 'launcher.lock');
@@ -16,13 +15,13 @@ const isAlive = (pid) => {
   }
 };
 
-if (existsSync(lock) && isAlive(Number(readFileSync(lock, 'utf8'))))
+if (existsSync(lock) && isAlive(Number.parseInt(readFileSync(lock, 'utf8'), 10)))
   refuse('It is running: stop it with Ctrl-C before you reset it.');
 
 // Data can lie outside of the checkout, where the checkout is closed to the database's user. Nothing built, nothing started.
-const localStack = join(root, 'packages/local-stack/dist/index.js');
+const localStack = 'packages/local-stack/dist/index.js';
 const data = join(local, 'data');
-const places = existsSync(localStack) ? (await import(pathToFileURL(localStack))).stackLocations(data) : [data];
+const places = existsSync(join(root, localStack)) ? requireBuilt(localStack).stackLocations(data) : [data];
 const others = ['logs', 'overrides', 'connection.json', 'api-key.json', 'launcher.lock'].map((name) =>
   join(local, name),
 );

@@ -1,9 +1,8 @@
 // `pnpm service <name>`: one service from its sources, with reload on save, against the running stack.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { spawn } from 'node:child_process';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { checkNode, install, refuse, root } from './toolchain.mjs';
+import { checkNode, install, refuse, requireBuilt, root } from './toolchain.mjs';
 
 const names = readdirSync(join(root, 'services'));
 const name = process.argv[2];
@@ -16,16 +15,8 @@ const connectionFile = join(root, '.local/connection.json');
 if (!existsSync(connectionFile)) refuse('Nothing runs here yet: type `npm start` in another terminal first.');
 const connection = JSON.parse(readFileSync(connectionFile, 'utf8'));
 
-const freePort = () =>
-  new Promise((done, fail) => {
-    const server = createServer();
-    server.once('error', fail);
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address();
-      server.close(() => done(port));
-    });
-  });
-
+// What runs here was built: its ports and this one come from one place.
+const { freePort } = requireBuilt('packages/local-stack/dist/index.js');
 const port = process.env.PORT ?? String(await freePort());
 const child = spawn(
   join(root, 'node_modules/.bin/tsx'),

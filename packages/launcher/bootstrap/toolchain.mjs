@@ -2,10 +2,14 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const root = resolve(dirname(fileURLToPath(import.meta.url)), '../../..');
+
+/** Exports of a built file. They are required: `import` finds no names in modules as the build writes them. */
+export const requireBuilt = (path) => createRequire(import.meta.url)(join(root, path));
 
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const STAMP = join(root, 'node_modules', '.installed-for');

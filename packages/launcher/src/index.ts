@@ -1,5 +1,4 @@
-export { type ServerAddresses } from './fleet/addresses';
-export { type Fleet, type FleetOptions, startFleet } from './fleet/fleet';
+export { type Fleet, type FleetOptions, type ServerAddresses, startFleet } from './fleet/fleet';
 export { ensureAdminKey, prepareServers } from './fleet/prepare';
-export { readExamples, seedExamples } from './fleet/seed-examples';
+export { readExamples, seedExamples } from './workspace/import-workspace';
 export { type ServiceProcess, startServiceProcess } from './fleet/service-process';

@@ -14,12 +14,12 @@ interface ServiceLogs {
 /** Levels of the services' JSON lines that a person should see. */
 const WORTH_SAYING: ReadonlySet<unknown> = new Set(['warn', 'error', 'fatal']);
 
-/** For so long a line that was said is only counted, ms. */
+/** Time for which repetitions of a printed line are only counted, ms. */
 const QUIET_MS = 60_000;
-/** Lines that are counted at once for all services together; further ones are said as they come. */
+/** Lines that are counted at once for all services together; further ones are printed as they come. */
 const MAX_COUNTED = 200;
 
-/** Says each line once within a minute, and at its end how often it came again. */
+/** Prints each line once within a minute, and its number of repetitions at the end of the minute. */
 const withoutRepetition = (say: (line: string) => void): { say(line: string): void; close(): void } => {
   const counted = new Map<string, { repeats: number; timer: NodeJS.Timeout }>();
   const settle = (line: string): void => {
@@ -46,7 +46,7 @@ const withoutRepetition = (say: (line: string) => void): { say(line: string): vo
   };
 };
 
-/** Files are begun anew at each start, so that they hold one run and do not grow for ever. */
+/** Files are truncated at each start, so that they hold one run and do not grow for ever. */
 export const openServiceLogs = (directory: string, say: (line: string) => void): ServiceLogs => {
   mkdirSync(directory, { recursive: true });
   const files = new Map<ServiceName, WriteStream>();
@@ -71,7 +71,7 @@ export const openServiceLogs = (directory: string, say: (line: string) => void):
   };
 };
 
-/** The message of a warning or an error; text that is no log line, such as a crash, is said as it is. */
+/** The message of a warning or an error; text that is no log line, such as a crash, is printed as it is. */
 const worthSaying = (line: string): string | undefined => {
   try {
     const entry = JSON.parse(line) as { level?: unknown; msg?: unknown };

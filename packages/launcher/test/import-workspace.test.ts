@@ -4,10 +4,9 @@ import { type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { importFromCommandLine } from '../src/cli/import-workspace';
-import { seedExamples } from '../src/fleet/seed-examples';
 import { LaunchError } from '../src/launch-error';
+import { importWorkspace, seedExamples } from '../src/workspace/import-workspace';
 import { importers } from '../src/workspace/importers';
-import { importWorkspace } from '../src/workspace/import-workspace';
 
 interface Call {
   readonly method: string | undefined;
@@ -159,7 +158,7 @@ describe('importWorkspace', () => {
     expect(calls).toHaveLength(1);
   });
 
-  it('checks every file before it sends one, and tells all faults', async () => {
+  it('checks every file before it sends one, and reports all faults', async () => {
     file('objects/o.json', { content: {} });
     file('objects/p.json', { name: 'P' });
     file('values/v.json', { values: [] });
@@ -213,7 +212,7 @@ describe('the command line', () => {
     expect(calls).toMatchObject([{ path: '/api/v1/admin/rules/import', key: 'mine' }]);
   });
 
-  it('imports into what runs in the checkout', async () => {
+  it('imports into the service that runs in the checkout', async () => {
     file('.local/connection.json', { base_url: baseUrl, api_key: 'local' });
     file('mine/rules/a.json', rule('a'));
     await command(['mine'], {});
@@ -239,7 +238,7 @@ describe('the command line', () => {
 });
 
 describe('the workspace that comes with the checkout', () => {
-  it('is what the first start imports: something of every kind that can be imported', async () => {
+  it('is imported by the first start and has every kind of asset that can be imported', async () => {
     const slugs = await seedExamples(resolve(__dirname, '../../..'), baseUrl, 'key');
     expect(slugs).toContain('ticket-routing');
     expect(calls.filter(({ path }) => path === '/api/v1/admin/rules/import')).toHaveLength(slugs.length);

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
-import { type Ingress, startIngress } from '../src/ingress/ingress';
+import { type Ingress, startIngress } from '../src/fleet/ingress';
 
 let upstream: Server;
 let upstreamUrl: string | undefined;
@@ -48,7 +48,7 @@ it('streams method, path, query, headers and body through, and the answer back',
   expect(await response.text()).toBe('POST /api/v1/solve/a/latest?explain=true k http 3000000');
 });
 
-it('says who called and proves itself, whatever the client claims', async () => {
+it('overwrites the forwarding headers and the proxy secret that a client claims', async () => {
   handle = (incoming, outgoing) => {
     incoming.resume();
     const { 'x-forwarded-for': address, 'x-proxy-secret': secret } = incoming.headers;
@@ -81,7 +81,7 @@ it('answers 503 when the service cuts the connection before it answers', async (
   expect(response.status).toBe(503);
 });
 
-it('gives up on the service when the client goes away', async () => {
+it('cancels the request to the service when the client disconnects', async () => {
   const client = request(`${ingress.url}/api/v1/solve/a`, { method: 'POST' });
   const cut = new Promise<void>((resolve) => {
     handle = (incoming) => {
@@ -111,7 +111,7 @@ it('lets a request in flight finish while it stops, and refuses new ones', async
   await stopped;
 });
 
-it('hands on a refusal that comes before the body was read, and serves the same client afterwards', async () => {
+it('passes on a refusal that comes before the body was read, and serves the same client afterwards', async () => {
   handle = (incoming, outgoing) => {
     if (incoming.method === 'GET') {
       outgoing.end('fine');

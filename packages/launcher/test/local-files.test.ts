@@ -1,17 +1,15 @@
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ServiceError } from '@decision/contracts';
 import { freePort } from '@decision/local-stack';
-import { explainRefusal, requireExternalServers } from '../src/external-servers';
-import { readConnection, writePrivateJson } from '../src/connection-file';
-import { createRouteOverrides } from '../src/ingress/route-overrides';
+import { createRouteOverrides } from '../src/fleet/route-overrides';
 import { LaunchError } from '../src/launch-error';
-import { takeLaunchLock } from '../src/launch-lock';
 import { readLaunchSettings } from '../src/launch-settings';
-import { requireFreePort } from '../src/require-free-port';
+import { readConnection, takeLaunchLock, writePrivateJson } from '../src/local-files';
+import { explainRefusal, requireExternalServers, requireFreePort } from '../src/preconditions';
 import { openServiceLogs } from '../src/service-logs';
 
 let directory: string;
@@ -26,19 +24,33 @@ afterEach(() => rmSync(directory, { recursive: true, force: true }));
 const GONE = 2 ** 22 + 1;
 
 describe('the launch lock', () => {
-  it('lets one launcher in and says where the other runs', () => {
-    const lock = takeLaunchLock(join(directory, 'lock'), () => ' at http://somewhere');
+  it('admits one launcher and says where it runs', () => {
+    const release = takeLaunchLock(join(directory, 'lock'), () => ' at http://somewhere');
     expect(() => takeLaunchLock(join(directory, 'lock'), () => ' at http://somewhere')).toThrow(
       `It already runs here as process ${process.pid} at http://somewhere. Stop that one first.`,
     );
-    lock.release();
-    takeLaunchLock(join(directory, 'lock'), () => '').release();
+    release();
+    takeLaunchLock(join(directory, 'lock'), () => '')();
   });
 
-  it.each([String(GONE), 'nonsense', ''])('takes over a lock that holds %j', (content) => {
+  it.each([
+    ['of a process that is gone', `${GONE} boot:1`],
+    ['of an earlier process with the id of a living one', `${process.pid} boot:1`],
+  ])('takes over a lock %s', (_whose, content) => {
     writeFileSync(join(directory, 'lock'), content);
-    takeLaunchLock(join(directory, 'lock'), () => '').release();
+    takeLaunchLock(join(directory, 'lock'), () => '')();
   });
+
+  it.each([String(GONE), 'nonsense', ''])(
+    'takes over a lock that holds %j and is not just being written',
+    (content) => {
+      const path = join(directory, 'lock');
+      writeFileSync(path, content);
+      expect(() => takeLaunchLock(path, () => '')).toThrow('Another launcher started at the same moment.');
+      utimesSync(path, new Date(0), new Date(0));
+      takeLaunchLock(path, () => '')();
+    },
+  );
 });
 
 describe('ports', () => {
@@ -96,7 +108,7 @@ describe('launch settings', () => {
     });
   });
 
-  it('take an empty prefix as one', () => {
+  it('accept an empty topic prefix', () => {
     expect(readLaunchSettings({ MQ_TOPIC_PREFIX: '' }).topicPrefix).toBe('');
   });
 
@@ -135,7 +147,7 @@ describe('the logs of the services', () => {
   });
 });
 
-describe('servers that the operator brings', () => {
+describe('external servers', () => {
   const external = { databaseUrl: undefined, cacheUrl: undefined, mqBrokers: undefined };
 
   it.each([
@@ -167,7 +179,7 @@ describe('servers that the operator brings', () => {
     await new Promise((resolve) => server.close(resolve));
   });
 
-  it('that refuse what is asked of them are told by variable and address, with the cause and without a secret', () => {
+  it('are reported by variable and address, with the cause and without a secret, where they refuse a request', () => {
     const cause = new Error('password authentication failed for user "me"');
     const error = new ServiceError('database_unavailable', 'The database refuses this service.', {}, { cause });
     const told = explainRefusal(error, { ...external, databaseUrl: 'postgres://me:secret@db.internal/x' });

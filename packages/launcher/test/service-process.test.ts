@@ -76,7 +76,7 @@ it('leaves a service that refuses its configuration alone', async () => {
   expect(pid()).toBeUndefined();
 });
 
-it('kills a process that does not end on SIGTERM, and stops twice as once', async () => {
+it('kills a process that does not end on SIGTERM, and may be stopped twice', async () => {
   const started = run('process.on("SIGTERM", () => {}); console.log("up"); setInterval(() => {}, 1000)');
   await until(() => lines.length === 1);
   await started.stop(200);

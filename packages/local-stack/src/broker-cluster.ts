@@ -1,10 +1,10 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { BrokerNode } from './broker/broker-configuration';
-import { newClusterId, prepareBrokerAt } from './broker/broker-server';
 import { freePort } from './network/free-port';
 import { type OpenStack, openStack } from './open-stack';
 import { createServerProcess } from './process/server-process';
+import type { BrokerNode } from './servers/broker-configuration';
+import { newClusterId, prepareBrokerAt } from './servers/broker-server';
 import type { ServerControl, StackOptions } from './stack-options';
 
 /** Data of all brokers is kept in the directory; the other options are those of a stack. */
@@ -57,12 +57,12 @@ const startAll = async (stack: OpenStack, nodes: readonly BrokerNode[]): Promise
   stack.failure.signal.throwIfAborted();
 };
 
-const startNode = async (stack: OpenStack, place: Parameters<typeof prepareBrokerAt>[0]): Promise<void> => {
+const startNode = async (stack: OpenStack, placement: Parameters<typeof prepareBrokerAt>[0]): Promise<void> => {
   const { directory, options, register, reporter, servers } = stack;
-  const { id, ports } = place.node;
+  const { id, ports } = placement.node;
   const signal = stack.failure.signal;
   const say: ReturnType<typeof reporter.of> = (step, message) => reporter.of('broker')(step, `${id}: ${message}`);
-  const recipe = await prepareBrokerAt(place, {
+  const recipe = await prepareBrokerAt(placement, {
     server: 'broker',
     directory,
     downloads: resolve(options.downloads),
@@ -72,7 +72,7 @@ const startNode = async (stack: OpenStack, place: Parameters<typeof prepareBroke
     say,
   });
   const process = createServerProcess(recipe, { register, signal, say });
-  servers.set(nameOf(place.node), { process, say });
+  servers.set(nameOf(placement.node), { process, say });
   say('start', `starting on port ${ports.clients}`);
   await process.start();
   say('ready', `ready on port ${ports.clients}`);

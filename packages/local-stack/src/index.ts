@@ -1,6 +1,7 @@
 export { type RunningCluster, startBrokerCluster } from './broker-cluster';
-export { freePort } from './network/free-port';
+export { freePort, isPortFree } from './network/free-port';
 export { makeSelfSigned } from './network/self-signed';
+export { tryLock } from './process/lock-file';
 export {
   type BrokerAccess,
   type RunningStack,
@@ -10,7 +11,7 @@ export {
   type StackProgress,
 } from './stack-options';
 export { startStack } from './stack';
-export { stackLocations } from './stack-locations';
+export { stackLocations } from './stack-files';
 export { testStack } from './test-stack';
 export { watchTables } from './table-watch';
 export {

@@ -1,32 +1,29 @@
 import { accessSync, constants, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { tryLock } from './process/lock-file';
-import { createProcessRegister, endLeftovers, type ProcessRegister } from './process/process-register';
+import { createProcessRegister, endLeftovers, type ProcessRegister, startWatchdog } from './process/process-register';
 import { abortedError } from './process/run-program';
 import type { ServerProcess } from './process/server-process';
-import { startWatchdog } from './process/watchdog';
-import { createReporter, type Reporter } from './reporter';
-import { StackError } from './stack-error';
-import type { StackOptions, StackStep } from './stack-options';
+import { type ServerName, StackError, type StackOptions, type StackProgress, type StackStep } from './stack-options';
 
-/** A server of a stack, and the way to say what it does. */
+/** A server of a stack and its progress report. */
 interface StackServer {
   readonly process: ServerProcess;
   readonly say: (step: StackStep, message: string) => void;
 }
 
-/** A stack from the moment its directory is its own until it is closed. */
+/** A stack that holds the lock of its directory, until it is closed. */
 export interface OpenStack {
   readonly options: StackOptions;
   /** Absolute. */
   readonly directory: string;
   readonly register: ProcessRegister;
   readonly reporter: Reporter;
-  /** By a name of its own each. */
+  /** By unique name. */
   readonly servers: Map<string, StackServer>;
-  /** Gives up what is still starting, with the reason. */
+  /** Aborts servers that are still starting, with the reason. */
   readonly failure: AbortController;
-  /** Stops what runs and gives the directory back. */
+  /** Stops every server and releases the directory. */
   readonly close: () => Promise<void>;
 }
 
@@ -70,7 +67,7 @@ const stopServer = async ({ process, say }: StackServer): Promise<void> => {
   say('stop', 'stopped');
 };
 
-/** Makes the directory this stack's own; returns what gives it back. */
+/** Takes the lock of the directory and returns its release. */
 const takeDirectory = (directory: string): (() => void) => {
   try {
     mkdirSync(directory, { recursive: true, mode: 0o711 });
@@ -83,10 +80,29 @@ const takeDirectory = (directory: string): (() => void) => {
   throw new StackError('directory_in_use', `Process ${lock.pid} runs the servers of ${directory}: stop it first.`);
 };
 
-/** Has the controller abort when the caller's signal does. */
+/** Aborts the controller when the caller's signal aborts. */
 const follow = (signal: AbortSignal | undefined, controller: AbortController): (() => void) => {
   const giveUp = (): void => controller.abort(abortedError());
   if (signal?.aborted === true) giveUp();
   signal?.addEventListener('abort', giveUp);
   return () => signal?.removeEventListener('abort', giveUp);
+};
+
+/** Turns messages of the servers' code into progress events with the elapsed time. */
+interface Reporter {
+  of(server: ServerName): (step: StackStep, message: string) => void;
+  /** Begins to count the time anew, for the stop. */
+  restart(): void;
+}
+
+const createReporter = (onProgress: ((event: StackProgress) => void) | undefined): Reporter => {
+  let began = performance.now();
+  return {
+    of: (server) => (step, message) => {
+      onProgress?.({ server, step, message, elapsedMs: Math.round(performance.now() - began) });
+    },
+    restart: () => {
+      began = performance.now();
+    },
+  };
 };

@@ -1,15 +1,13 @@
 import { resolve } from 'node:path';
-import { prepareBroker } from './broker/broker-server';
-import { cacheUrl, prepareCache } from './cache/cache-server';
-import { databaseUrl, prepareDatabase } from './database/database-server';
-import { choosePorts } from './network/choose-ports';
-import { chooseSecureListeners, type SecureListeners } from './broker/secure-listeners';
+import { freePort, isPortFree } from './network/free-port';
 import { type OpenStack, openStack } from './open-stack';
-import { keepRunning } from './process/keep-running';
-import { createServerProcess } from './process/server-process';
-import type { ServerRecipe } from './process/server-recipe';
-import type { ServerContext } from './server-context';
-import { serverPassword } from './server-password';
+import { createServerProcess, keepRunning } from './process/server-process';
+import type { ServerContext, ServerRecipe } from './server-recipe';
+import { chooseSecureListeners, type SecureListeners } from './servers/broker-configuration';
+import { prepareBroker } from './servers/broker-server';
+import { cacheUrl, prepareCache } from './servers/cache-server';
+import { databaseUrl, prepareDatabase } from './servers/database-server';
+import { serverPassword } from './stack-files';
 import {
   type BrokerAccess,
   type RunningStack,
@@ -17,6 +15,7 @@ import {
   SERVER_NAMES,
   type ServerControl,
   type ServerName,
+  StackError,
   type StackOptions,
 } from './stack-options';
 
@@ -59,15 +58,15 @@ const brokerLogin = (directory: string): BrokerAccess => ({
 type Ports = ReadonlyMap<ServerName, number>;
 
 /** How clients reach the broker. */
-interface BrokerDoors {
+interface BrokerSecurity {
   readonly secure: SecureListeners | undefined;
   readonly login: BrokerAccess | undefined;
 }
 
 /** Rejects with the first failure, once everything that was under way has ended. */
-const startAll = async (stack: OpenStack, ports: Ports, doors: BrokerDoors): Promise<void> => {
+const startAll = async (stack: OpenStack, ports: Ports, security: BrokerSecurity): Promise<void> => {
   const starts = [...ports].map(([server, port]) =>
-    startServer(stack, { server, port, ...doors }).catch((error: unknown) => {
+    startServer(stack, { server, port, ...security }).catch((error: unknown) => {
       stack.failure.abort(error);
       throw error;
     }),
@@ -77,18 +76,18 @@ const startAll = async (stack: OpenStack, ports: Ports, doors: BrokerDoors): Pro
   stack.failure.signal.throwIfAborted();
 };
 
-interface ServerPlace extends BrokerDoors {
+interface ServerStart extends BrokerSecurity {
   readonly server: ServerName;
   readonly port: number;
 }
 
-const startServer = async (stack: OpenStack, { server, port, ...doors }: ServerPlace): Promise<void> => {
+const startServer = async (stack: OpenStack, { server, port, ...security }: ServerStart): Promise<void> => {
   const { directory, options, register, reporter, servers } = stack;
   const signal = stack.failure.signal;
   const say = reporter.of(server);
   const downloads = resolve(options.downloads);
   const durable = options.durable ?? true;
-  const recipe = await PREPARE[server]({ server, directory, downloads, durable, port, ...doors, signal, say });
+  const recipe = await PREPARE[server]({ server, directory, downloads, durable, port, ...security, signal, say });
   const process = createServerProcess(recipe, { register, signal, say });
   if (options.restarts === true) keepRunning(process, { signal, say });
   servers.set(server, { process, say });
@@ -100,7 +99,7 @@ const startServer = async (stack: OpenStack, { server, port, ...doors }: ServerP
 const runningStack = (
   { options, directory, servers, close }: OpenStack,
   ports: Ports,
-  { secure, login }: BrokerDoors,
+  { secure, login }: BrokerSecurity,
 ): RunningStack => {
   const external = options.external ?? {};
   const address = (server: ServerName, given: string | undefined, own: (port: number) => string): string => {
@@ -132,3 +131,29 @@ const secureBrokers = ({ identity, ports }: SecureListeners): SecureBrokers => (
   sasl: `127.0.0.1:${ports.sasl}`,
   saslTls: `127.0.0.1:${ports.saslTls}`,
 });
+
+/** The variables of `npm start` that fix a port. */
+const VARIABLES: Readonly<Record<ServerName, string>> = {
+  database: 'DATABASE_PORT',
+  cache: 'CACHE_PORT',
+  broker: 'BROKER_PORT',
+};
+
+/** The fixed port of each server, else a free one. @throws {StackError} where a fixed one is taken. */
+const choosePorts = async (
+  servers: readonly ServerName[],
+  fixed: Readonly<Partial<Record<ServerName, number | undefined>>>,
+): Promise<Map<ServerName, number>> => {
+  const ports = new Map<ServerName, number>();
+  for (const server of servers) {
+    const port = fixed[server];
+    if (port !== undefined && !(await isPortFree(port))) {
+      throw new StackError(
+        'port_in_use',
+        `Port ${port} for the ${server} is in use: stop what listens there, or set ${VARIABLES[server]} to another port.`,
+      );
+    }
+    ports.set(server, port ?? (await freePort()));
+  }
+  return ports;
+};

@@ -1,4 +1,4 @@
-/** Runs statements on one connection with the rights of the tables' owner, to whom row security does not apply; answers the rows of the last. */
+/** Runs statements on one connection with the rights of the tables' owner, to whom row security does not apply. Returns the rows of the last statement. */
 type RunSql = (sql: string) => Promise<readonly Record<string, unknown>[]>;
 
 /** The viewer of the tables. Without groups: everybody in the workspace. */
@@ -14,11 +14,11 @@ export interface TableChanges {
   readonly hidden: readonly string[];
 }
 
-/** Remembers the rows of all tables, says what became of them, and brings them back. */
+/** Remembers the rows of all tables, reports changes, and restores them. */
 export interface TableWatch {
   /** All text of all rows, in which the ids of things stand. */
   readonly text: string;
-  /** Compares with what is remembered, and brings that back where anything differs. */
+  /** Compares the rows with the remembered ones, and restores those where anything differs. */
   findChanges(viewer: TableViewer): Promise<TableChanges>;
 }
 

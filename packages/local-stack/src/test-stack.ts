@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { StackError } from './stack-error';
+import { StackError } from './stack-options';
 
 /** The servers that the tests of all packages share. */
 interface TestStack {

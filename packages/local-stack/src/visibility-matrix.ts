@@ -129,7 +129,7 @@ export const absentNames = (hidden: MatrixNames, marker: string, given: MatrixNa
 
 /**
  * Asks one row with every key: those that do not see the hidden thing are answered as for none, change nothing that they do not see, and nothing at all where they are refused;
- * those that see it succeed. Answers what is wrong about that.
+ * those that see it succeed. Returns a sentence for each violation.
  */
 export const askRow = async (method: string, row: MatrixRow, world: MatrixWorld): Promise<readonly string[]> => {
   const { keys, hidden, marker } = world;

@@ -1,10 +1,9 @@
-import { type ChildProcess } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { startStack } from '../src';
-import { descendantsOf } from '../src/process/process-table';
-import { sendSignal } from '../src/process/send-signal';
+import { descendantsOf, sendSignal } from '../src/process/process-table';
 import { query } from './postgres-query';
 import { isAlive, until } from './process-state';
 import { downloads, removeTemporaryDirectories, temporaryDirectory } from './temporary-directory';
@@ -70,7 +69,7 @@ describe('a stack whose owner dies', () => {
     360_000,
   );
 
-  it('together with its watchdog is ended by the next start, which works on its data', async () => {
+  it('is ended by the next start, which uses its data, where its watchdog died too', async () => {
     const directory = temporaryDirectory();
     const { child, servers, pids, watchdogs } = await startElsewhere(directory, 'database,cache');
     for (const pid of watchdogs) process.kill(pid, 'SIGKILL');
@@ -82,7 +81,7 @@ describe('a stack whose owner dies', () => {
     await stack.stop();
   }, 180_000);
 
-  it('leaves a pid file that stops nobody, even where its database was killed as well', async () => {
+  it('leaves a pid file that does not keep the next database from starting', async () => {
     const directory = temporaryDirectory();
     const { child, pids, watchdogs } = await startElsewhere(directory, 'database');
     for (const pid of [...watchdogs, child.pid ?? 0, ...pids]) sendSignal(pid, 'SIGKILL');

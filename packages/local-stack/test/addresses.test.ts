@@ -78,7 +78,7 @@ describe('addresses', () => {
     expect(found).toEqual(['0', '1', '2']);
   });
 
-  it('belong to one stack a directory: a second is told who has it', async () => {
+  it('belong to one stack in each directory: a second stack is refused and names the process of the first', async () => {
     const directory = temporaryDirectory();
     await start({ directory });
     const second = startStack({ ...cacheOnly, directory });

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { type RunningCluster, startBrokerCluster } from '../src';
-import { brokerAnswers } from '../src/broker/broker-probe';
+import { brokerAnswers } from '../src/servers/broker-probe';
 import { isAlive } from './process-state';
 import { downloads, removeTemporaryDirectories, temporaryDirectory } from './temporary-directory';
 import { portOf } from './wire';

@@ -21,7 +21,7 @@ describe('a start that fails', () => {
     expect(readdirSync(directory).filter((name) => /^processes-|lock/.test(name))).toEqual([]);
   }, 180_000);
 
-  it('is told to delete data of another major version of PostgreSQL', async () => {
+  it('says how to delete data of another major version of PostgreSQL', async () => {
     const directory = temporaryDirectory();
     mkdirSync(join(directory, 'database'));
     writeFileSync(join(directory, 'database/PG_VERSION'), '16\n');
@@ -29,7 +29,7 @@ describe('a start that fails', () => {
     await expect(failed).rejects.toThrow(/was made by PostgreSQL 16 and this is 17: `npm run reset`/);
   });
 
-  it('can be repeated after it was given up half-way', async () => {
+  it('can be repeated after it was aborted half-way', async () => {
     const directory = temporaryDirectory();
     const giveUp = new AbortController();
     const onProgress = ({ step }: StackProgress): void => {
@@ -44,7 +44,7 @@ describe('a start that fails', () => {
     await stack.stop();
   }, 180_000);
 
-  it('is refused at once when it was given up before', async () => {
+  it('is refused at once when its signal is aborted already', async () => {
     const failed = startStack({ directory: temporaryDirectory(), downloads, signal: AbortSignal.abort() });
     await expect(failed).rejects.toMatchObject({ code: 'aborted' });
   });

@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type RunningStack, type ServerName, type StackProgress, startStack } from '../src';
-import { brokerAnswers } from '../src/broker/broker-probe';
+import { brokerAnswers } from '../src/servers/broker-probe';
 import { SERVER_NAMES } from '../src/stack-options';
 import { query } from './postgres-query';
 import { isAlive, until } from './process-state';
@@ -85,7 +85,7 @@ describe('a stack for one user of the machine', () => {
     180_000,
   );
 
-  it('leaves nothing running when it stops while a server is on its way back', async () => {
+  it('leaves nothing running when it stops while a server restarts', async () => {
     const pids = stack.processes.map(({ pid }) => pid);
     const asked = pidOf('broker');
     process.kill(asked, 'SIGKILL');

@@ -1,9 +1,9 @@
 import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { databaseUser } from '../src/database/database-user';
-import { findPostgres, installedPackage, linkLibraries, type PostgresPackage } from '../src/database/postgres-binaries';
 import { runProgram } from '../src/process/run-program';
-import type { ServerContext } from '../src/server-context';
+import type { ServerContext } from '../src/server-recipe';
+import { databaseUser } from '../src/servers/database-home';
+import { findPostgres, installedPackage, linkLibraries, type PostgresPackage } from '../src/servers/postgres-binaries';
 import { removeTemporaryDirectories, temporaryDirectory } from './temporary-directory';
 
 const signal = new AbortController().signal;
@@ -50,7 +50,7 @@ const versionOf = async (postgres: string): Promise<string> => {
 afterEach(removeTemporaryDirectories);
 
 describe('the database package', () => {
-  it('whose libraries were not linked is repaired where it is', async () => {
+  it('gets the links between its libraries where they are missing', async () => {
     const bare = packageWithoutLinks(openDirectory());
     const home = openDirectory();
     const { postgres, initdb } = await findPostgres(contextIn(home), home, await databaseUser([], signal), bare);
@@ -60,7 +60,7 @@ describe('the database package', () => {
     expect(await versionOf(postgres)).toMatch(/PostgreSQL\) 17\./);
   }, 180_000);
 
-  it('needs no repair twice, and says so when it cannot be repaired', () => {
+  it('is linked once, and is reported where it cannot be linked', () => {
     const root = openDirectory();
     mkdirSync(join(root, 'native/lib'), { recursive: true });
     const links = [{ source: 'native/lib/libpq.so.5.17', target: 'native/lib/libpq.so.5' }];
@@ -71,7 +71,7 @@ describe('the database package', () => {
     expect(readlinkSync(join(root, 'native/lib/libpq.so.5'))).toBe('libpq.so.5.17');
   });
 
-  it('in a closed directory is copied for whoever runs the database, once', async () => {
+  it('is copied once for the user of the database where its directory is closed to that user', async () => {
     const closed = openDirectory();
     const bare = packageWithoutLinks(closed);
     chmodSync(bare.root, 0o700);
@@ -88,7 +88,7 @@ describe('the database package', () => {
     expect(await versionOf(first.postgres)).toMatch(/PostgreSQL\) 17\./);
   }, 180_000);
 
-  it('that does not run is refused with what it said', async () => {
+  it('is refused with its output where it does not run', async () => {
     const bare = packageWithoutLinks(openDirectory(), (path) => !path.startsWith('native/lib/'));
     const home = openDirectory();
     const refused = findPostgres(contextIn(home), home, await databaseUser([], signal), bare);
@@ -100,7 +100,7 @@ describe('the database package', () => {
 });
 
 describe('the user of the database', () => {
-  it('is another than root, and nobody else where this process is not root', async () => {
+  it('is never root, and undefined where this process is not root', async () => {
     const user = await databaseUser([], signal);
     expect(user === undefined).toBe(!isRoot);
     expect(user?.uid).not.toBe(0);

@@ -33,7 +33,7 @@ describe('a stack that is stopped and started again', () => {
     expect(await brokerInterfaces(mqBrokers)).toBeGreaterThan(20);
   }, 360_000);
 
-  it('tells each step once a server, with times that do not go back', () => {
+  it('reports each step once for each server, with times that never decrease', () => {
     const ready = events.filter(({ step }) => step === 'ready').map(({ server }) => server);
     expect(ready.sort()).toEqual(['broker', 'cache', 'database']);
     const times = events.map(({ elapsedMs }) => elapsedMs);
@@ -41,7 +41,7 @@ describe('a stack that is stopped and started again', () => {
     expect(times.every(Number.isInteger)).toBe(true);
   });
 
-  it('keeps the password to its owner', () => {
+  it('makes the password readable by its owner alone', () => {
     expect(statSync(join(directory, 'database-password')).mode & 0o777).toBe(0o600);
     expect(statSync(join(directory, 'broker')).mode & 0o077).toBe(0);
     expect(statSync(join(directory, 'cache')).mode & 0o077).toBe(0);
@@ -51,7 +51,7 @@ describe('a stack that is stopped and started again', () => {
     expect(await query(stack?.databaseUrl ?? '', 'SHOW fsync')).toEqual([['on']]);
   });
 
-  it('leaves no process and no lock behind when it stops, however often it is told', async () => {
+  it('leaves no process and no lock behind when it stops, and may be stopped again', async () => {
     await query(stack?.databaseUrl ?? '', "CREATE TABLE kept (word text); INSERT INTO kept VALUES ('here')");
     await redis(stack?.cacheUrl ?? '', 'SET', 'kept', 'here too');
     const pids = stack?.processes.map(({ pid }) => pid) ?? [];

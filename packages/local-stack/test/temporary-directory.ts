@@ -2,10 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stackLocations } from '../src';
-import { checkoutRoot } from '../src/package-root';
 
 /** Binaries come from the checkout: fetching them for every test would be a test of the network. */
-export const downloads = join(checkoutRoot, '.local', 'downloads');
+export const downloads = join(__dirname, '../../../.local/downloads');
 
 const made: string[] = [];
 

@@ -1,8 +1,7 @@
-import { type ChildProcess } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { packageRoot } from '../src/package-root';
 import { descendantsOf } from '../src/process/process-table';
 import type { TestStackAddresses } from '../src/test-stack';
 import { query } from './postgres-query';
@@ -11,8 +10,8 @@ import { removeTemporaryDirectories, temporaryDirectory } from './temporary-dire
 import { firstLine, runNode, runTypeScript } from './typescript-program';
 import { brokerInterfaces, redis } from './wire';
 
-const PROGRAM = join(packageRoot, 'src/cli/test-stack.ts');
-const HOOKS = join(packageRoot, 'jest');
+const PROGRAM = join(__dirname, '../src/cli/test-stack.ts');
+const HOOKS = join(__dirname, '../jest');
 const START_DEADLINE_MS = 360_000;
 
 /** Has the program under test put everything in one place, so that what it leaves behind is seen. */

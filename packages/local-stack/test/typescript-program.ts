@@ -1,10 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { pathToFileURL } from 'node:url';
 
 /** Runs a TypeScript file of this package as a process of its own. */
 export const runTypeScript = (file: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): ChildProcess =>
-  runNode(['--conditions=source', '--import', pathToFileURL(require.resolve('tsx')).href, file, ...args], env);
+  runNode(['--conditions=source', '--require', require.resolve('@decision/tooling/run-sources'), file, ...args], env);
 
 export const runNode = (args: readonly string[], env: NodeJS.ProcessEnv = {}): ChildProcess =>
   spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'pipe'], env: { ...process.env, ...env } });

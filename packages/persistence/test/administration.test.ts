@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type ApiKeyRecord, type UserRecord } from '@decision/contracts';
 import {
   addUsage,
-  type ApiKeyRecord,
   createApiKey,
   createInvitation,
   createUser,
@@ -36,7 +36,6 @@ import {
   takeInvitation,
   type Transaction,
   updateUser,
-  type UserRecord,
   type WorkspaceAccess,
 } from '../src';
 import { asOwner } from './as-owner';
@@ -92,7 +91,7 @@ describe('folders', () => {
     }
   });
 
-  it('of one type have names of their own, hidden ones too', async () => {
+  it('have names that are unique within their type, among hidden ones too', async () => {
     await here((transaction) => saveFolder(transaction, { name: 'Hidden', newUserGroups: ['eu'] }));
     const taken = await inSales((transaction) => saveFolder(transaction, { name: 'Hidden', newUserGroups: ['sales'] }));
     expect(taken).toEqual({ status: 'name_taken' });
@@ -145,7 +144,7 @@ describe('users', () => {
     ]);
   });
 
-  it('that a restricted access makes are of its groups', async () => {
+  it('belong to the groups of the restricted access that makes them', async () => {
     const make = (userGroups: string[]) =>
       inSales((transaction) =>
         createUser(transaction, {
@@ -202,7 +201,7 @@ describe('invitations', () => {
     expect(await invite({ email: 'Here@example.com' })).toEqual({ status: 'email_taken' });
   });
 
-  it('that have expired are not listed', async () => {
+  it('are not listed once they have expired', async () => {
     const outcome = await invite({ expiresAt: '2020-01-01T00:00:00Z' });
     const id = outcome.status === 'created' ? outcome.invitation.id : '';
     expect((await here(listInvitations)).map((entry) => entry.id)).not.toContain(id);
@@ -272,7 +271,7 @@ describe('roles', () => {
     expect(await Promise.all(ends)).toEqual(order === 'given first' ? ['created', 'in_use'] : ['deleted', 'unknown']);
   });
 
-  it('that are built in stay as they are', async () => {
+  it('stay as they are where they are built in', async () => {
     expect(await here((transaction) => saveRole(transaction, { name: 'viewer', entitlements: ['solve'] }))).toEqual({
       status: 'built_in',
     });

@@ -1,8 +1,8 @@
 import {
-  countOwedAnnouncements,
+  countPendingAnnouncements,
   finishAnnouncements,
-  oweAnnouncement,
-  type OwedAnnouncement,
+  recordAnnouncement,
+  type Announcement,
   takeAnnouncements,
   type WorkspaceAccess,
 } from '../src';
@@ -19,15 +19,15 @@ beforeAll(async () => {
 afterAll(() => workspace.close());
 afterEach(() => asOwner(workspace.url, 'delete from announcements'));
 
-const owe = (announcement: Partial<OwedAnnouncement> = {}, access = workspace.access): Promise<string> =>
+const record = (announcement: Partial<Announcement> = {}, access = workspace.access): Promise<string> =>
   workspace.database.inWorkspace(access, (transaction) =>
-    oweAnnouncement(transaction, { kind: 'rule', keys: ['a'], ...announcement }),
+    recordAnnouncement(transaction, { kind: 'rule', keys: ['a'], ...announcement }),
   );
 const take = (minAgeMs = 0, most = 100) => takeAnnouncements(workspace.database, { minAgeMs, most });
 
 it('are taken with their workspace and keys, the oldest first, and are gone once finished', async () => {
-  const first = await owe({ kind: 'release', keys: ['a', 'b,"c"'] });
-  const second = await owe({ keys: [] }, other);
+  const first = await record({ kind: 'release', keys: ['a', 'b,"c"'] });
+  const second = await record({ keys: [] }, other);
   const taken = await take();
   expect(taken).toEqual([
     { id: first, workspaceId: workspace.access.workspaceId, kind: 'release', keys: ['a', 'b,"c"'] },
@@ -40,7 +40,7 @@ it('are taken with their workspace and keys, the oldest first, and are gone once
 });
 
 it('are left for a while to whoever made the change, and then to whoever took them up', async () => {
-  await owe();
+  await record();
   expect(await take(60_000)).toEqual([]);
   expect(await take()).toHaveLength(1);
   expect(await take(60_000)).toEqual([]);
@@ -48,32 +48,32 @@ it('are left for a while to whoever made the change, and then to whoever took th
 });
 
 it('are taken by one of several at once', async () => {
-  for (let index = 0; index < 20; index += 1) await owe({ keys: [String(index)] });
+  for (let index = 0; index < 20; index += 1) await record({ keys: [String(index)] });
   await asOwner(workspace.url, `update announcements set created_at = created_at - interval '1 minute'`);
   const taken = await Promise.all([1, 2, 3, 4].map(() => take(30_000, 20)));
   expect(taken.flat()).toHaveLength(20);
 });
 
 it('are counted for all workspaces, with the age of the oldest', async () => {
-  expect(await countOwedAnnouncements(workspace.database)).toEqual({ owed: 0, oldestAgeMs: 0 });
-  await owe();
+  expect(await countPendingAnnouncements(workspace.database)).toEqual({ pending: 0, oldestAgeMs: 0 });
+  await record();
   await asOwner(workspace.url, `update announcements set created_at = created_at - interval '1 hour'`);
-  const last = await owe({}, other);
-  const { owed, oldestAgeMs } = await countOwedAnnouncements(workspace.database);
-  expect(owed).toBe(2);
+  const last = await record({}, other);
+  const { pending, oldestAgeMs } = await countPendingAnnouncements(workspace.database);
+  expect(pending).toBe(2);
   expect(oldestAgeMs).toBeGreaterThanOrEqual(3_600_000);
   await finishAnnouncements(workspace.database, [last]);
-  expect(await countOwedAnnouncements(workspace.database)).toMatchObject({ owed: 1 });
+  expect(await countPendingAnnouncements(workspace.database)).toMatchObject({ pending: 1 });
 });
 
 it('are taken in portions', async () => {
-  for (let index = 0; index < 3; index += 1) await owe({ keys: [String(index)] });
+  for (let index = 0; index < 3; index += 1) await record({ keys: [String(index)] });
   expect((await take(0, 2)).map(({ keys }) => keys)).toEqual([['0'], ['1']]);
 });
 
-it('are not owed by what was rolled back', async () => {
+it('does not record announcements of a transaction that is rolled back', async () => {
   const failing = workspace.database.inWorkspace(workspace.access, async (transaction) => {
-    await oweAnnouncement(transaction, { kind: 'rule', keys: ['a'] });
+    await recordAnnouncement(transaction, { kind: 'rule', keys: ['a'] });
     throw new RangeError('on purpose');
   });
   await expect(failing).rejects.toThrow('on purpose');
@@ -81,7 +81,7 @@ it('are not owed by what was rolled back', async () => {
 });
 
 it('cannot be read, changed or deleted by a service beside these functions', async () => {
-  await owe();
+  await record();
   for (const sql of [
     'select keys from announcements',
     `update announcements set kind = 'x'`,

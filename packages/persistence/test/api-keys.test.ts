@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { checkStoredApiKey } from '@decision/contracts';
+import { type ApiKeyRecord, checkStoredApiKey } from '@decision/contracts';
 import {
-  type ApiKeyRecord,
   createApiKey,
   findApiKey,
   listApiKeys,
@@ -180,7 +179,7 @@ describe('API keys', () => {
       expect(Date.parse(later ?? '')).toBeGreaterThanOrEqual(Date.parse(first ?? ''));
     });
 
-    it('of an unknown key does nothing', async () => {
+    it('does nothing for an unknown key', async () => {
       await expect(inWorkspace((transaction) => recordKeyUse(transaction, 'not-a-uuid'))).resolves.toBeUndefined();
     });
   });

@@ -64,7 +64,7 @@ describe('C149: what became of a transaction', () => {
     expect(await outcome([ahead])).toBe('rolled_back');
   });
 
-  describe('whose number another one got, as after a crash', () => {
+  describe('with a number that another transaction got, as after a crash', () => {
     /** As if the database had lost it, and had committed another under its number. */
     const renumbered = async (rows: readonly WrittenRow[]): Promise<readonly WrittenRow[]> => {
       const [other] = await inside((t) => save(t, 'other'));

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type ExecutionRecord } from '@decision/contracts';
+import { contextDefaults, type ExecutionRecord } from '@decision/contracts';
 import { type InstanceWrite, lockInstances, type NewContext, type Transaction, writeInstances } from '../src';
 
 /** A context that can be inserted: unique id and slug, one string for its identity. */
@@ -9,14 +9,9 @@ export const newContext = (parts: Partial<NewContext> = {}): NewContext => {
     id,
     slug: `context-${id.slice(0, 8)}`,
     name: 'Orders',
-    description: null,
+    ...contextDefaults,
     schema: { base: [{ key: 'id', type: 'string' }] },
     identityFact: 'id',
-    autoExecuteDecisions: true,
-    ttlSeconds: null,
-    historyLimit: 100,
-    onSchemaMismatch: 'ignore',
-    sourceObjects: [],
     userGroups: [],
     folderId: null,
     ...parts,

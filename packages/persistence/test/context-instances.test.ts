@@ -96,7 +96,7 @@ describe('locking', () => {
     expect(await inside((t) => findRegistrations(t, contextId, ['a']))).toEqual([]);
   });
 
-  it('of overlapping sets in any order never deadlocks, and loses no write', async () => {
+  it('never deadlocks over overlapping sets in any order, and loses no write', async () => {
     const ids = Array.from({ length: 20 }, (_, index) => `i${index}`);
     const add = (given: readonly string[]) =>
       inside(async (t) => {
@@ -229,7 +229,7 @@ describe('merging in one statement', () => {
     expect(await merge({ other: 1 })).toMatchObject([{ facts: { other: 1 } }]);
   });
 
-  it('in overlapping batches never deadlocks', async () => {
+  it('never deadlocks over overlapping batches', async () => {
     const ids = Array.from({ length: 200 }, (_, index) => `m${index}`);
     const batch = (round: number) => [...ids].sort(() => (round % 2 === 0 ? 1 : -1)).map((instanceId) => ({ instanceId, facts: { round } })); // prettier-ignore
     const merged = await Promise.all(Array.from({ length: 12 }, (_, round) => inside((t) => mergeDirect(t, contextId, batch(round), null)))); // prettier-ignore

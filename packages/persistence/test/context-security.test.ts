@@ -57,7 +57,7 @@ beforeAll(async () => {
     await persistence.addHistory(t, id, [{ instanceId: 'free', fact: 'n', timestamp: 1, value: 1 }], 9);
     await persistence.writeLinks(t, id, [{ instanceId: 'free', fact: 'k', targetId: 'c' }]);
     await persistence.registerEvaluation(t, id, { instanceId: 'free', type: 'rule', slug: 'bound' });
-    expect(await persistence.markUntold(t, id, ['busy'], 600_000)).toEqual(new Map([['busy', untold.mark]]));
+    expect(await persistence.markPendingCascades(t, id, ['busy'], 600_000)).toEqual(new Map([['busy', untold.mark]]));
     await persistence.takeTickets(t, id, ['busy'], { ticketId, leaseMs: 600_000, most: 9 });
   });
 });
@@ -118,11 +118,11 @@ const ATTEMPTS: readonly Attempt[] = [
   ['findLinkTargets', (t) => persistence.findLinkTargets(t, { ...links, instanceIds: ['free'], after: undefined }), []],
   ['findVersions', (t) => persistence.findVersions(t, id, ['free']), new Map()],
   [
-    'saveUntoldProgress',
-    (t) => persistence.saveUntoldProgress(t, id, [{ ...untold, progress: { relationshipId: 'mine', after: '' } }]),
+    'savePendingProgress',
+    (t) => persistence.savePendingProgress(t, id, [{ ...untold, progress: { relationshipId: 'mine', after: '' } }]),
     undefined,
   ],
-  ['forgetUntold', (t) => persistence.forgetUntold(t, id, [untold]), undefined],
+  ['removePendingCascades', (t) => persistence.removePendingCascades(t, id, [untold]), undefined],
   ['findLinkHolders', (t) => persistence.findLinkHolders(t, { ...links, instanceIds: ['c'] }), []],
   [
     'findRelatedPieces',
@@ -169,7 +169,7 @@ const ADDITIONS: readonly (readonly [string, (transaction: Transaction) => Promi
   ['addHistory', (t) => persistence.addHistory(t, id, [{ instanceId: 'free', fact: 'n', timestamp: 2, value: 2 }], 1)],
   ['writeLinks', (t) => persistence.writeLinks(t, id, [{ instanceId: 'free', fact: 'k', targetId: 'mine' }])],
   ['registerEvaluation', (t) => persistence.registerEvaluation(t, id, { instanceId: 'free', type: 'rule', slug: 'mine' })], // prettier-ignore
-  ['markUntold', (t) => persistence.markUntold(t, id, ['free'], 1)],
+  ['markPendingCascades', (t) => persistence.markPendingCascades(t, id, ['free'], 1)],
   ['takeTickets', (t) => persistence.takeTickets(t, id, ['free'], { ticketId: randomUUID(), leaseMs: 1, most: 9 })],
 ];
 
@@ -184,7 +184,7 @@ const OTHERWISE: Readonly<Record<string, string>> = {
   sweepExpiredInstances: 'context-removal.test.ts: on behalf of no workspace',
   removeContextStep: 'context-removal.test.ts: on behalf of no workspace',
   findUnfinishedForeignKeys: 'context-foreign-keys.test.ts: on behalf of no workspace',
-  takeUntold: 'context-untold.test.ts: on behalf of no workspace',
+  takePendingCascades: 'context-cascades.test.ts: on behalf of no workspace',
   forgetStaleTickets: 'context-instances.test.ts: on behalf of no workspace',
 };
 
@@ -247,7 +247,7 @@ describe.each<[string, () => WorkspaceAccess]>([
   });
 });
 
-it('what a stranger makes is its own', async () => {
+it("gives a stranger's writes to the stranger's own workspace", async () => {
   const ours = await as(workspace.access, persistence.findContextRevision);
   await as(stranger, async (t) => {
     await persistence.lockContextWorld(t);

@@ -16,8 +16,24 @@ describe('deadlines', () => {
     (await asOwner(workspace.url, 'select 1 from pg_stat_activity where application_name = $1', [applicationName]))
       .length;
 
+  it('tells how many connections are open and idle, and how much work waits for one', async () => {
+    const database = workspace.open({ poolMax: 1 });
+    expect(database.poolStatus()).toEqual({ total: 0, idle: 0, waiting: 0 });
+    const [began, held] = [createGate(), createGate()];
+    const holder = database.inWorkspace(workspace.access, async () => {
+      began.open();
+      await held.opened;
+    });
+    await began.opened;
+    const waiter = database.ping();
+    expect(database.poolStatus()).toEqual({ total: 1, idle: 0, waiting: 1 });
+    held.open();
+    await Promise.all([holder, waiter]);
+    expect(database.poolStatus()).toEqual({ total: 1, idle: 1, waiting: 0 });
+  });
+
   describe('a statement', () => {
-    it('that takes too long is ended by the server, and the connection is used again', async () => {
+    it('is ended by the server where it takes too long, and the connection is used again', async () => {
       const database = workspace.open({ statementTimeoutMs: 1_000, poolMax: 1, applicationName: 'slow' });
       await expect(database.lookUp('select pg_sleep(60)')).rejects.toMatchObject(unavailable(/did not answer in time/));
       const sleeping = database.inWorkspace(workspace.access, (transaction) =>
@@ -28,7 +44,7 @@ describe('deadlines', () => {
       expect(await sessions('slow')).toBe(1);
     });
 
-    it('that waits for a row lock gives up', async () => {
+    it('gives up where it waits for a row lock', async () => {
       const database = workspace.open({ statementTimeoutMs: 400 });
       const rule = newRule();
       await workspace.database.inWorkspace(workspace.access, (transaction) => insertRule(transaction, rule));
@@ -67,7 +83,7 @@ describe('deadlines', () => {
   });
 
   describe('the pool', () => {
-    it('that is exhausted refuses after the time given, and serves again', async () => {
+    it('refuses after the time given while it is exhausted, and serves again', async () => {
       const database = workspace.open({ poolMax: 2, acquireTimeoutMs: 200 });
       const held = createGate();
       const started = [createGate(), createGate()];
@@ -175,7 +191,7 @@ describe('deadlines', () => {
       await expect(running).rejects.toMatchObject({ code: 'database_unavailable' });
     });
 
-    it('of a pool that was never used does nothing', async () => {
+    it('does nothing to a pool that was never used', async () => {
       await expect(workspace.open().close()).resolves.toBeUndefined();
     });
   });

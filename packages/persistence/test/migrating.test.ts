@@ -92,7 +92,7 @@ describe('migrate', () => {
     await Promise.all(databases.map(({ drop }) => drop()));
   });
 
-  it('that dies while it works leaves nothing behind, and the next one does it all', async () => {
+  it('leaves nothing behind where it dies while it works, and the next one does it all', async () => {
     const blocker = new Client({ connectionString: empty.url });
     await blocker.connect();
     // The first migration has made its tables when it comes to a name that another transaction is about to take.

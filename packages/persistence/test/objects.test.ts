@@ -29,7 +29,7 @@ const update = ({ id, name }: ObjectRecord, content: string, expectedUpdatedAt: 
     updateObject(transaction, id, objectOf(name, content), { expectedUpdatedAt }),
   );
 
-it(`of two writers who have seen the same one is let through, ${ROUNDS} times`, async () => {
+it(`lets one of two writers through who have seen the same, ${ROUNDS} times`, async () => {
   const object = await insert('Contended');
   let seen = object.updatedAt;
   for (let round = 0; round < ROUNDS; round += 1) {

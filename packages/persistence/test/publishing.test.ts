@@ -103,7 +103,7 @@ describe('publishing', () => {
       }
     });
 
-    it('under the same version id answers what the first time made', async () => {
+    it('answers what the first call made when it is repeated under the same version id', async () => {
       const rule = await insert();
       const versionId = randomUUID();
       const first = await publish(rule.id, versionId);

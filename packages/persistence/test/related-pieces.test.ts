@@ -57,18 +57,21 @@ const totalsOf = (found: readonly RelatedPiece[]) =>
   );
 const all = ids.map((_, index) => range(3 * index + 1));
 
-it.each([1, 2, 3, 4, 5, 10, 21, 22, 23])('of at most %d links, each once and in order', async (most) => {
-  const found = await pieces({ most });
-  expect(totalsOf(found)).toEqual(all);
-  expect(found.every(({ related }) => related.length <= most)).toBe(true);
-});
+it.each([1, 2, 3, 4, 5, 10, 21, 22, 23])(
+  'reads related instances in pieces of at most %d links, each once and in order',
+  async (most) => {
+    const found = await pieces({ most });
+    expect(totalsOf(found)).toEqual(all);
+    expect(found.every(({ related }) => related.length <= most)).toBe(true);
+  },
+);
 
 it('whole where no facts are named', async () => {
   const [piece] = await pieces({ ids: ['c2'], facts: undefined });
   expect(piece).toEqual({ ofId: 'c2', related: [{ id: 'c2-00', k: 'c2', total: 0 }], bytes: 38 });
 });
 
-it('with defaults where a fact was never given, derived facts before others, and null as null', async () => {
+it('fills in defaults where a fact was never given, orders derived facts before others, and keeps null', async () => {
   const parts = { derived: { d: 2, e: null }, executions: {}, isNew: false };
   await inside((t) =>
     saveInstances(t, contextId, [
@@ -91,7 +94,7 @@ it('with defaults where a fact was never given, derived facts before others, and
   expect(await pieces({ ids: ['x'], facts: [] })).toEqual([{ ofId: 'x', related: [{}, {}], bytes: 4 }]);
 });
 
-it('without those that do not exist any more, or were linked before', async () => {
+it('leaves out instances that do not exist any more, or were linked before', async () => {
   await inside((t) => writeLinks(t, contextId, [{ instanceId: 'c1-01', fact: 'k', targetId: 'c2' }]));
   expect(totalsOf(await pieces({ most: 2 })).slice(0, 2)).toEqual([
     [1, 0],

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { type ApiKeyRecord } from '@decision/contracts';
 import {
-  type ApiKeyRecord,
   createApiKey,
   createInvitation,
   createUser,
@@ -69,7 +69,7 @@ import {
   findBoundValues,
   findValueRevision,
   findValueUses,
-  oweAnnouncement,
+  recordAnnouncement,
   deleteObject,
   findArchivedUses,
   findLeftValues,
@@ -321,8 +321,8 @@ describe('row security', () => {
     rememberMembers: 'object-security.test.ts',
     resolveReferences: 'object-security.test.ts',
     takeTurns: 'object-security.test.ts',
-    oweAnnouncement: 'what a stranger makes is its own',
-    countOwedAnnouncements: 'announcements.test.ts: on behalf of no workspace',
+    recordAnnouncement: 'what a stranger makes is its own',
+    countPendingAnnouncements: 'announcements.test.ts: on behalf of no workspace',
     takeAnnouncements: 'announcements.test.ts: on behalf of no workspace',
     finishAnnouncements: 'announcements.test.ts: on behalf of no workspace',
     findApiKey: 'api-keys.test.ts: on behalf of no workspace',
@@ -372,7 +372,7 @@ describe('row security', () => {
     ],
     ...['dropForeignKey', 'findUnfinishedForeignKeys', 'lockForeignKey', 'lockForeignKeyHolders'],
     ...['registerForeignKey', 'saveForeignKey', 'findContextByName', 'findCreatedLike'],
-    ...['findVersions', 'forgetUntold', 'markUntold', 'saveUntoldProgress', 'takeUntold'],
+    ...['findVersions', 'removePendingCascades', 'markPendingCascades', 'savePendingProgress', 'takePendingCascades'],
   ];
   /** Functions that work on databases and identities, not on what a workspace has. */
   const NOT_OF_WORKSPACES = [
@@ -479,7 +479,7 @@ describe('row security', () => {
     await as(workspace.access, (transaction) => deleteRule(transaction, used.id));
   });
 
-  it('what a stranger makes is its own', async () => {
+  it("gives a stranger's writes to the stranger's own workspace", async () => {
     const saved = await as(stranger, (transaction) =>
       saveValues(transaction, [{ name: 'ours', type: 'number', content: 2 }], {
         newUserGroups: [],
@@ -503,7 +503,7 @@ describe('row security', () => {
     expect(await as(workspace.access, (transaction) => findObject(transaction, { name: object.name }))).toMatchObject({
       id: objectId,
     });
-    await as(stranger, (transaction) => oweAnnouncement(transaction, { kind: 'rule', keys: ['theirs'] }));
+    await as(stranger, (transaction) => recordAnnouncement(transaction, { kind: 'rule', keys: ['theirs'] }));
     expect(await asOwner(workspace.url, 'select workspace_id, keys from announcements')).toEqual([
       { workspace_id: stranger.workspaceId, keys: ['theirs'] },
     ]);

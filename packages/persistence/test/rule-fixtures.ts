@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type RuleRow } from '@decision/contracts';
+import { apiKeyFields, type RuleRow, toGiven } from '@decision/contracts';
 import { type NewApiKey, type NewRule } from '../src';
 
 /** The id of nothing. */
@@ -41,9 +41,6 @@ export const priceRow = (weight: number, price: number): RuleRow => ({
 export const newApiKey = (parts: Partial<NewApiKey> = {}): NewApiKey => ({
   selector: randomUUID().replaceAll('-', ''),
   secretHash: 'ab'.repeat(32),
-  name: 'CI',
-  role: 'developer',
-  userGroups: [],
-  expiresAt: null,
+  ...toGiven(apiKeyFields, { name: 'CI' }),
   ...parts,
 });

@@ -47,7 +47,7 @@ describe('lists of rules', () => {
   const slugs = ({ rules }: RuleList): readonly string[] => rules.map(({ slug }) => slug);
 
   describe('listRules', () => {
-    it('without filters and page lists all, newest first, without rows', async () => {
+    it('lists all rules without filters and page, newest first, without rows', async () => {
       const all = await list({});
       expect(slugs(all)).toEqual(['refund', 'letter-price', 'parcel-price']);
       expect(all.nextCursor).toBeNull();

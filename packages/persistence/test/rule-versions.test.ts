@@ -82,7 +82,7 @@ it('published again are the next version, in service, with the content of the ol
   });
 });
 
-it('of another rule are not published again', async () => {
+it('does not publish versions of another rule again', async () => {
   const { rule } = await publish(1);
   const other = await publish(9);
   await inWorkspace((transaction) =>

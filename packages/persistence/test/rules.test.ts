@@ -97,7 +97,7 @@ describe('rules', () => {
       expect(outcome.status).toBe('inserted');
     });
 
-    it('of two at once under one slug lets one win', async () => {
+    it('lets one of two win that insert under one slug at once', async () => {
       const slug = newRule().slug;
       const outcomes = await Promise.all(
         Array.from({ length: 4 }, () => inWorkspace((transaction) => insertRule(transaction, newRule({ slug })))),

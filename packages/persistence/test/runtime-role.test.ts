@@ -61,12 +61,12 @@ describe('the database, to the runtime role', () => {
       });
     });
 
-    it.each(TABLES)('without claims sees nothing in %s', async (table) => {
+    it.each(TABLES)('sees nothing in %s without claims', async (table) => {
       expect(await asOwner(workspace.url, `select 1 from ${table} limit 1`)).toHaveLength(1);
       expect(await workspace.database.lookUp(`select 1 from ${table}`)).toEqual([]);
     });
 
-    it('without claims sees no key either', async () => {
+    it('sees no key without claims either', async () => {
       expect(await workspace.database.lookUp('select id from api_keys')).toEqual([]);
     });
 

@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { Agent, request } from 'node:http';
+import { connect } from 'node:net';
 import { importRule } from '@decision/contracts';
 import { send, startTestService, type TestService } from './test-service';
 
@@ -93,6 +95,23 @@ it('serves what a kept-alive connection sends while it stops, as not ready, and 
   await viaAgent('GET', '/health');
   const stopped = service.server.stop(5_000);
   expect(await viaAgent('GET', '/ready')).toEqual({ status: 503, connection: 'close' });
+  await stopped;
+});
+
+it('serves what a kept-alive connection sent while the process was busy past that moment', async () => {
+  const { hostname, port } = new URL(service.url);
+  const socket = connect(Number(port), hostname);
+  const ask = async (): Promise<string> => {
+    socket.write('GET /ready HTTP/1.1\r\nhost: here\r\n\r\n');
+    const [data] = (await once(socket, 'data')) as [Buffer];
+    return data.toString();
+  };
+  await ask();
+  const stopped = service.server.stop(20_000);
+  const answer = ask();
+  const until = Date.now() + 1_000;
+  while (Date.now() < until);
+  expect(await answer).toMatch(/^HTTP\/1.1 503/);
   await stopped;
 });
 

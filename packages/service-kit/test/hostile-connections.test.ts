@@ -59,7 +59,7 @@ describe('bytes that are no request', () => {
     expect((await send(service.url, 'GET', '/metrics')).text).toMatch(/route="unreadable",status="4xx"[^}]*} 1/);
   });
 
-  it('in the middle of a chunked body end the connection, and nothing else', async () => {
+  it('end the connection, and nothing else, in the middle of a chunked body', async () => {
     const connection = await open();
     connection.send(`${head(['transfer-encoding: chunked'])}zz\r\n`);
     expect(await connection.closed).toMatch(/^HTTP\/1\.1 400 /);
@@ -104,14 +104,14 @@ describe('bodies', () => {
     expect(bodyOf(answer)).toMatchObject({ code: 'payload_too_large', limit_bytes: 10_000 });
   });
 
-  it('that go on after the refusal do not cost the client its answer', async () => {
+  it('do not cost the client its answer where they go on after the refusal', async () => {
     const connection = await open();
     connection.send(head(['content-length: 5000000']));
     for (let sent = 0; sent < 20; sent += 1) connection.send(Buffer.alloc(100_000, 'x'));
     expect(bodyOf(await connection.received(/\}$/))).toMatchObject({ code: 'payload_too_large' });
   });
 
-  it('of which a little is left over keep the connection usable', async () => {
+  it('keep the connection usable where only a little of them is left', async () => {
     const connection = await open();
     const refused = 'POST /nowhere HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\n\r\n';
     connection.send(refused);
@@ -120,7 +120,7 @@ describe('bodies', () => {
     expect(await connection.received(/HTTP\/1\.1 200 /)).toContain('"status":"ok"');
   });
 
-  it('that are never finished are given up', async () => {
+  it('are given up where they are never finished', async () => {
     const connection = await open();
     connection.send(`${head(['content-length: 500'])}{"rule"`);
     const answer = await connection.received(/\}$/);

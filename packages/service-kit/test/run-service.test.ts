@@ -2,9 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { Agent, request } from 'node:http';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 
-const tsx = pathToFileURL(createRequire(__filename).resolve('tsx')).href;
+const runSources = createRequire(__filename).resolve('@decision/tooling/run-sources');
 const script = join(__dirname, 'tiny-service.ts');
 let child: ChildProcess | undefined;
 
@@ -25,7 +24,7 @@ interface Run {
 }
 
 const run = (environment: Record<string, string>): Run => {
-  const started = spawn(process.execPath, ['--conditions=source', '--import', tsx, script], {
+  const started = spawn(process.execPath, ['--conditions=source', '--require', runSources, script], {
     env: { ...process.env, HOST: '127.0.0.1', PORT: '0', SHUTDOWN_GRACE_MS: '0', ...environment },
   });
   child = started;

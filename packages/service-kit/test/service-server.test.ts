@@ -92,7 +92,7 @@ describe('callers', () => {
     expect(await post('{"rule":{}}', { ...JSON_TYPE, ...headers })).toMatchObject({ status, body: { code } });
   });
 
-  it('without a key get 401 before their body is looked at', async () => {
+  it('get 401 before their body is looked at where they have no key', async () => {
     const response = await fetch(`${service.url}${IMPORT}`, { method: 'POST', body: '{' });
     expect(response.status).toBe(401);
     expect(await response.json()).toMatchObject({ code: 'missing_api_key' });
@@ -135,17 +135,17 @@ describe('addresses', () => {
   });
 });
 
-describe('what every service answers', () => {
+describe('every service', () => {
   it.each(['/health', '/ready', '/openapi.json', '/metrics', '/api/metrics'])('%s', async (path) => {
     expect((await send(service.url, 'GET', path)).status).toBe(200);
   });
 
-  it('an OpenAPI document of its operations, hot ones included', async () => {
+  it('serves an OpenAPI document of its operations, hot ones included', async () => {
     const { paths } = (await send(service.url, 'GET', '/openapi.json')).body as { paths: object };
     expect(Object.keys(paths)).toEqual(expect.arrayContaining(['/api/v1/solve/{slug}', IMPORT]));
   });
 
-  it('metrics by route template and status class, never by path', async () => {
+  it('serves metrics by route template and status class, never by path', async () => {
     await send(service.url, 'GET', '/some/secret/path');
     const { text } = await send(service.url, 'GET', '/metrics');
     expect(text).toContain('route="/api/v1/admin/rules/import"');
@@ -153,7 +153,7 @@ describe('what every service answers', () => {
     expect(text).not.toContain('secret');
   });
 
-  it('a request id, the client’s where it is sane, and a trace id', async () => {
+  it('answers a request id, the client’s where it is sane, and a trace id', async () => {
     expect((await send(service.url, 'GET', '/health', { 'x-request-id': 'mine-1' })).headers['x-request-id']).toBe(
       'mine-1',
     );
@@ -178,13 +178,13 @@ describe('faults', () => {
     expect(service.lines.join('')).not.toContain('hunter2');
   });
 
-  it('of the client are not logged at error', async () => {
+  it('are not logged at error where the client made them', async () => {
     service.lines.length = 0;
     await post('{');
     expect(service.lines.join('')).not.toContain('"level":"error"');
   });
 
-  it('of the protocol end the connection with a 4xx', async () => {
+  it('end the connection with a 4xx where they break the protocol', async () => {
     const answer = await new Promise<string>((resolve) => {
       const socket = connect(service.port, '127.0.0.1', () => socket.write('NONSENSE\r\n\r\n'));
       let text = '';

@@ -14,10 +14,10 @@ import {
   createLogger,
   createMetrics,
   createServiceServer,
-  type OperationRequest,
   type ServiceServer,
-  type ServiceServerOptions,
 } from '../src/index';
+import { type OperationRequest } from '../src/http/bind-operation';
+import { type ServiceServerOptions } from '../src/http/service-server';
 
 /** A service with a few real operations, whose handlers answer what they were given. */
 export interface TestService {

@@ -4,7 +4,7 @@ import { repositoryRoot } from './source-tree';
 
 const FILE_NAME = /`([\w./@-]+\.(?:ts|mjs|cjs|js|json|yaml))`/g;
 /** Addresses of the API, and files that running the project writes. */
-const NOT_KEPT = /^(\/|\.local\/|locations\.json$)/;
+const NOT_KEPT = /^(\/|\.local\/|test-results\/|locations\.json$)/;
 
 const NOT_OURS = new Set(['node_modules', 'dist', 'test-results', '.git', '.local', '.turbo']);
 

@@ -4,25 +4,27 @@
  */
 export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'packages/values': [],
+  'packages/waiting': [],
   'packages/contracts': [],
   'packages/expressions': ['values'],
-  'packages/local-stack': [],
+  'packages/local-stack': ['waiting'],
   'packages/engine': ['contracts', 'expressions', 'values'],
+  'packages/flows': ['contracts', 'engine', 'values'],
   'packages/contexts': ['contracts', 'expressions', 'values'],
-  'packages/broker': ['contracts'],
-  'packages/cache': ['contracts'],
-  'packages/persistence': ['contracts'],
-  'packages/service-kit': ['contracts'],
-  'packages/execution': ['cache', 'contexts', 'contracts', 'engine', 'persistence'],
+  'packages/broker': ['contracts', 'waiting'],
+  'packages/cache': ['contracts', 'waiting'],
+  'packages/persistence': ['contracts', 'waiting'],
+  'packages/service-kit': ['contracts', 'waiting'],
+  'packages/execution': ['cache', 'contexts', 'contracts', 'engine', 'persistence', 'waiting'],
   'packages/infrastructure': ['broker', 'cache', 'contracts', 'execution', 'persistence', 'service-kit'],
-  'packages/launcher': ['broker', 'contracts', 'local-stack', 'persistence', 'service-kit'],
+  'packages/launcher': ['broker', 'contracts', 'local-stack', 'persistence', 'service-kit', 'waiting'],
   'services/objects-api': [
     ...['cache', 'contexts', 'contracts', 'engine', 'infrastructure', 'persistence', 'service-kit'],
   ],
   'services/contexts-api': [
     ...['broker', 'cache', 'contexts', 'contracts', 'execution', 'infrastructure', 'persistence', 'service-kit'],
   ],
-  'services/hps-gateway': ['broker', 'cache', 'contracts', 'infrastructure', 'persistence', 'service-kit'],
+  'services/hps-gateway': ['broker', 'cache', 'contracts', 'infrastructure', 'persistence', 'service-kit', 'waiting'],
   'services/solve-worker': ['broker', 'cache', 'contracts', 'engine', 'execution', 'infrastructure', 'service-kit'],
 };
 
@@ -32,5 +34,6 @@ export const PURE: readonly string[] = [
   'packages/contracts',
   'packages/engine',
   'packages/expressions',
+  'packages/flows',
   'packages/values',
 ];

@@ -30,7 +30,7 @@ describe('equality', () => {
     expect(equal(JSON.parse('{"__proto__": {}}'), { a: {} })).toBe(false);
   });
 
-  it('of what JSON cannot hold is identity', () => {
+  it('is identity for what JSON cannot hold', () => {
     const day = new Date(0);
     expect(equal(day, day)).toBe(true);
     expect(equal(day, new Date(0))).toBe(false);

@@ -1,14 +1,30 @@
-import { isPlainObject } from './kind';
+/*
+ * Equality and kinds are shared by tables, formulas and contexts: docs/adr/0031-values-text-and-dates-are-one-package.md.
+ */
+
+/** An object as JSON makes them, with its own members. */
+export type PlainObject = Readonly<Record<string, unknown>>;
+
+/** Whether a value is an object as JSON makes them: of no class. Objects of another realm count too. */
+export const isPlainObject = (value: unknown): value is PlainObject => {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || prototype === Object.prototype || Object.getPrototypeOf(prototype) === null;
+};
+
+export const isList = (value: unknown): value is readonly unknown[] => Array.isArray(value);
+
+export const isMissing = (value: unknown): value is null | undefined => value === null || value === undefined;
 
 /** How the parts of two values are compared. */
 export interface Comparison {
-  /** Whether a text equals the value at the same place of the other side. */
-  readonly isEqualText: (left: string, right: unknown) => boolean;
+  /** Whether a text equals the value at the same place of the other side. Default: it is the same text. */
+  readonly isEqualText?: (left: string, right: unknown) => boolean;
   /** Is told, before the parts of two lists or objects are compared, how many the left one has, and how many keys of the right one were counted. May throw. */
   readonly onParts?: (parts: number, countedKeys: number) => void;
 }
 
-const EXACT: Comparison = { isEqualText: (left, right) => left === right };
+const EXACT: Comparison = {};
 
 /**
  * Deep equality of JSON values: same type and same content; lists in order, objects by their own keys in any order, 0 equals -0. What JSON
@@ -20,26 +36,28 @@ export const areEqual = (left: unknown, right: unknown): boolean =>
 
 /** Deep equality in which texts are compared in another way; keys never are. */
 export const areEqualBy = (left: unknown, right: unknown, comparison: Comparison): boolean => {
-  if (typeof left === 'string') return comparison.isEqualText(left, right);
+  const { isEqualText } = comparison;
+  if (typeof left === 'string' && isEqualText !== undefined) return isEqualText(left, right);
   return left === right || (isComposite(left) && isComposite(right) && areEqualDeep(left, right, comparison));
 };
 
 const isComposite = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
-const areEqualDeep = (left: object, right: object, comparison: Comparison): boolean => {
+const areEqualDeep = (left: object, right: object, { isEqualText, onParts }: Comparison): boolean => {
   const pending: unknown[] = [left, right];
   while (pending.length > 0) {
     const b = pending.pop();
     const a = pending.pop();
-    const isEqual =
-      typeof a === 'string' ? comparison.isEqualText(a, b) : a === b || pushParts(a, b, pending, comparison);
-    if (!isEqual) return false;
+    if (isEqualText !== undefined && typeof a === 'string') {
+      if (!isEqualText(a, b)) return false;
+    } else if (a !== b && !pushParts(a, b, pending, onParts)) return false;
   }
   return true;
 };
 
 /** Leaves the parts of two values to be compared, in pairs; false where they differ in shape. */
-const pushParts = (a: unknown, b: unknown, pending: unknown[], { onParts }: Comparison): boolean => {
+const pushParts = (a: unknown, b: unknown, pending: unknown[], onParts: Comparison['onParts']): boolean => {
+  if (typeof a !== 'object') return false;
   if (Array.isArray(a)) {
     if (!Array.isArray(b) || a.length !== b.length) return false;
     onParts?.(a.length, 0);

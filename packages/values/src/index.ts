@@ -5,22 +5,22 @@ export {
   dayNumberOf,
   dayOf,
   EARLIEST,
+  formatDate,
   HOUR,
+  instantOf,
   isInstant,
   LATEST,
   MINUTE,
   monthOf,
   monthsBetween,
   MOST_MONTHS,
+  parseIsoDate,
+  readIsoDate,
   SECOND,
   timeOfDay,
   weekdayOf,
   weekOf,
   yearOf,
-} from './calendar';
-export { lengthOfText, sliceText } from './code-points';
-export { areEqual, areEqualBy, type Comparison } from './equality';
-export { finderOf, type HoldsText, searchFor } from './find-text';
-export { instantOf } from './instant';
-export { formatDate, parseIsoDate, readIsoDate } from './iso-date';
-export { isList, isMissing, isPlainObject, type PlainObject } from './kind';
+} from './dates';
+export { areEqual, areEqualBy, type Comparison, isList, isMissing, isPlainObject, type PlainObject } from './equality';
+export { finderOf, type HoldsText, lengthOfText, searchFor, sliceText } from './text';

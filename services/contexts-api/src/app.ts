@@ -7,11 +7,11 @@ import {
   type ServiceServer,
 } from '@decision/service-kit';
 import { type ContextsApiConfig } from './config';
-import { type DefinitionsContext } from './definitions/save-context';
+import { type DefinitionsContext } from './definitions/context-directory';
+import { type InstancesContext } from './operations/operate';
 import { definitionRoutes } from './routes/definitions';
 import { type HealthSource, readHealth, readReadiness } from './routes/health';
 import { instanceRoutes } from './routes/instances';
-import { type InstancesContext } from './service-context';
 
 /** The part of the configuration that the HTTP side needs. */
 type HttpConfig = Pick<

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { BRIEFLY_COMPILED_CELLS, createStoredRules, tellAll } from '@decision/execution';
+import { BRIEFLY_COMPILED_CELLS, createStoredRules, combineWriters } from '@decision/execution';
 import {
   openAuthenticator,
   openBroker,
@@ -12,11 +12,9 @@ import { openAdmission, runService } from '@decision/service-kit';
 import { createContextsApi } from './app';
 import { settings } from './config';
 import { createContextDirectory } from './definitions/context-directory';
-import { createFailureTeller } from './operations/failure-teller';
-import { createLocalSettler } from './operations/local-settler';
-import { createSettler } from './operations/settler';
-import { createUpkeepTeller } from './upkeep/tell-upkeep';
-import { startUpkeep } from './upkeep/upkeep';
+import { createFailureLogger } from './operations/operate';
+import { createLocalSettler, createSettler } from './operations/settler';
+import { createUpkeepObserver, startUpkeep } from './upkeep/upkeep';
 
 /** Memory of the rules that are kept compiled here, for operations that no message can carry. */
 const COMPILED_BYTES = 67_108_864;
@@ -38,7 +36,7 @@ runService({
         logger.warn({ err: error }, 'Values could not be read again; rules go on with those they have.'),
     });
     const decisions =
-      broker === undefined ? tellAll([]) : openDecisions(broker, database, { config, logger, metrics, stopper });
+      broker === undefined ? combineWriters([]) : openDecisions(broker, database, { config, logger, metrics, stopper });
     const local = createLocalSettler({
       ...{ library: rules, threads, decisions, newId: randomUUID },
       onFault: ({ cause, requestId, ...fault }) =>
@@ -50,14 +48,14 @@ runService({
       settler: createSettler({ requester, local }),
       line: { mostWaiting: config.maxWaiting, ticketLeaseMs: config.leaseMs },
       leaseMs: config.leaseMs,
-      onFailure: createFailureTeller(logger),
+      onFailure: createFailureLogger(logger),
     };
     const upkeep = startUpkeep(
       {
         ...{ database, directory, operate, timeoutMs: config.rpcTimeoutMs, chunkSize: config.batchChunk },
         ...{ now: Date.now, newId: randomUUID },
         onError: (error) => logger.warn({ err: error }, 'Upkeep of contexts failed; it is tried again.'),
-        onEvent: createUpkeepTeller(metrics, logger),
+        onEvent: createUpkeepObserver(metrics, logger),
       },
       config.upkeepPeriodMs,
     );

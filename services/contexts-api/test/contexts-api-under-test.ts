@@ -30,9 +30,8 @@ import { createAuthenticator, createLogger, createMetrics, generateApiKey, openA
 import supertest from 'supertest';
 import { createContextsApi } from '../src/app';
 import { createContextDirectory } from '../src/definitions/context-directory';
-import { createFailureTeller } from '../src/operations/failure-teller';
-import { createLocalSettler } from '../src/operations/local-settler';
-import { createSettler } from '../src/operations/settler';
+import { createFailureLogger } from '../src/operations/operate';
+import { createLocalSettler, createSettler } from '../src/operations/settler';
 import { startUpkeep, type Upkeep } from '../src/upkeep/upkeep';
 
 export interface Answer {
@@ -51,7 +50,7 @@ export interface WorkersUnderTest {
   /** The keys of messages that each instance came with. */
   readonly keys: Map<string, Set<string>>;
   /** Decisions of operations that were settled in the service itself. */
-  readonly toldHere: { id: string; versionId: string; slug: string | undefined }[];
+  readonly ranHere: { id: string; versionId: string; slug: string | undefined }[];
   /** Why rules had no answer, of workers and of the service itself. */
   readonly faults: SettleFault[];
 }
@@ -136,7 +135,7 @@ export const startContextsApi = async (options: StartOptions = {}): Promise<Cont
     level: 'info',
     destination: { write: (line: string) => void lines.push(line) },
   });
-  const onFailure = createFailureTeller(told);
+  const onFailure = createFailureLogger(told);
   const operate = { database, directory, settler, leaseMs, line: { mostWaiting, ticketLeaseMs: leaseMs }, onFailure };
   const failures: unknown[] = [];
   const upkeep = startUpkeep(
@@ -244,12 +243,12 @@ const openWorkers = (database: Database) => {
     ran: [],
     messages: [],
     keys: new Map(),
-    toldHere: [],
+    ranHere: [],
     faults: [],
   };
   const decisions = {
     write: ({ requester: by, correlationId, versionId, origin }: SolutionRequestEnvelope) =>
-      void workers.toldHere.push({ id: `${by}:${correlationId}`, versionId, slug: origin?.slug }),
+      void workers.ranHere.push({ id: `${by}:${correlationId}`, versionId, slug: origin?.slug }),
   };
   const requester = {
     request: async ({ workspaceId, deadline }: RequestEnvelope, payload: Buffer, key = '') => {

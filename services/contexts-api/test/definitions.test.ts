@@ -235,7 +235,7 @@ describe('C156: a creation that is sent again', () => {
     expect((await create(wanted)).slug).toBe('sent-again-4');
   });
 
-  it('with a slug answers the context that has it, whoever used it since, and 409 where that is another one', async () => {
+  it('answers the context that has its slug, whoever used it since, and 409 where that is another one', async () => {
     const named = { ...wanted, slug: 'the-orders' };
     const first = await create(named);
     expect(first).toMatchObject({ status: 200, slug: 'the-orders' });

@@ -17,7 +17,7 @@ beforeEach(async () => {
   api.workers.before = () => Promise.resolve();
   api.workers.ran.length = 0;
   api.workers.keys.clear();
-  api.workers.toldHere.length = 0;
+  api.workers.ranHere.length = 0;
 });
 
 const order = (order_id: string, facts: object = {}) => ({ order_id, country: 'NL', total: 200, ...facts });
@@ -34,8 +34,8 @@ it('C98: an instance that no message can carry is settled here, beside those tha
   expect(resultsOf(body)).toMatchObject([DECIDED, DECIDED, DECIDED]);
   expect(body).toMatchObject({ executed: 6 });
   expect([...api.workers.keys.keys()].sort()).toEqual(['a', 'b']);
-  expect(api.workers.toldHere.map((told) => told.slug)).toEqual([`${slug}-discount`, `${slug}-tier`]);
-  expect(new Set(api.workers.toldHere.map(({ id }) => id)).size).toBe(2);
+  expect(api.workers.ranHere.map((told) => told.slug)).toEqual([`${slug}-discount`, `${slug}-tier`]);
+  expect(new Set(api.workers.ranHere.map(({ id }) => id)).size).toBe(2);
   const again = await api.call('POST', `/contexts/${slug}/large`, {});
   expect(again.body['cascaded']).toMatchObject([{ status: 'skipped_already_run' }, { status: 'skipped_already_run' }]);
 }, 180_000);

@@ -145,7 +145,7 @@ describe('C67: rounds', () => {
     expect(answer['stopped_by']).toBeUndefined();
   });
 
-  it('that never end and never repeat stop where their tries take too much memory, while others are answered', async () => {
+  it('stop where they never end and never repeat once their tries take too much memory, while others are answered', async () => {
     await api.bindRule(slug, `${slug}-climb`, CLIMB('flag + 1'));
     const climbing = submit({ flag: 0 }, 'endless');
     const beside = await api.call('GET', `/admin/contexts/${slug}`);

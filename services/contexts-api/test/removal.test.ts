@@ -1,7 +1,7 @@
 import { boundDeletes } from '@decision/persistence/testing';
 import { createMetrics } from '@decision/service-kit';
 import { Client } from 'pg';
-import { createUpkeepTeller } from '../src/upkeep/tell-upkeep';
+import { createUpkeepObserver } from '../src/upkeep/upkeep';
 import { type ContextsApiUnderTest, startContextsApi } from './contexts-api-under-test';
 import { CUSTOMERS, ORDERS } from './order-contexts';
 
@@ -170,10 +170,10 @@ it('C107: many instances that expire at once, with their history, are swept in s
   expect((await api.call('GET', `/admin/contexts/${orders.id}`)).status).toBe(200);
 });
 
-it('what upkeep removes is counted by row and logged by round', async () => {
+it('counts what upkeep removes by row and logs it by round', async () => {
   const metrics = createMetrics('contexts-api');
   const lines: unknown[] = [];
-  const tell = createUpkeepTeller(metrics, { info: (...line: unknown[]) => void lines.push(line) });
+  const tell = createUpkeepObserver(metrics, { info: (...line: unknown[]) => void lines.push(line) });
   tell({ type: 'instances_expired', instances: 3, history: 4 });
   const removal = { contextId: orders.id, slug: 'gone', history: 50, links: 6, instances: 0, removed: 40 };
   tell({ type: 'context_removal', ...removal, done: false });

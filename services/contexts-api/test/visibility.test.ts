@@ -112,7 +112,7 @@ describe('V8: a collection of values', () => {
     expect(batch.body).toMatchObject({ accepted: 0, rejected: 1 });
   });
 
-  it('of an unrestricted key has all members', async () => {
+  it('has all members for an unrestricted key', async () => {
     await write(`all${count}.a`, 'theirs', ['south']);
     const schema = limited(`all${count}`);
     expect((await put(schema, api.adminKey, { on_schema_mismatch: 'reject' })).status).toBe(200);

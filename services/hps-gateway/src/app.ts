@@ -11,13 +11,12 @@ import {
 } from '@decision/service-kit';
 import { type GatewayConfig } from './config';
 import { brokerReadiness, readHealth } from './routes/health';
-import { scaleRoutes } from './routes/scale';
+import { type Scale, scaleRoutes } from './routes/scale';
 import { createSolveRoute } from './routes/solve';
-import { type Scale } from './scale';
 import { type OpenSolve } from './solve';
 
 /** Dependencies of the routes. */
-export interface AppContext {
+interface AppContext {
   readonly config: GatewayConfig;
   readonly logger: Logger;
   readonly metrics: Metrics;

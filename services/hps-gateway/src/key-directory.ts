@@ -4,7 +4,10 @@ import { cacheKeys, checkStoredApiKey, fixedLimits, type StoredApiKey } from '@d
 /** Reads the identity behind a key's selector from the database. */
 type LoadKey = (selector: string) => Promise<StoredApiKey | undefined>;
 
-/** Finds keys through the caches; no payload is served longer than 60 seconds after it was read (specification: "API key", 4). */
+/**
+ * Finds keys through the caches; no payload is served longer than 60 seconds after it was read (specification: "API key", 4). Nobody can
+ * put an identity into the shared cache: its entries are signed (docs/adr/0024-signed-cache-entries.md).
+ */
 interface KeyDirectory {
   find(selector: string): Promise<StoredApiKey | undefined>;
 }

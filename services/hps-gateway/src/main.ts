@@ -13,7 +13,7 @@ import { createGateway } from './app';
 import { settings } from './config';
 import { createKeyDirectory } from './key-directory';
 import { createRuleDirectory } from './rule-directory';
-import { createScale, exportDesiredWorkers } from './scale';
+import { createScale, exportDesiredWorkers } from './routes/scale';
 import { createSolve } from './solve';
 
 runService({

@@ -23,7 +23,7 @@ export interface Viewer {
   readonly userGroups: readonly string[] | undefined;
 }
 
-/** Finds the immutable version that a slug and a selector mean now. */
+/** Finds the immutable version that a slug and a selector mean now: docs/adr/0005-pointers-and-versions.md. */
 export interface RuleDirectory {
   /**
    * Answers the id of a version. Throws `rule_not_found` (also for a rule that the viewer may not see), `rule_not_published`,
@@ -120,7 +120,10 @@ const resolveNumber = async (
   });
 };
 
-/** The pins travel with the pointer of the slug: one entry, one invalidation, and 15 seconds at most without one. */
+/**
+ * The pins are part of the pointer of the slug: one entry, one invalidation, and at most 15 seconds without one. See
+ * docs/adr/0012-the-live-release-is-the-pin.md.
+ */
 const pinnedVersion = (pins: RulePointer['pins'], slug: string, environment: string): string => {
   const pin = Object.hasOwn(pins, environment) ? pins[environment] : undefined;
   if (pin === undefined) throw unknownEnvironment(slug, environment);

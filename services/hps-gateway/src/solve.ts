@@ -16,8 +16,8 @@ export interface SolveRequest {
 
 /**
  * Has a worker evaluate a payload and answers the bytes of its result: one input, or a chunk of many, whose first stands at `firstIndex`
- * (default 0) of the request. Throws `ServiceError` for
- * everything that can go wrong.
+ * (default 0) of the request. The payload is the value of the message and the result is that of the answer, byte for byte: see
+ * docs/adr/0004-payload-as-value-envelope-as-headers.md. Throws `ServiceError` for everything that can go wrong.
  */
 export type Evaluate = (kind: SolutionKind, payload: Buffer, firstIndex?: number) => Promise<Buffer>;
 

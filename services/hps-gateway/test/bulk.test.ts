@@ -24,7 +24,7 @@ const restart = async (changes: Parameters<typeof startGateway>[0]): Promise<voi
 const inputs = (count: number) => Array.from({ length: count }, (_, n) => ({ n }));
 
 describe('a list', () => {
-  it.each([0, 1, 2, 1_000, 25_000])('of %i inputs is answered in their order', async (count) => {
+  it.each([0, 1, 2, 1_000, 25_000])('is answered in its order with %i inputs', async (count) => {
     expect((await send(bulk, inputs(count))).body).toEqual(inputs(count));
   });
 
@@ -114,7 +114,7 @@ describe('lines', () => {
     expect(answer).toMatchObject({ status: 200, text });
   });
 
-  it('of an empty body are none', async () => {
+  it('are none in an empty body', async () => {
     expect(await send(bulk, '', NDJSON)).toMatchObject({ status: 200, text: '' });
   });
 
@@ -186,7 +186,7 @@ describe('lines', () => {
   });
 });
 
-describe('who may', () => {
+describe('permissions', () => {
   it.each([
     [{ 'x-api-key': 'viewer' }, 403, 'forbidden'],
     [{ 'content-type': 'text/csv' }, 415, 'unsupported_media_type'],

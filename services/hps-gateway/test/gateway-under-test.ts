@@ -10,7 +10,7 @@ import {
 } from '@decision/service-kit';
 import { createGateway } from '../src/app';
 import { type GatewayConfig } from '../src/config';
-import { createScale, type ScaleSources } from '../src/scale';
+import { createScale, type ScaleSources } from '../src/routes/scale';
 import { type OpenSolve, type SolveRequest } from '../src/solve';
 
 /** The HTTP side of the gateway before workers that live in this process. */

@@ -103,7 +103,7 @@ describe('results', () => {
       headers,
     );
 
-  it('of one list that alone exceed the memory of those in flight are refused with 413', async () => {
+  it('are refused with 413 where those of one list alone exceed the memory of results in flight', async () => {
     gateway.worker = answering(10_000);
     expect(await bulk(60_000)).toMatchObject({
       status: 413,
@@ -112,7 +112,7 @@ describe('results', () => {
     expect((await bulk(10)).status).toBe(200);
   });
 
-  it('of a second list that would exceed it beside those of a first are refused with 429 before a chunk is sent', async () => {
+  it('are refused with 429, before a chunk is sent, where those of a second list would exceed it beside the first', async () => {
     let release: () => void = () => undefined;
     const held = new Promise<void>((resolve) => (release = resolve));
     gateway.worker = answering(900, () => held);
@@ -125,7 +125,7 @@ describe('results', () => {
     expect((await bulk(900)).status).toBe(200);
   });
 
-  it('that are streamed exceed it together, since they are passed on', async () => {
+  it('may exceed it together where they are streamed, since they are passed on', async () => {
     gateway.worker = answering(100);
     const { status, text } = await bulk(50_000, { accept: 'application/x-ndjson' });
     expect(status).toBe(200);

@@ -16,7 +16,7 @@ import {
 } from '@decision/persistence';
 import { createMigratedDatabase } from '@decision/persistence/testing';
 import { createLogger, createMetrics, generateApiKey, type Metrics } from '@decision/service-kit';
-import { ANSWER_KEPT_MS, exportDesiredWorkers, type ScaleSources, shareAnswer } from '../src/scale';
+import { ANSWER_KEPT_MS, exportDesiredWorkers, type ScaleSources, shareAnswer } from '../src/routes/scale';
 import { type GatewayUnderTest, startGateway } from './gateway-under-test';
 
 jest.setTimeout(180_000);

@@ -10,18 +10,18 @@ import {
 import { type ObjectsApiConfig } from './config';
 import { apiPageRoutes } from './pages/api-page';
 import { auditRoutes } from './routes/audit';
-import { folderRoutes } from './routes/folders';
+import { folderRoutes } from './folders/folders';
 import { type HealthSource, readHealth, readReadiness } from './routes/health';
-import { keyRoutes } from './routes/keys';
-import { objectRoutes } from './routes/objects';
+import { keyRoutes } from './keys/api-keys';
+import { objectRoutes } from './objects/objects';
 import { operatorRoutes } from './routes/operators';
 import { releaseRoutes } from './routes/releases';
-import { ruleTestRoutes } from './routes/rule-tests';
-import { roleRoutes } from './routes/roles';
+import { ruleTestRoutes } from './tests/rule-tests';
+import { roleRoutes } from './roles/roles';
 import { ruleRoutes } from './routes/rules';
-import { usageRoutes } from './routes/usage';
+import { usageRoutes } from './usage/usage';
 import { userRoutes } from './routes/users';
-import { valueRoutes } from './routes/values';
+import { valueRoutes } from './values/values';
 import { type ImportContext } from './rules/import-rule';
 import { type UserContext } from './users/user-context';
 

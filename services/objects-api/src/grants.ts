@@ -6,18 +6,6 @@ import { type Identity } from '@decision/service-kit';
 export const refused = (path: string, message: string): ServiceError =>
   new ServiceError('invalid_request', `The field "${path.slice(1)}" ${message}.`, { problems: [{ path, message }] });
 
-/** A restricted key hands on only groups of its own, and all of them where none are named. Throws `invalid_request`. */
-export const assignableGroups = (
-  own: readonly string[] | undefined,
-  wanted: readonly string[] | undefined,
-): readonly string[] => {
-  if (own === undefined) return wanted ?? [];
-  if (wanted === undefined || wanted.length === 0) return own;
-  const foreign = wanted.filter((group) => !own.includes(group));
-  if (foreign.length > 0) throw refused('/user_groups', `must be among the groups of this key: ${own.join(', ')}`);
-  return wanted;
-};
-
 /** The groups of a thing after a change: a restricted key gives and takes groups of its own, and those of others stay. Throws `invalid_request`. */
 export const changedGroups = (
   own: readonly string[] | undefined,

@@ -3,12 +3,10 @@ import { createInvalidator } from '@decision/cache';
 import { openAuthenticator, openStores } from '@decision/infrastructure';
 import { findPendingMigrations } from '@decision/persistence';
 import { runService } from '@decision/service-kit';
-import { createAnnounce } from './announce';
-import { createAnnouncementMetrics } from './announcement-metrics';
-import { startAnnouncementRelay } from './announcing';
+import { createAnnounce, createAnnouncementMetrics, startAnnouncementRelay } from './announcements';
 import { createObjectsApi } from './app';
 import { settings } from './config';
-import { probeBroker } from './health/probe-broker';
+import { probeBroker } from './routes/health';
 
 runService({
   name: 'objects-api',

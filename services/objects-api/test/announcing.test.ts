@@ -3,12 +3,11 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { pathToFileURL } from 'node:url';
 import { type Database, dropDatabase, ensureWorkspace, findRule, openDatabase } from '@decision/persistence';
 import { createMigratedDatabase } from '@decision/persistence/testing';
 import { type InvalidationKind } from '@decision/contracts';
 import { testStack } from '@decision/local-stack';
-import { announceOwed, changeAndAnnounce, startAnnouncementRelay } from '../src/announcing';
+import { announcePending, changeAndAnnounce, startAnnouncementRelay } from '../src/announcements';
 import { importRule } from '../src/rules/import-rule';
 
 jest.setTimeout(180_000);
@@ -41,11 +40,11 @@ const isThere = (slug: string): Promise<boolean> =>
 
 /** Starts a writer, waits until it is where it shall die, and kills it there. */
 const killWriter = async (slug: string, where: 'before' | 'between'): Promise<void> => {
-  const tsx = pathToFileURL(require.resolve('tsx')).href;
+  const runSources = require.resolve('@decision/tooling/run-sources');
   const script = join(__dirname, 'mortal-writer.ts');
   const child: ChildProcess = spawn(
     process.execPath,
-    ['--conditions=source', '--import', tsx, script, url, access.workspaceId, slug, where],
+    ['--conditions=source', '--require', runSources, script, url, access.workspaceId, slug, where],
     { stdio: ['ignore', 'pipe', 'inherit'] },
   );
   const gone = once(child, 'exit');
@@ -58,14 +57,14 @@ it('a crash between the commit and the announcement loses nothing: another proce
   await killWriter('killed-between', 'between');
   expect(await isThere('killed-between')).toBe(true);
   const keys = [`rule:${access.workspaceId}:killed-between`];
-  expect(await announceOwed({ database, announce }, 0)).toBe(1);
+  expect(await announcePending({ database, announce }, 0)).toBe(1);
   expect(announced).toEqual([['rule', access.workspaceId, keys]]);
-  expect(await announceOwed({ database, announce }, 0)).toBe(0);
+  expect(await announcePending({ database, announce }, 0)).toBe(0);
 });
 
 it('a crash before the commit leaves neither the change nor the announcement', async () => {
   await killWriter('killed-before', 'before');
-  expect(await announceOwed({ database, announce }, 0)).toBe(0);
+  expect(await announcePending({ database, announce }, 0)).toBe(0);
   expect(announced).toEqual([]);
 });
 
@@ -77,43 +76,43 @@ it('announces after the commit and never before', async () => {
   await importRule(context, access, { slug, name: slug });
   // Another connection sees the change whenever it hears of it.
   expect(seen).toEqual([true]);
-  expect(await announceOwed({ database, announce }, 0)).toBe(0);
+  expect(await announcePending({ database, announce }, 0)).toBe(0);
 });
 
 it('a change that fails announces nothing and owes nothing', async () => {
-  const failing = changeAndAnnounce({ database, announce }, access, (_transaction, owe) => {
-    owe({ kind: 'rule', keys: ['a'] });
+  const failing = changeAndAnnounce({ database, announce }, access, (_transaction, announceLater) => {
+    announceLater({ kind: 'rule', keys: ['a'] });
     return Promise.reject(new RangeError('on purpose'));
   });
   await expect(failing).rejects.toThrow('on purpose');
   expect(announced).toEqual([]);
-  expect(await announceOwed({ database, announce }, 0)).toBe(0);
+  expect(await announcePending({ database, announce }, 0)).toBe(0);
 });
 
 it('a change whose announcement fails has been made all the same, and the announcement is made up for', async () => {
   const broken = () => Promise.reject(new RangeError('no cache'));
-  const result = await changeAndAnnounce({ database, announce: broken }, access, (_transaction, owe) => {
-    owe({ kind: 'value', keys: ['values'] });
+  const result = await changeAndAnnounce({ database, announce: broken }, access, (_transaction, announceLater) => {
+    announceLater({ kind: 'value', keys: ['values'] });
     return Promise.resolve('made');
   });
   expect(result).toBe('made');
-  await expect(announceOwed({ database, announce: broken }, 0)).rejects.toThrow('no cache');
-  expect(await announceOwed({ database, announce }, 0)).toBe(1);
+  await expect(announcePending({ database, announce: broken }, 0)).rejects.toThrow('no cache');
+  expect(await announcePending({ database, announce }, 0)).toBe(1);
   expect(announced).toEqual([['value', access.workspaceId, ['values']]]);
 });
 
-it('what somebody has just taken up is left to them for a while', async () => {
+it('leaves to others for a while what they have just taken up', async () => {
   const broken = () => Promise.reject(new RangeError('no cache'));
-  await changeAndAnnounce({ database, announce: broken }, access, (_transaction, owe) => {
-    owe({ kind: 'rule', keys: ['left'] });
+  await changeAndAnnounce({ database, announce: broken }, access, (_transaction, announceLater) => {
+    announceLater({ kind: 'rule', keys: ['left'] });
     return Promise.resolve();
   });
-  await expect(announceOwed({ database, announce: broken }, 0)).rejects.toThrow('no cache');
-  expect(await announceOwed({ database, announce }, 60_000)).toBe(0);
-  expect(await announceOwed({ database, announce }, 0)).toBe(1);
+  await expect(announcePending({ database, announce: broken }, 0)).rejects.toThrow('no cache');
+  expect(await announcePending({ database, announce }, 60_000)).toBe(0);
+  expect(await announcePending({ database, announce }, 0)).toBe(1);
 });
 
-it('in the background makes up for what is owed, goes on after a failure, and stops', async () => {
+it('makes pending announcements in the background, goes on after a failure, and stops', async () => {
   await killWriter('killed-relayed', 'between');
   const errors: unknown[] = [];
   let failures = 1;
@@ -133,9 +132,9 @@ it('in the background makes up for what is owed, goes on after a failure, and st
   expect(errors).toHaveLength(1);
 });
 
-it('tells after each round what is owed and what it made up for, also while nobody can be told', async () => {
-  await changeAndAnnounce({ database, announce: () => Promise.reject(new RangeError('no cache')) }, access, (_transaction, owe) => { owe({ kind: 'rule', keys: ['told'] }); return Promise.resolve(); }); // prettier-ignore
-  const rounds: { readonly owed: number; readonly oldestAgeMs: number; readonly madeUp: number }[] = [];
+it('reports after each round what is pending and what it made up for, also while the cache cannot be reached', async () => {
+  await changeAndAnnounce({ database, announce: () => Promise.reject(new RangeError('no cache')) }, access, (_transaction, announceLater) => { announceLater({ kind: 'rule', keys: ['told'] }); return Promise.resolve(); }); // prettier-ignore
+  const rounds: { readonly pending: number; readonly oldestAgeMs: number; readonly madeUp: number }[] = [];
   let away = true;
   const flaky: typeof announce = (...announcement) => away ? Promise.reject(new RangeError('away')) : announce(...announcement); // prettier-ignore
   const onRound = (round: (typeof rounds)[number]): void => {
@@ -144,20 +143,20 @@ it('tells after each round what is owed and what it made up for, also while nobo
   };
   const relay = startAnnouncementRelay({ database, announce: flaky }, () => undefined, { periodMs: 10, minAgeMs: 0, onRound }); // prettier-ignore
   const deadline = Date.now() + 90_000;
-  while (rounds.at(-1)?.owed !== 0 && Date.now() < deadline) await sleep(10);
+  while (rounds.at(-1)?.pending !== 0 && Date.now() < deadline) await sleep(10);
   await relay.stop();
-  expect(rounds[0]).toEqual({ owed: 1, oldestAgeMs: expect.any(Number), madeUp: 0 });
+  expect(rounds[0]).toEqual({ pending: 1, oldestAgeMs: expect.any(Number), madeUp: 0 });
   expect(rounds[0]?.oldestAgeMs).toBeGreaterThan(0);
-  expect(rounds.at(-1)).toEqual({ owed: 0, oldestAgeMs: 0, madeUp: 1 });
+  expect(rounds.at(-1)).toEqual({ pending: 0, oldestAgeMs: 0, madeUp: 1 });
 });
 
 it('many announcements are made up for in portions', async () => {
   const broken = () => Promise.reject(new RangeError('no cache'));
-  await changeAndAnnounce({ database, announce: broken }, access, (_transaction, owe) => {
-    for (let index = 0; index < 600; index += 1) owe({ kind: 'rule', keys: [`key-${index}`] });
+  await changeAndAnnounce({ database, announce: broken }, access, (_transaction, announceLater) => {
+    for (let index = 0; index < 600; index += 1) announceLater({ kind: 'rule', keys: [`key-${index}`] });
     return Promise.resolve();
   });
-  expect(await announceOwed({ database, announce }, 0)).toBe(500);
-  expect(await announceOwed({ database, announce }, 0)).toBe(100);
+  expect(await announcePending({ database, announce }, 0)).toBe(500);
+  expect(await announcePending({ database, announce }, 0)).toBe(100);
   expect(announced.map(([, , [key]]) => key)).toEqual(Array.from({ length: 600 }, (_, index) => `key-${index}`));
 });

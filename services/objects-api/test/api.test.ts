@@ -202,7 +202,7 @@ describe('keys', () => {
   });
 });
 
-describe('who may do what', () => {
+describe('permissions', () => {
   it('lets no role do more than its entitlements', async () => {
     const workspace = await api.makeWorkspace('roles');
     const allowed = async (role: string) => {

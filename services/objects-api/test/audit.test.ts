@@ -207,8 +207,8 @@ describe.each(Object.entries(SCENARIOS))('%s', (_id, prepare) => {
 const lastOf = async (kind: string, action: string): Promise<Entry | undefined> =>
   ((await call('GET', `/admin/audit?kind=${kind}&action=${action}&limit=1`)).body['data'] as Entry[])[0];
 
-describe('what an entry says', () => {
-  it('of an object: what it was and is, with secrets masked, its values counted', async () => {
+describe('an audit entry', () => {
+  it('shows what an object was and is, with secrets masked and its values counted', async () => {
     const name = unique();
     const [was, is] = [{ size: 1, password: 'hunter2' }, { size: 2, password: 'hunter3' }].map((content) => JSON.stringify(content)); // prettier-ignore
     await call('PUT', '/objects', { name, content: was });
@@ -229,7 +229,7 @@ describe('what an entry says', () => {
     expect(JSON.stringify(await entries())).not.toMatch(/hunter/);
   });
 
-  it('of a synchronisation: one entry a chunk, of bounded size, however many members; a chunk again says nothing', async () => {
+  it('is one for each chunk of a synchronisation, of bounded size, however many members; a chunk again says nothing', async () => {
     const collection = unique();
     const values = Object.fromEntries(Array.from({ length: 2_000 }, (_, index) => [`member-${index}`, index]));
     const chunk = { collection, sync_id: 'one', complete: false, values };
@@ -247,7 +247,7 @@ describe('what an entry says', () => {
     expect(JSON.stringify(body)).not.toContain(collection);
   });
 
-  it('of a release: the state that it had and has, under a name that people read', async () => {
+  it('shows the state that a release had and has, under a name that people read', async () => {
     const slug = await publishRule();
     const id = idOf(await release(slug, 'low'));
     await call('POST', `/admin/releases/${id}/cancel?withdraw=true`);
@@ -258,19 +258,19 @@ describe('what an entry says', () => {
     });
   });
 
-  it('of a test: its rule and what it asks', async () => {
+  it('shows the rule of a test and what it asks', async () => {
     const slug = await publishRule();
     await call('POST', `/admin/rules/${slug}/tests`, newTest);
     expect((await lastOf('rule_test', 'create'))?.after).toMatchObject({ rule: slug, ...newTest });
   });
 
-  it('of an environment: only what differs', async () => {
+  it('shows only what differs in an environment', async () => {
     await call('POST', '/admin/environments', { slug: 'low', level: 1, approval_scheme: 'all' });
     const { before, after } = (await lastOf('environment', 'update')) ?? {};
     expect([before, after]).toEqual([{ approvalScheme: 'any' }, { approvalScheme: 'all' }]);
   });
 
-  it('of a list whose member was deleted: that it took over the content', async () => {
+  it('shows that a list took over the content of a member that was deleted', async () => {
     const [part, whole] = [unique(), unique()];
     const { body } = await call('POST', '/values', { values: { [part]: 'a' } });
     await call('POST', '/values', { values: { [whole]: [{ $ref: part }] } });

@@ -1,7 +1,6 @@
 import { createServer, type Server } from 'node:net';
 import { compileValidator, ObjectsApiHealth } from '@decision/contracts';
-import { probeBroker } from '../src/health/probe-broker';
-import { type HealthSource, readHealth, readReadiness } from '../src/routes/health';
+import { type HealthSource, probeBroker, readHealth, readReadiness } from '../src/routes/health';
 import { type ObjectsApiUnderTest, startObjectsApi } from './objects-api-under-test';
 
 const source = (parts: Partial<HealthSource> = {}): HealthSource => ({

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { openDatabase } from '@decision/persistence';
-import { changeAndAnnounce } from '../src/announcing';
+import { changeAndAnnounce } from '../src/announcements';
 import { importRule } from '../src/rules/import-rule';
 
 /**
@@ -16,8 +16,8 @@ const main = async ([url = '', workspaceId = '', slug = '', where = '']: readonl
   };
   const context = { database, announce: stay, newId: randomUUID, now: Date.now };
   if (where === 'between') await importRule(context, access, { slug, name: slug, _publish: true });
-  await changeAndAnnounce(context, access, (_transaction, owe) => {
-    owe({ kind: 'rule', keys: [`rule:${workspaceId}:${slug}`] });
+  await changeAndAnnounce(context, access, (_transaction, announceLater) => {
+    announceLater({ kind: 'rule', keys: [`rule:${workspaceId}:${slug}`] });
     return stay();
   });
 };

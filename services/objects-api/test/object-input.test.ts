@@ -89,7 +89,7 @@ it('content beyond the limit of the body is 413 and names the limit', async () =
 describe('names of odd Unicode', () => {
   const [composed, decomposed] = ['caf\u00e9', 'cafe\u0301'];
 
-  it('of fields and members are NFC in the names of values, and as given in content and in the value', async () => {
+  it('are NFC in the names of values, and as given in content and in the value', async () => {
     const content = JSON.stringify(schema({ [decomposed]: { enum: [decomposed] } }));
     expect((await put(content)).body).toMatchObject({
       object: { content, parsed_fields: [{ key: decomposed, values: composed }] },
@@ -99,7 +99,7 @@ describe('names of odd Unicode', () => {
     ]);
   });
 
-  it('that differ in composition alone collide', async () => {
+  it('collide where they differ in composition alone', async () => {
     for (const properties of [
       { a: { enum: [composed, decomposed] } },
       { [composed]: { enum: [1] }, [decomposed]: { enum: [1] } },

@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { pathToFileURL } from 'node:url';
 
 /** The service as a process of its own, which a test can kill. */
 export interface ObjectsApiProcess {
@@ -13,9 +12,9 @@ export interface ObjectsApiProcess {
 
 /** Starts the service on a migrated database, without cache and broker, on a free port. */
 export const startObjectsApiProcess = async (databaseUrl: string): Promise<ObjectsApiProcess> => {
-  const tsx = pathToFileURL(require.resolve('tsx')).href;
+  const runSources = require.resolve('@decision/tooling/run-sources');
   const main = join(__dirname, '../src/main.ts');
-  const child = spawn(process.execPath, ['--conditions=source', '--import', tsx, main], {
+  const child = spawn(process.execPath, ['--conditions=source', '--require', runSources, main], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { PATH: process.env['PATH'], DATABASE_URL: databaseUrl, HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'info' },
   });

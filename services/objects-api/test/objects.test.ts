@@ -79,7 +79,7 @@ describe('an object', () => {
     });
   });
 
-  it('that is unknown is 404, and never created by its id', async () => {
+  it('is 404 where it is unknown, and never created by its id', async () => {
     for (const id of [randomUUID(), 'no-uuid']) {
       expect(await put({ id, name: 'New', content: '{}' })).toMatchObject({
         status: 404,
@@ -175,7 +175,7 @@ describe('expected_updated_at', () => {
     }
   });
 
-  it('without it, of many that create one name at once one creates and the others change', async () => {
+  it('lets one of many create a name at once where it is absent, and the others change it', async () => {
     const answers = await Promise.all(Array.from({ length: 8 }, (_, index) => putStatus(`m${index}`)));
     expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 8 }, () => 200));
     expect(answers.filter(({ body }) => body['created'] === true)).toHaveLength(1);
@@ -292,7 +292,7 @@ describe('managed values', () => {
     expect(again).toMatchObject({ status: 200, body: { version: 2 } });
   });
 
-  it('of ten thousand members are saved in one request', async () => {
+  it('are saved in one request by the ten thousand', async () => {
     const members = Array.from({ length: 10_000 }, (_, index) => `member ${index}`);
     expect((await putStatus(...members)).body).toMatchObject({ values: { synced: 10_001, created: 10_001 } });
     expect((await putStatus(...members)).body).toMatchObject({ values: { unchanged: 10_001, archived: 0 } });
@@ -324,7 +324,7 @@ describe('deleting an object', () => {
     expect(await remove('Order')).toMatchObject({ status: 404 });
   });
 
-  it('with values=detach keeps the active ones active, as ordinary values', async () => {
+  it('keeps the active values active with values=detach, as ordinary values', async () => {
     const { body } = await putStatus('open', 'old');
     await putStatus('open');
     const { id } = body['object'] as { id: string };
@@ -359,7 +359,7 @@ describe('deleting an object', () => {
   });
 });
 
-describe('who may do what with objects', () => {
+describe('permissions on objects', () => {
   it('keeps workspaces apart', async () => {
     const { id } = (await putStatus('open')).body['object'] as { id: string };
     const stranger = await api.makeKey(await api.makeWorkspace('stranger'), 'admin');

@@ -99,7 +99,7 @@ describe('a release', () => {
     await saveEnvironment({ slug: 'eased', approvers: ['role:admin', 'role:developer'], approval_scheme: 'any' });
   });
 
-  it('without approvers is live at once, is announced, and supersedes what was live', async () => {
+  it('is live at once without approvers, is announced, and supersedes what was live', async () => {
     const { id, slug } = await publishRule(2);
     api.announced.length = 0;
     const first = await release({ rule: slug, version: 1, environment: 'open', note: 'go' });
@@ -126,7 +126,7 @@ describe('a release', () => {
     expect(await release({ ...body, rule: other.slug })).toMatchObject({ body: { code: 'release_conflict' } });
   });
 
-  it('under "all" waits for each, and the pin moves with the last', async () => {
+  it('waits for each approver under "all", and the pin moves with the last', async () => {
     const { slug } = await publishRule();
     const made = await release({ rule: slug, environment: 'guarded' });
     expect(made.body).toMatchObject({ state: 'pending', waiting_for: ['role:admin', 'role:developer'] });
@@ -178,7 +178,7 @@ describe('a release', () => {
     });
   });
 
-  it('under "any" waits for one', async () => {
+  it('waits for one approver under "any"', async () => {
     const { slug } = await publishRule();
     const made = await release({ rule: slug, environment: 'eased' });
     expect((await act(made.body['id'], 'approve', developer)).body).toMatchObject({ state: 'live' });
@@ -198,7 +198,7 @@ describe('a release', () => {
     expect((await act(made.body['id'], 'approve')).body).toMatchObject({ state: 'live' });
   });
 
-  it('that waits for a key is approved by the keys that take its place, and by no other', async () => {
+  it('is approved by the keys that take the place of the key it waits for, and by no other', async () => {
     const made = (await call(admin, 'POST', '/keys', { name: 'Approver', role: 'developer' })).body;
     const approvers = [`key:${String(made['id'])}`];
     await saveEnvironment({ slug: 'keyed', approvers });
@@ -247,7 +247,7 @@ describe('a release', () => {
     expect(await release({ rule: slug, ...body })).toMatchObject({ status, body: { code } });
   });
 
-  it('of a draft is refused', async () => {
+  it('is refused for a draft', async () => {
     const { body } = await call(admin, 'POST', '/rules/import', { rule: { name: 'Draft' } });
     expect(await release({ rule: body['slug'], environment: 'open' })).toMatchObject({
       status: 404,
@@ -274,7 +274,7 @@ describe('a release', () => {
     expect((await remove()).status).toBe(200);
   });
 
-  it('of a rule that the key does not see is not there', async () => {
+  it('is not found where the key does not see its rule', async () => {
     const { slug } = await publishRule();
     const id = idOf(await release({ rule: slug, environment: 'open' }));
     const restricted = await api.makeKey(workspaceId, 'admin', ['north']);
@@ -396,7 +396,7 @@ describe('rolling back', () => {
   });
 });
 
-it('under changes from all sides each environment has one pin, and it is a version that was released', async () => {
+it('keeps one pin in each environment under changes from all sides, and it is a version that was released', async () => {
   await openWorkspace();
   await saveEnvironment({ slug: 'busy' });
   const { slug } = await publishRule(4);

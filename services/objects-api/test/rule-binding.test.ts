@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { contextDefaults } from '@decision/contracts';
 import { insertContext, lockContextWorld } from '@decision/persistence';
 import { type Answer, type ObjectsApiUnderTest, startObjectsApi } from './objects-api-under-test';
 
@@ -24,16 +25,8 @@ const makeContext = async (userGroups: string[] = []): Promise<string> => {
   await api.database.inWorkspace({ workspaceId, userGroups: undefined }, async (transaction) => {
     await lockContextWorld(transaction);
     await insertContext(transaction, {
-      ...{
-        id,
-        slug: made,
-        name: 'Orders',
-        description: null,
-        identityFact: 'order_id',
-        userGroups,
-        folderId: null,
-      },
-      ...{ autoExecuteDecisions: true, ttlSeconds: null, historyLimit: 100, sourceObjects: [] },
+      ...contextDefaults,
+      ...{ id, slug: made, name: 'Orders', identityFact: 'order_id', userGroups, folderId: null },
       onSchemaMismatch: 'reject',
       schema: {
         base: [

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { cacheKeys } from '@decision/contracts';
+import { cacheKeys, contextDefaults } from '@decision/contracts';
 import { insertContext } from '@decision/persistence';
 import { type ObjectsApiUnderTest, startObjectsApi } from './objects-api-under-test';
 
@@ -15,13 +15,12 @@ afterAll(() => api.stop());
 
 const slug = 'customer';
 
-it('of a rule that a context runs is refused until it is unpublished or unbound', async () => {
+it('refuses to delete a rule that a context runs, until it is unpublished or unbound', async () => {
   await api.database.inWorkspace({ workspaceId, userGroups: undefined }, (transaction) =>
     insertContext(transaction, {
-      ...{ id: randomUUID(), slug, name: 'Customer', description: '', identityFact: 'id', folderId: null },
+      ...contextDefaults,
+      ...{ id: randomUUID(), slug, name: 'Customer', identityFact: 'id', userGroups: [], folderId: null },
       schema: { base: [{ key: 'id', type: 'string', required: true }], derived: [] },
-      ...{ autoExecuteDecisions: true, ttlSeconds: null, historyLimit: 100, onSchemaMismatch: 'ignore' },
-      ...{ sourceObjects: [], userGroups: [] },
     }),
   );
   const bound = { name: 'Bound', _publish: true, context: { slug }, requestSchema: [{ key: 'id', type: 'string' }] };
@@ -37,7 +36,7 @@ it('of a rule that a context runs is refused until it is unpublished or unbound'
   expect((await remove(second)).status).toBe(200);
 });
 
-it('of a rule whose context does not exist is nobody’s concern', async () => {
+it('deletes a rule whose context does not exist', async () => {
   const rule = { name: 'Elsewhere', _publish: true, context: { slug: 'nowhere' } };
   const { body } = await api.call(admin, 'POST', '/admin/rules/import', { rule });
   expect((await api.call(admin, 'DELETE', '/admin/rules/delete', { id: body['id'] })).status).toBe(200);

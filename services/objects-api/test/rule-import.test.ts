@@ -95,7 +95,7 @@ describe('the groups of a rule', () => {
     expect(await groupsOf(body['id'])).toEqual(['south', 'north']);
   });
 
-  it('of a new rule are among those of a restricted key, and all of them where none are named', async () => {
+  it('are among those of a restricted key, and all of them where none are named', async () => {
     const made = await save({ name: 'Own' }, north);
     expect(await groupsOf(made.body['id'])).toEqual(['north', 'east']);
     const narrow = await save({ name: 'Own', user_groups: ['east'] }, north);

@@ -134,7 +134,7 @@ it('see values as they are now, also those that the key may not see', async () =
   expect(id).toBeTruthy();
 });
 
-it('that come with an import are given ids where they have none', async () => {
+it('gives ids to tests that come with an import and have none', async () => {
   const { slug } = await newRule({ testSuite: [{ request: { weight: 1 } }, { id: 'kept', name: 'K', extra: true }] });
   const { body } = await call('GET', `/${slug}/tests`);
   expect(body).toMatchObject([

@@ -235,7 +235,7 @@ describe('a comparison', () => {
     expect(await get(`/${slug}/diff?${query}`)).toMatchObject({ status: 404, body: { code } });
   });
 
-  it('of a rule without versions needs one', async () => {
+  it('needs a version of the rule', async () => {
     const { body } = await importRule({ name: 'draft only' });
     const slug = String(body['slug']);
     expect(await get(`/${slug}/diff`)).toMatchObject({ status: 404, body: { code: 'rule_not_published' } });
@@ -270,7 +270,7 @@ describe('the list', () => {
     expect((await get('/list?labels=a,z')).body).toEqual([]);
   });
 
-  it('with a version shows the one rule that matches as it was published', async () => {
+  it('shows the one rule that matches as it was published, where a version is asked for', async () => {
     const { id, slug } = await publish([row(1, 1)], [row(1, 2), row(2, 3)]);
     await importRule({ id, name: `Later ${slug}`, ...table([]), requestSchema: [] });
     expect((await list({ slug, version: '1' })).body).toMatchObject([
@@ -281,7 +281,7 @@ describe('the list', () => {
     expect((await list({ slug, version: '1', limit: '5' })).body).toMatchObject({ data: [{}], next_cursor: null });
   });
 
-  it('with a version answers 404 for none, 400 for several, and 404 for a version that is not there', async () => {
+  it('answers 404 for none, 400 for several, and 404 for a version that does not exist', async () => {
     const { slug } = await publish([row(1, 1)]);
     await publish([row(1, 1)]);
     expect(await list({ slug: 'no-such-rule', version: '1' })).toMatchObject({

@@ -78,7 +78,7 @@ describe('a list that refers to values', () => {
     expect((await find('b')).value).toEqual([1, ['FRA', 'MUC']]);
   });
 
-  it('that a key does not see keeps what it refers to from being deleted; what it does not see is not resolved', async () => {
+  it('keeps its values from being deleted by a key that does not see it; values that it does not see are not resolved', async () => {
     const north = await api.makeKey(workspaceId, 'developer', ['north']);
     await write({ hub: 'FRA', secret: 'x' }, { user_groups: ['north'] });
     await write({ all: [{ $ref: 'hub' }] });

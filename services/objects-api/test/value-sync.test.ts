@@ -158,7 +158,7 @@ describe('a synchronisation in chunks', () => {
     expect(Object.keys(await active()).sort()).toEqual(['countries.a', 'countries.b', 'countries.kept']);
   });
 
-  it('that was completed does nothing more', async () => {
+  it('does nothing more once it was completed', async () => {
     await sync({ sync_id: 'run', values: { a: 1 }, complete: true });
     await sync({ values: { a: 2 } });
     const before = await list();
@@ -176,7 +176,7 @@ describe('a synchronisation in chunks', () => {
     expect(await active()).toEqual({ 'cities.a': 1, 'countries.b': 1 });
   });
 
-  it('that runs dry leaves no trace, in values and in runs', async () => {
+  it('leaves no trace when it runs dry, in values and in runs', async () => {
     await sync({ values: { old: 1 } });
     const before = await list();
     expect((await sync({ sync_id: 'run', values: { a: 1 }, complete: true, dry_run: true })).body).toMatchObject({ dry_run: true, swept: true, created: 1, archived: 1 }); // prettier-ignore
@@ -230,7 +230,7 @@ describe('a synchronisation in chunks', () => {
     expect(await active()).toEqual({ 'countries.a': 1, 'countries.b': 1 });
   });
 
-  it('of many chunks at once holds them all', async () => {
+  it('holds all of many chunks that arrive at once', async () => {
     const answers = await Promise.all(
       Array.from({ length: 8 }, (_, index) => sync({ sync_id: 'run', values: { shared: 0, [`m${index}`]: index } })),
     );

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { contextDefaults } from '@decision/contracts';
 import { insertContext, insertRelationship, lockContextWorld } from '@decision/persistence';
 import { type Answer, type ObjectsApiUnderTest, startObjectsApi } from './objects-api-under-test';
 
@@ -30,9 +31,8 @@ const makeContext = async (userGroups: string[], slug = `context-${randomUUID()}
   await api.database.inWorkspace({ workspaceId, userGroups: undefined }, async (transaction) => {
     await lockContextWorld(transaction);
     await insertContext(transaction, {
-      ...{ id, slug, name: slug, description: null, identityFact: 'id', userGroups, folderId: null },
-      ...{ autoExecuteDecisions: true, ttlSeconds: null, historyLimit: 100, sourceObjects: [] },
-      onSchemaMismatch: 'ignore',
+      ...contextDefaults,
+      ...{ id, slug, name: slug, identityFact: 'id', userGroups, folderId: null },
       schema: { base: [{ key: 'id', type: 'string' }, { key: 'total', type: 'number' }], derived: [] }, // prettier-ignore
     });
   });

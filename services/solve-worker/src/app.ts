@@ -5,7 +5,7 @@ import { type WorkerConfig } from './config';
 import { readHealth } from './routes/health';
 
 /** Dependencies of the routes. */
-export interface AppContext {
+interface AppContext {
   readonly config: WorkerConfig;
   readonly logger: Logger;
   readonly metrics: Metrics;

@@ -1,36 +1,51 @@
-import { joinResults, type SolutionRequestEnvelope } from '@decision/contracts';
-import { answerBytes, readInput, solveInput } from './evaluate';
-import { evaluateChunk } from './evaluate-chunk';
-import { handleSettle, type SettleTools } from './handle-settle';
+import {
+  decodeSettleRequest,
+  encodeSettleAnswer,
+  fixedLimits,
+  joinResults,
+  ServiceError,
+  type SolutionRequestEnvelope,
+} from '@decision/contracts';
+import {
+  type ContextModels,
+  createRunLog,
+  type DecisionLogWriter,
+  type EvaluationThreads,
+  type RequestFault,
+  type RuleLibrary,
+  type SettleFault,
+  settleOperations,
+} from '@decision/execution';
+import { answerBytes, evaluateChunk, readInput, solveInput } from './evaluate';
 
 type Threads = NonNullable<SettleTools['threads']>;
 
 /** Answers one message of `solution`. Throws `ServiceError` for expected failures. */
-export type Handler = (
+type Handler = (
   envelope: SolutionRequestEnvelope,
   payload: Buffer,
-  /** Says that the next request may begin: this one waits for a thread. */
+  /** Lets the next request of the partition begin: this one waits for a thread (docs/adr/0026-long-evaluations-run-in-threads.md). */
   letNextBegin?: () => void,
 ) => Promise<Buffer>;
 
-const NOBODY_WAITS = (): void => undefined;
+const NO_NEXT_REQUEST = (): void => undefined;
 
 export const createHandler = (tools: SettleTools): Handler => {
   const { library, decisions } = tools;
-  return async (envelope, payload, letNextBegin = NOBODY_WAITS) => {
+  return async (envelope, payload, letNextBegin = NO_NEXT_REQUEST) => {
     const { kind } = envelope;
     const threads = tools.threads && lettingOthersBegin(tools.threads, letNextBegin);
     if (kind === 'settle') return handleSettle({ ...tools, threads }, envelope, payload);
     const { workspaceId, versionId, receivedAt: now, explain, audience, deadline } = envelope;
     const rule = await library.get(workspaceId, versionId);
     const job = { workspaceId, versionId, now, explain, audience };
-    const elsewhere = threads && ((request: string) => threads.solve({ ...job, request }, deadline));
+    const inThread = threads && ((request: string) => threads.solve({ ...job, request }, deadline));
     if (kind === 'solve') {
-      const solved = await solveInput(rule, readInput(payload, 'body'), envelope, elsewhere);
+      const solved = await solveInput(rule, readInput(payload, 'body'), envelope, inThread);
       decisions?.write(envelope, [solved]);
       return answerBytes(solved);
     }
-    const solved = await evaluateChunk(rule, payload, { ...envelope, kind }, elsewhere);
+    const solved = await evaluateChunk(rule, payload, { ...envelope, kind }, inThread);
     decisions?.write(envelope, solved);
     return joinResults(
       kind,
@@ -45,3 +60,49 @@ const lettingOthersBegin = (threads: Threads, letNextBegin: () => void): Threads
     return threads.solve(job, deadline);
   },
 });
+
+export interface SettleTools {
+  readonly library: Pick<RuleLibrary, 'get'>;
+  /** Threads for long evaluations; undefined: they run in this thread. */
+  readonly threads?: Pick<EvaluationThreads, 'solve'> | undefined;
+  readonly models: ContextModels;
+  /** Undefined where nothing is to be logged. */
+  readonly decisions: DecisionLogWriter | undefined;
+  /** Receives the reason why rules had no answer, each fault once in an operation. */
+  readonly onFault: (fault: RequestFault) => void;
+}
+
+/** Discards decisions. */
+const NO_DECISION_LOG: DecisionLogWriter = { write: () => undefined };
+
+/**
+ * Carries out complete operations on instances, answers the new state of each, and logs the decisions of the rules that ran. Throws
+ * `result_too_large` where the answer does not fit a message: then the requester settles the operation, and logs it. See
+ * docs/adr/0019-workers-settle-contexts-api-writes.md.
+ */
+const handleSettle = async (
+  { library, threads, models, decisions = NO_DECISION_LOG, onFault }: SettleTools,
+  envelope: SolutionRequestEnvelope,
+  payload: Buffer,
+): Promise<Buffer> => {
+  const { workspaceId, deadline, requestId } = envelope;
+  const runs = createRunLog(decisions, envelope);
+  const surroundings = {
+    workspaceId,
+    deadline,
+    library,
+    threads,
+    models,
+    onRun: runs.onRun,
+    isFull: runs.isFull,
+    onFault: (fault: SettleFault) => onFault({ ...fault, requestId }),
+  };
+  const answer = encodeSettleAnswer(await settleOperations(decodeSettleRequest(payload), surroundings));
+  if (answer.length > fixedLimits.executionMessageBytes) {
+    throw new ServiceError('result_too_large', 'What became of the instances does not fit a message.', {
+      limit_bytes: fixedLimits.executionMessageBytes,
+    });
+  }
+  runs.write();
+  return answer;
+};

@@ -3,8 +3,7 @@ import { type RuleTable } from '@decision/contracts';
 import { type CompiledRule, compileRule, evaluateRule } from '@decision/engine';
 import { createContextModels, type SolvedInput } from '@decision/execution';
 import { testStack } from '@decision/local-stack';
-import { createHandler } from '../src/handle';
-import { type SettleTools } from '../src/handle-settle';
+import { createHandler, type SettleTools } from '../src/handle';
 
 const SESSION_MS = 6_000;
 const ROWS = 40_000;
@@ -96,7 +95,7 @@ it('keeps a worker in its group: a chunk that takes longer than its session is e
   expect(answered[0]?.handledMs).toBeGreaterThan(SESSION_MS);
 }, 240_000);
 
-it('answers what is brief while more long evaluations wait for a thread than partitions are worked on at once', async () => {
+it('answers short evaluations while more long ones wait for a thread than partitions are worked on at once', async () => {
   const LONG = 40;
   const brief = compileRule({ ...table, conditions: [] });
   const held: ((solved: SolvedInput) => void)[] = [];

@@ -14,16 +14,16 @@ const persistence = (name) => join('packages', 'persistence', 'dist', 'contexts'
 const BUILDS = {
   /** Write-backs do not ask whether the operation still holds the instance. */
   'write-back-without-fence': {
-    file: persistence('fence.js'),
+    file: persistence('admission.js'),
     from: 'i.operation_id = cast(:operation as uuid) and i.fence = cast(cast(:fences as jsonb) ->> i.instance_id as bigint)',
     to: 'cast(:operation as uuid) is not null',
   },
   /** Merges read the row without holding it, so that the write of whoever came just before is lost. */
-  'lost-predecessor': { file: persistence('lock-instances.js'), from: 'for update of i', to: '' },
+  'lost-predecessor': { file: persistence('admission.js'), from: 'for update of i', to: '' },
   /** A take-over forgets the first instance of each operation, which then stays busy. */
   'partial-take-over': {
     file: persistence('instance-upkeep.js'),
-    from: 'instance_ids.map((id, index) => [id, Number(fences[index])])',
+    from: /instance_ids\.map\(\(id, index\)\s*=>\s*\[\s*id,\s*Number\(fences\[index\]\)\s*\]\)/,
     to: 'instance_ids.map((id, index) => [id, Number(fences[index])]).slice(1)',
   },
   /** Executions count for whatever the facts are by now. */
@@ -60,6 +60,9 @@ const broken = (text) => {
     throw new Error(`Expected one place to break in ${build.file}, and found ${parts.length - 1}.`);
   return parts.join(build.to);
 };
+
+// At once, also where the process would never load the file: a build that is not broken would prove nothing.
+broken(readFileSync(join(__dirname, '..', '..', '..', build.file), 'utf8'));
 
 const load = Module._extensions['.js'];
 Module._extensions['.js'] = (module, path) =>

@@ -22,7 +22,7 @@ const verdict = (operations: readonly Operation[], orders: Record<string, readon
 const NOT = 'not_serial';
 const w1 = operation('w1', [1, 2], { a: 1, b: 1 }, seen({ a: 1, b: 1 }));
 
-describe('what is serial', () => {
+describe('serial histories', () => {
   it('nothing at all', () => {
     expect(verdict([])).toBe('');
   });
@@ -98,7 +98,7 @@ describe('an answer that shows the decision, though something else in it was not
   });
 });
 
-describe('what is broken', () => {
+describe('broken histories', () => {
   it('a lost update', () => {
     const w2 = operation('w2', [3, 4], { a: 2 }, seen({ a: 2, b: 1 }));
     const w3 = operation('w3', [3, 4], { b: 2 }, seen({ a: 1, b: 2 }));

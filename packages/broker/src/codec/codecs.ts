@@ -1,9 +1,9 @@
 import { promisify } from 'node:util';
 import { gunzip, gunzipSync } from 'node:zlib';
+import { fixedLimits } from '@decision/contracts';
 import { decompress as inflateZstd } from 'fzstd';
 import { CompressionCodecs, CompressionTypes } from 'kafkajs';
 import { decompressFrame, decompressFrameSync } from 'lz4-napi';
-import { fixedLimits } from '@decision/contracts';
 import { checkInflated, lz4MostBytes, MOST_INFLATED_BYTES, zstdMostBytes } from './inflated-size';
 import { snappyCodec } from './snappy-codec';
 
@@ -41,7 +41,7 @@ const INFLATERS: ReadonlyMap<number, Inflate> = new Map<number, Inflate>([
   [CompressionTypes.ZSTD, inflateZstandard],
 ]);
 
-/** Decompression by the number of a compression in a record batch; undefined for a number that no compression has. */
+/** Decompression by the number of a compression in a record batch (decision 23); undefined for a number that no compression has. */
 export const inflaterOf = (compression: number): Inflate | undefined => INFLATERS.get(compression);
 
 /** A compression that is only read here; this service writes Snappy. */

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { isPromise } from 'node:util/types';
 import { compressSync } from 'snappy';
-import { snappyCodec } from './snappy-codec';
-import { XerialFramingError } from './xerial';
+import { snappyCodec, XerialFramingError } from './snappy-codec';
 
 const MAGIC = [0x82, 0x53, 0x4e, 0x41, 0x50, 0x50, 0x59, 0x00, 0, 0, 0, 1, 0, 0, 0, 1];
 

@@ -1,5 +1,5 @@
 import type { BrokerSettings } from '../settings';
-import { applyLibraryChanges, kafkaConfig } from './kafka-client';
+import { kafkaConfig } from './kafka-client';
 import { createSocketTracker } from './socket-tracker';
 
 const settings: BrokerSettings = { brokers: ['a:1', 'b:2', 'c:3'], clientId: 'me', topicPrefix: '' };
@@ -19,9 +19,9 @@ describe('kafkaConfig', () => {
     expect(config.brokers).toEqual(['a:1', 'b:2', 'c:3']);
   });
 
-  it('goes by its name, and its place where it has one', () => {
+  it('is named after its client id, and its instance id where it has one', () => {
     expect(kafkaConfig(settings, log, createSocketTracker()).clientId).toBe('me');
-    expect(kafkaConfig({ ...settings, place: 'h:1' }, log, createSocketTracker()).clientId).toBe('me@h:1');
+    expect(kafkaConfig({ ...settings, instanceId: 'h:1' }, log, createSocketTracker()).clientId).toBe('me@h:1');
   });
 
   it('tries each address at least once', () => {
@@ -53,30 +53,5 @@ describe('kafkaConfig', () => {
       message: 'Connection error',
       fields: { namespace: 'Connection', label: 'ERROR', broker: 'a:1', groupId: undefined },
     });
-  });
-});
-
-describe('changes inside the client library', () => {
-  beforeEach(() => lines.splice(0));
-
-  it('are all in place with the version that is installed, and nothing is said', () => {
-    applyLibraryChanges(log);
-    expect(lines).toEqual([]);
-  });
-
-  it('that do not fit another version are said once in a process, with everything that is lost', () => {
-    const changes = [
-      { apply: () => false, lost: 'idle connections cost more' },
-      { apply: () => true, lost: 'nothing' },
-      { apply: () => false, lost: 'fetches are slower' },
-    ];
-    applyLibraryChanges(log, changes);
-    applyLibraryChanges(log, changes);
-    expect(lines).toHaveLength(1);
-    expect(lines[0]).toMatchObject({
-      level: 'warn',
-      fields: { losses: ['idle connections cost more', 'fetches are slower'] },
-    });
-    expect(lines[0]?.message).toContain('idle connections cost more; fetches are slower. Install kafkajs 2.2.4.');
   });
 });

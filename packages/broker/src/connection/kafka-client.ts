@@ -1,12 +1,8 @@
 import { Kafka, type KafkaConfig, type logCreator, logLevel, type RetryOptions, type SASLOptions } from 'kafkajs';
-import { version } from 'kafkajs/package.json';
 import { type BrokerLog, type BrokerSettings, clientName } from '../settings';
 import { registerCodecs } from '../codec/codecs';
+import { changeLibrary } from './kafkajs-internals';
 import { createSocketTracker, type SocketTracker } from './socket-tracker';
-import { quietenIdleConnections } from './idle-timer';
-import { quickenFetch } from './quick-fetch';
-import { quickenProduce } from './quick-produce';
-import { KNOWN_VERSION } from './replace-protocol';
 
 /** How long one request to the broker may take before it counts as lost, ms. */
 const REQUEST_TIMEOUT_MS = 12_000;
@@ -66,36 +62,9 @@ const tlsOptions = (tls: NonNullable<BrokerSettings['tls']>): NonNullable<KafkaC
   ...(tls.serverName === undefined ? {} : { servername: tls.serverName }),
 });
 
-/** Changes inside the client library, each of which says whether it is in place, and what is lost where it is not. */
-const LIBRARY_CHANGES: readonly { readonly apply: () => boolean; readonly lost: string }[] = [
-  { apply: quietenIdleConnections, lost: 'each idle connection takes about 4 % of a processor' },
-  { apply: quickenProduce, lost: 'sending small messages takes about three times the processor time' },
-  {
-    apply: quickenFetch,
-    lost: 'fetches take about five times the processor time, and a batch that cannot be read ends its consumer',
-  },
-];
-
-let toldOfLosses = false;
-
-/**
- * Applies the changes inside the client library. They are written for one version of it: with another, a warning names the changes that are lost,
- * once per process, and the library's own behaviour remains.
- */
-export const applyLibraryChanges = (log: BrokerLog, changes = LIBRARY_CHANGES): void => {
-  const losses = changes.filter(({ apply }) => !apply()).map(({ lost }) => lost);
-  if (losses.length === 0 || toldOfLosses) return;
-  toldOfLosses = true;
-  log.warn(
-    { library: `kafkajs ${version}`, losses },
-    `This service is made for kafkajs ${KNOWN_VERSION}, and kafkajs ${version} is installed. Work goes on, but ` +
-      `${losses.join('; ')}. Install kafkajs ${KNOWN_VERSION}.`,
-  );
-};
-
 /** Makes a client; nothing is connected yet. */
 export const createKafkaClient = (settings: BrokerSettings, log: BrokerLog): KafkaClient => {
-  applyLibraryChanges(log);
+  changeLibrary();
   registerCodecs();
   const sockets = createSocketTracker();
   return { kafka: new Kafka(kafkaConfig(settings, log, sockets)), sockets };

@@ -1,17 +1,11 @@
-import {
-  type Cluster,
-  type Consumer,
-  type ConsumerConfig,
-  KafkaJSProtocolError,
-  type KafkaMessage,
-  type RequestEvent,
-} from 'kafkajs';
-import { stickyAssigner } from '../assigner/sticky-assigner';
-import type { Claim } from '../assigner/member-claim';
-import { settledWithin } from '../connection/deadline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { settledWithin } from '@decision/waiting';
+import type { Cluster, Consumer, ConsumerConfig, KafkaMessage, RequestEvent } from 'kafkajs';
+import { type Claim, stickyAssigner } from './sticky-assigner';
 import { createKafkaClient } from '../connection/kafka-client';
 import { type BrokerLog, type BrokerSettings, clientName } from '../settings';
-import { leaveFor, leaveForPredecessors } from './departed-members';
+import { brokerErrorType } from '../connection/broker-error';
+import { type Coordinator, findCoordinator } from '../connection/kafkajs-internals';
 
 const MIB = 1024 * 1024;
 
@@ -25,7 +19,7 @@ const FETCH_BYTES_PER_PARTITION = 4 * MIB;
 /** Leaving the group and closing, ms. */
 const CLOSE_DEADLINE_MS = 3_000;
 
-/** Callbacks of a session. `onJoined` runs before the first fetch of a generation: seeks made in it are obeyed. */
+/** Callbacks of a session. `onJoined` runs before the first fetch of a generation: the fetch follows seeks made in it. */
 interface ConsumerSessionHooks {
   claim(): Claim;
   onJoined(assigned: readonly number[]): void;
@@ -86,16 +80,6 @@ export interface ConsumerSession {
   /** Closes without a word to anyone. */
   discard(): void;
 }
-
-/** Thrown inside a delivery to make this member join its group again at once. */
-export const rejoinError = (): Error =>
-  // The library recognises a rebalance by the error's type; its constructor copies it from whatever object it is given.
-  new KafkaJSProtocolError({
-    name: 'RejoinRequested',
-    message: 'another member asked the group to rebalance',
-    type: 'REBALANCE_IN_PROGRESS',
-    retriable: false,
-  } as unknown as Error);
 
 /** The library's configuration of a session, but for its assigner. */
 export const consumerConfig = (
@@ -166,10 +150,10 @@ export const createConsumerSession = (options: ConsumerSessionOptions): Consumer
     return cluster;
   };
 
-  /** The group need not wait for those whom this session follows: where a place names them, also for those that died half joined. */
-  const leaveForThoseBefore = async (): Promise<void> => {
+  /** Spares the group waiting for this session's predecessors. With an instance id these include processes that died while they joined. */
+  const removePredecessors = async (): Promise<void> => {
     const { formerMemberId } = options;
-    if (settings.place !== undefined) await leaveForPredecessors(requireCluster(), groupId, clientName(settings));
+    if (settings.instanceId !== undefined) await leaveForPredecessors(requireCluster(), groupId, clientName(settings));
     else if (formerMemberId !== undefined) await leaveFor(requireCluster(), groupId, formerMemberId);
   };
 
@@ -177,7 +161,7 @@ export const createConsumerSession = (options: ConsumerSessionOptions): Consumer
     run: async () => {
       await consumer.connect();
       await consumer.subscribe({ topic, fromBeginning: options.fromBeginning });
-      await leaveForThoseBefore().catch(() => undefined); // they will be missed in time
+      await removePredecessors().catch(() => undefined); // the group notices in time that they are gone
       sockets.onDrained(() => {
         end(new Error('the connection was closed'));
       });
@@ -215,7 +199,7 @@ export const createConsumerSession = (options: ConsumerSessionOptions): Consumer
     stop: async () => {
       const joined = member !== undefined && !over;
       over = true;
-      if (joined) await settledWithin(CLOSE_DEADLINE_MS, consumer.disconnect());
+      if (joined) await settledWithin(consumer.disconnect(), CLOSE_DEADLINE_MS);
       discard();
     },
     discard,
@@ -239,5 +223,50 @@ const listen = (consumer: Consumer, { joined, rebalancing, answered, crashed }: 
   });
   consumer.on(consumer.events.CRASH, ({ payload: { error } }) => {
     crashed(error);
+  });
+};
+
+/** A broker that has just come back reads its groups first; it is asked again, for three seconds. */
+const NOT_YET: ReadonlySet<string | undefined> = new Set([
+  'GROUP_LOAD_IN_PROGRESS',
+  'GROUP_COORDINATOR_NOT_AVAILABLE',
+  'NOT_COORDINATOR_FOR_GROUP',
+]);
+const ATTEMPTS = 15;
+const PAUSE_MS = 200;
+
+const withCoordinator = async (
+  cluster: Cluster,
+  groupId: string,
+  work: (coordinator: Coordinator) => Promise<void>,
+): Promise<void> => {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await work(await findCoordinator(cluster, groupId));
+      return;
+    } catch (error) {
+      if (!NOT_YET.has(brokerErrorType(error)) || attempt === ATTEMPTS) throw error;
+      await sleep(PAUSE_MS);
+    }
+  }
+};
+
+/** Takes a member out of its group that cannot say so itself any more: the others need not wait for it. */
+export const leaveFor = async (cluster: Cluster, groupId: string, memberId: string): Promise<void> => {
+  await withCoordinator(cluster, groupId, async (coordinator) => {
+    await coordinator.leaveGroup({ groupId, memberId });
+  });
+};
+
+/**
+ * Takes every member out of a group that goes by this client's name: where no two live processes share the name, they are
+ * processes that died in this one's place. To be called before joining.
+ */
+export const leaveForPredecessors = async (cluster: Cluster, groupId: string, clientId: string): Promise<void> => {
+  await withCoordinator(cluster, groupId, async (coordinator) => {
+    const { groups } = await coordinator.describeGroups({ groupIds: [groupId] });
+    for (const { members } of groups)
+      for (const member of members)
+        if (member.clientId === clientId) await coordinator.leaveGroup({ groupId, memberId: member.memberId });
   });
 };

@@ -1,7 +1,7 @@
+import type { BackOffBounds } from '@decision/waiting';
 import type { KafkaMessage } from 'kafkajs';
-import type { BackOff } from '../connection/back-off';
 import type { BrokerLog, BrokerSettings } from '../settings';
-import type { AssignmentChange } from './assignment-change';
+import type { AssignmentChange } from './owned-partitions';
 
 /** Events of a consumer, for metrics. */
 export type ConsumerEvent =
@@ -56,6 +56,6 @@ export interface GroupConsumerOptions {
   readonly metadataRefreshMs?: number;
   /** How long the session may be away before the member counts as gone, ms. */
   readonly goneAfterMs: number;
-  readonly retry: BackOff;
+  readonly retry: BackOffBounds;
   readonly hooks: GroupConsumerHooks;
 }

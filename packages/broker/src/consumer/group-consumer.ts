@@ -1,12 +1,12 @@
 import { fixedLimits } from '@decision/contracts';
+import { backOffMs } from '@decision/waiting';
 import type { KafkaMessage } from 'kafkajs';
-import { type Claim, NO_CLAIM } from '../assigner/member-claim';
-import { backOffMs } from '../connection/back-off';
+import { type Claim, NO_CLAIM } from './sticky-assigner';
 import { brokerErrorText } from '../connection/broker-error';
 import { type ConsumerSession, createConsumerSession, type Delivery, FETCH_WAIT_MS } from './consumer-session';
 import type { GroupConsumerOptions } from './group-consumer-options';
 import { OwnedPartitions } from './owned-partitions';
-import { RejoinUrging } from './rejoin-urging';
+import { RejoinSignals } from './rejoin-signals';
 import { SilenceWatch } from './silence-watch';
 import { unreadableReason } from '../wire/fetched-records';
 import { Timers } from './timers';
@@ -23,7 +23,7 @@ export class GroupConsumer {
   private claim: Claim = NO_CLAIM;
   private readonly timers = new Timers();
   private readonly owned: OwnedPartitions;
-  private readonly urging: RejoinUrging;
+  private readonly rejoinSignals: RejoinSignals;
   private readonly silence: SilenceWatch;
   private joining = true;
   private formerMemberId: string | undefined;
@@ -37,7 +37,7 @@ export class GroupConsumer {
     const { begin, log, retry, hooks, groupId, self } = options;
     const { timers } = this;
     this.owned = new OwnedPartitions({ begin, log, retry, timers, onReadiness: () => hooks.onReadiness?.() });
-    this.urging = new RejoinUrging({ groupId, self, timers, signal: () => this.signalAll() });
+    this.rejoinSignals = new RejoinSignals({ groupId, self, timers, signal: () => this.signalAll() });
     this.silence = new SilenceWatch({
       normalSilenceMs: () => this.normalSilenceMs(),
       onSilent: (reason) => this.fellSilent(reason),
@@ -106,7 +106,7 @@ export class GroupConsumer {
     this.session = session;
     this.joining = true;
     this.silence.restart();
-    this.urging.opened(() => session === this.session);
+    this.rejoinSignals.opened(() => session === this.session);
     session.run().catch((error: unknown) => {
       session.discard();
       this.sessionEnded(session, error);
@@ -161,7 +161,7 @@ export class GroupConsumer {
     clearTimeout(this.goneTimer);
     this.goneTimer = undefined;
     this.timers.clear();
-    this.urging.joined();
+    this.rejoinSignals.joined();
     const change = this.owned.assign(assigned, session);
     const { hooks } = this.options;
     hooks.onEvent({
@@ -183,7 +183,7 @@ export class GroupConsumer {
     this.joining = true;
     this.silence.restart();
     this.options.hooks.onRebalancing?.();
-    this.urging.rebalancing(() => this.signalOthers());
+    this.rejoinSignals.rebalancing(() => this.signalOthers());
   }
 
   /** Asks the other members to rejoin. Whoever owns every partition has no others to ask. */
@@ -217,7 +217,7 @@ export class GroupConsumer {
         delivery.resolve(lastTaken.offset);
       }
     }
-    this.urging.obey(messages);
+    this.rejoinSignals.throwIfSignalled(messages);
   }
 
   private tellUnreadable({ messages, partition }: Delivery): void {
@@ -242,7 +242,7 @@ export class GroupConsumer {
     this.why = reason;
     this.timers.clear();
     if (this.failures === 1) this.sessionLost(reason);
-    this.timers.later(backOffMs(this.failures, this.options.retry, Math.random()), () => {
+    this.timers.later(backOffMs(this.failures, this.options.retry), () => {
       if (!this.stopped) this.openSession();
     });
   }

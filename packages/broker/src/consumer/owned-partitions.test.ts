@@ -1,4 +1,4 @@
-import { OwnedPartitions } from './owned-partitions';
+import { assignmentChange, OwnedPartitions } from './owned-partitions';
 import { Timers } from './timers';
 
 const ignore = (): void => undefined;
@@ -108,5 +108,17 @@ describe('partitions that begin at what was committed', () => {
     const session = sessionWith({});
     owned.assign([4], session);
     expect([ready(), session.sought]).toEqual([[], []]);
+  });
+});
+
+describe('assignmentChange', () => {
+  it.each<[number[], number[], number[], number[]]>([
+    [[], [], [], []],
+    [[], [1, 2], [1, 2], []],
+    [[1, 2], [], [], [1, 2]],
+    [[1, 2, 3], [2, 3, 4], [4], [1]],
+    [[1, 2], [2, 1], [], []],
+  ])('from %j to %j gains %j and loses %j', (before, after, gained, lost) => {
+    expect(assignmentChange(before, after)).toEqual({ owned: after, gained, lost });
   });
 });

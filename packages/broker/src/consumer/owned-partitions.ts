@@ -1,7 +1,6 @@
-import { type BackOff, backOffMs } from '../connection/back-off';
+import { type BackOffBounds, backOffMs } from '@decision/waiting';
 import { brokerErrorText } from '../connection/broker-error';
 import type { BrokerLog } from '../settings';
-import { type AssignmentChange, assignmentChange } from './assignment-change';
 import type { ConsumerSession } from './consumer-session';
 import type { Timers } from './timers';
 
@@ -9,7 +8,7 @@ interface OwnedPartitionsOptions {
   /** Where consumption of a newly assigned partition begins, see GroupConsumerOptions. */
   readonly begin: 'committed' | 'end';
   readonly log: BrokerLog;
-  readonly retry: BackOff;
+  readonly retry: BackOffBounds;
   /** Cleared by their owner when the session ends or the group rebalances. */
   readonly timers: Timers;
   /** More partitions are ready, or fewer. */
@@ -113,7 +112,7 @@ export class OwnedPartitions {
       const { log, retry, timers } = this.options;
       log.debug({ reason: brokerErrorText(error) }, 'The ends of new partitions are not known yet');
       if (generation !== this.generation) return;
-      timers.later(backOffMs(attempt, retry, Math.random()), () => {
+      timers.later(backOffMs(attempt, retry), () => {
         if (generation === this.generation) void this.beginAtEnd(session, partitions, generation, attempt + 1);
       });
     }
@@ -127,3 +126,21 @@ export class OwnedPartitions {
     this.options.onReadiness();
   }
 }
+
+/** How a rebalance, or the loss of a session, changed what a member owns. */
+export interface AssignmentChange {
+  readonly owned: readonly number[];
+  readonly gained: readonly number[];
+  readonly lost: readonly number[];
+}
+
+/** Compares two assignments. */
+export const assignmentChange = (before: Iterable<number>, after: readonly number[]): AssignmentChange => {
+  const previous = new Set(before);
+  const owned = new Set(after);
+  return {
+    owned: after,
+    gained: after.filter((partition) => !previous.has(partition)),
+    lost: [...previous].filter((partition) => !owned.has(partition)),
+  };
+};

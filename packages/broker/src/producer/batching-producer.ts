@@ -1,12 +1,20 @@
 import { ServiceError, type TopicKey, topicName } from '@decision/contracts';
+import { settledWithin, withDeadline } from '@decision/waiting';
 import { brokerErrorText, brokerErrorType } from '../connection/broker-error';
-import { settledWithin, withDeadline } from '../connection/deadline';
-import type { BrokerLog, BrokerSettings } from '../settings';
+import { type BrokerLog, type BrokerSettings, DEFAULT_RETRY } from '../settings';
 import { Availability } from './availability';
-import { largestMessageBytes, messageBytes, type OutgoingMessage } from './outgoing-message';
-import type { InternalProducerOptions, Producer, ProducerEvent, ProducerState } from './producer';
+import {
+  type InternalProducerOptions,
+  largestMessageBytes,
+  messageBytes,
+  type OutgoingMessage,
+  type Producer,
+  type ProducerEvent,
+  type ProducerState,
+  type Settled,
+} from './producer';
 import { createProducerSession, isMessageFault, type SendOutcome, UntrustedSessionError } from './producer-session';
-import { bytesOf, type QueuedMessage, SendQueue, type Settled } from './send-queue';
+import { bytesOf, type QueuedMessage, SendQueue } from './send-queue';
 import { SessionKeeper } from './session-keeper';
 
 const MIB = 1024 * 1024;
@@ -68,8 +76,7 @@ class BatchingProducer implements Producer {
 
   async connect(): Promise<void> {
     this.startConnecting();
-    const late = `The message broker cannot be reached within ${CONNECT_WAIT_MS / 1_000} seconds.`;
-    await withDeadline(CONNECT_WAIT_MS, late, this.firstConnection);
+    await withDeadline(this.firstConnection, CONNECT_WAIT_MS, unreachable);
   }
 
   /** Starts connecting without waiting. */
@@ -124,7 +131,7 @@ class BatchingProducer implements Producer {
     const { settings, log, options } = this;
     return new SessionKeeper({
       log,
-      retry: options.retry ?? {},
+      retry: options.retry ?? DEFAULT_RETRY,
       create: (onLost) => createProducerSession({ settings, log, topics: options.topics ?? [], onLost }),
       onOpened: () => {
         this.opened();
@@ -287,7 +294,7 @@ class BatchingProducer implements Producer {
     this.accepting = false;
     if (this.queue.length + this.inFlight.length > 0) {
       const drained = new Promise<void>((resolve) => (this.onDrained = resolve));
-      await settledWithin(drainMs, drained);
+      await settledWithin(drained, drainMs);
     }
     this.availability.close();
     clearTimeout(this.sweepTimer);
@@ -302,6 +309,12 @@ class BatchingProducer implements Producer {
     this.options.onEvent?.(event);
   }
 }
+
+const unreachable = (): ServiceError =>
+  new ServiceError(
+    'broker_unavailable',
+    `The message broker cannot be reached within ${CONNECT_WAIT_MS / 1_000} seconds.`,
+  );
 
 const stopped = (): ServiceError => new ServiceError('shutting_down', 'The producer has been stopped.');
 

@@ -1,11 +1,10 @@
-import { type Admin, CompressionTypes, type ICustomPartitioner, type Message, type RecordMetadata } from 'kafkajs';
 import { fixedLimits, type TopicKey, topicName } from '@decision/contracts';
+import { type Admin, CompressionTypes, type ICustomPartitioner, type Message, type RecordMetadata } from 'kafkajs';
 import { brokerErrorType } from '../connection/broker-error';
 import { createKafkaClient } from '../connection/kafka-client';
 import type { BrokerLog, BrokerSettings } from '../settings';
-import type { OutgoingMessage } from './outgoing-message';
-import { keyedPartition } from './keyed-partition';
-import { createPartitionSpread, type PartitionSpread } from './partition-spread';
+import type { OutgoingMessage } from './producer';
+import { createPartitionSpread, keyedPartition, type PartitionSpread } from './message-partition';
 
 /** Retries of one send inside the library, with the same sequence numbers: together about three seconds. */
 const SEND_RETRY = { retries: 8, initialRetryTime: 50, maxRetryTime: 1_000, factor: 0.2, multiplier: 1.6 };

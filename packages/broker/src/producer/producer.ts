@@ -1,7 +1,5 @@
-import type { TopicKey } from '@decision/contracts';
-import type { BackOff } from '../connection/back-off';
-import type { OutgoingMessage } from './outgoing-message';
-import type { Settled } from './send-queue';
+import { type MessageHeaders, type ServiceError, type TopicKey, topics } from '@decision/contracts';
+import type { BackOffBounds } from '@decision/waiting';
 
 /** Events of a producer, for metrics. */
 export type ProducerEvent =
@@ -30,11 +28,14 @@ export interface ProducerOptions {
   /** How long one send with all its retries may go unacknowledged before the connection is given up, ms. Default 15,000. */
   readonly sendDeadlineMs?: number;
   /** Wait between attempts to connect. */
-  readonly retry?: BackOff;
+  readonly retry?: BackOffBounds;
   readonly onEvent?: (event: ProducerEvent) => void;
 }
 
 export type ProducerState = 'connected' | 'reconnecting' | 'stopped';
+
+/** Called once when a message has been acknowledged, or with the reason why it will not be sent. */
+export type Settled = (error?: ServiceError) => void;
 
 /** Sends messages in batches, over any number of sessions, until it is stopped. */
 export interface Producer {
@@ -68,3 +69,32 @@ export interface InternalProducerOptions extends ProducerOptions {
   /** Called when `unavailableAfterMs` have passed, and again when the broker is back. */
   readonly onAvailability?: (available: boolean, reason: string) => void;
 }
+
+/** One message on its way to the broker. */
+export interface OutgoingMessage {
+  readonly topic: TopicKey;
+  /** Undefined: the key's, else the producer chooses, and spreads. */
+  readonly partition: number | undefined;
+  readonly headers: MessageHeaders;
+  readonly value: Buffer;
+  /** Messages of one key that name no partition go to the same one, as long as the topic keeps its partitions. */
+  readonly key?: string;
+  /** Epoch ms. A message that has not been acknowledged by then is given up with `deadline_exceeded`. */
+  readonly deadline: number;
+}
+
+/** Room that a record batch needs besides values: its head, record heads, and what Snappy adds to bytes it cannot shrink. */
+const BATCH_HEADROOM_BYTES = 64 * 1024;
+
+/** Bytes that a record needs besides its key, value and headers, rounded up. */
+const RECORD_OVERHEAD_BYTES = 64;
+
+/** Largest value and headers together that a message on this topic may have, bytes. */
+export const largestMessageBytes = (topic: TopicKey): number => topics[topic].maxMessageBytes - BATCH_HEADROOM_BYTES;
+
+/** Bytes that a message occupies in memory and, uncompressed, on the wire. Header text is counted as if it were ASCII. */
+export const messageBytes = ({ headers, value, key }: OutgoingMessage): number => {
+  let bytes = RECORD_OVERHEAD_BYTES + value.length + (key?.length ?? 0);
+  for (const name in headers) bytes += name.length + (headers[name]?.length ?? 0) + 2;
+  return bytes;
+};

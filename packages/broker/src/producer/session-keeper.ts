@@ -1,7 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { type BackOff, backOffMs } from '../connection/back-off';
+import { ServiceError } from '@decision/contracts';
+import { type BackOffBounds, backOffMs, pause, withDeadline } from '@decision/waiting';
 import { brokerErrorText } from '../connection/broker-error';
-import { withDeadline } from '../connection/deadline';
 import type { BrokerLog } from '../settings';
 import type { ProducerSession } from './producer-session';
 
@@ -11,7 +10,7 @@ const OPEN_DEADLINE_MS = 15_000;
 interface SessionKeeperOptions {
   readonly log: BrokerLog;
   /** Wait between attempts. */
-  readonly retry: BackOff;
+  readonly retry: BackOffBounds;
   /** Makes a session that is not yet open; `onLost` is to be called when its connection is gone. */
   readonly create: (onLost: (reason: Error) => void) => ProducerSession;
   readonly onOpened: () => void;
@@ -69,7 +68,7 @@ export class SessionKeeper {
       const session = this.createSession();
       this.opening = session;
       try {
-        await withDeadline(OPEN_DEADLINE_MS, 'the broker does not answer', session.open());
+        await withDeadline(session.open(), OPEN_DEADLINE_MS, noAnswer);
         this.connecting = undefined;
         this.opened(session);
         return;
@@ -103,7 +102,8 @@ export class SessionKeeper {
     const { log, retry } = this.options;
     this.why = brokerErrorText(error);
     if (failures === 1) log.warn({ reason: this.why }, 'The producer cannot connect and keeps trying');
-    const wait = backOffMs(failures, retry, Math.random());
-    await sleep(wait, undefined, { signal: this.stopping.signal }).catch(() => undefined);
+    await pause(backOffMs(failures, retry), this.stopping.signal);
   }
 }
+
+const noAnswer = (): ServiceError => new ServiceError('broker_unavailable', 'the broker does not answer');

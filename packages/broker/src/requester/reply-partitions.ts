@@ -1,3 +1,5 @@
+import { fixedLimits } from '@decision/contracts';
+
 /** How many of the ready partitions are in use at a time. */
 const WINDOW = 4;
 
@@ -21,3 +23,19 @@ export class ReplyPartitions {
     return this.inUse[this.turn];
   }
 }
+
+interface ReplyTiming {
+  readonly sessionTimeoutMs: number;
+  readonly heartbeatIntervalMs: number;
+  readonly metadataRefreshMs: number;
+}
+
+/**
+ * When the group of those who await answers takes a member for dead, and how often a member looks for new partitions: what is
+ * given, else the specification's 60 s, 15 s and 30 s.
+ */
+export const replyTiming = ({
+  sessionTimeoutMs = fixedLimits.replySessionTimeoutMs,
+  heartbeatIntervalMs = fixedLimits.replyHeartbeatIntervalMs,
+  metadataRefreshMs = fixedLimits.metadataRefreshMs,
+}: Partial<ReplyTiming>): ReplyTiming => ({ sessionTimeoutMs, heartbeatIntervalMs, metadataRefreshMs });

@@ -12,21 +12,18 @@ import {
   type SolutionRequestEnvelope,
   topicName,
 } from '@decision/contracts';
+import { type BackOffBounds, settledWithin } from '@decision/waiting';
 import type { KafkaMessage } from 'kafkajs';
-import type { BackOff } from '../connection/back-off';
-import { settledWithin } from '../connection/deadline';
-import { type AssignmentChange } from '../consumer/assignment-change';
+import type { AssignmentChange } from '../consumer/owned-partitions';
 import { GroupConsumer } from '../consumer/group-consumer';
 import type { ConsumerEvent, PartitionDelivery } from '../consumer/group-consumer-options';
-import { rejoinSignal } from '../consumer/rejoin-signal';
-import { largestMessageBytes } from '../producer/outgoing-message';
+import { rejoinSignal } from '../consumer/rejoin-signals';
+import { largestMessageBytes, type ProducerEvent } from '../producer/producer';
 import { createProducer } from '../producer/batching-producer';
-import type { ProducerEvent } from '../producer/producer';
-import type { BrokerLog, BrokerSettings } from '../settings';
+import { type BrokerLog, type BrokerSettings, DEFAULT_RETRY } from '../settings';
 import { tooFewPartitions } from '../topics/topic-check';
 import { type PendingRequest, PendingRequests } from './pending-requests';
-import { ReplyPartitions } from './reply-partitions';
-import { replyTiming } from './reply-timing';
+import { ReplyPartitions, replyTiming } from './reply-partitions';
 
 /** Events of a requester, for metrics. */
 export type RequesterEvent =
@@ -55,7 +52,7 @@ export interface RequesterOptions {
   /** Most bytes of payloads in flight. Default 256 MiB. */
   readonly maxPendingBytes?: number;
   /** Wait between attempts to reach the broker. */
-  readonly retry?: BackOff;
+  readonly retry?: BackOffBounds;
   /** Default 60,000 and 15,000, the specification's. */
   readonly sessionTimeoutMs?: number;
   readonly heartbeatIntervalMs?: number;
@@ -91,6 +88,8 @@ export interface Requester {
   /** Begins, and resolves at once: a broker that is down is tried for ever, see {@link status}. Idempotent. */
   start(): Promise<void>;
   status(): RequesterStatus;
+  /** Messages and bytes that wait for the broker or for its acknowledgement. */
+  queued(): { readonly messages: number; readonly bytes: number };
   /**
    * Resolves with the answer's bytes. Throws `ServiceError`: the worker's own error, broker_unavailable (at once when not ready,
    * within a second of losing the broker), too_few_reply_partitions (at once), deadline_exceeded, overloaded, payload_too_large, shutting_down. Requests of one key go to
@@ -172,6 +171,10 @@ class BrokerRequester implements Requester {
     };
   }
 
+  queued(): { readonly messages: number; readonly bytes: number } {
+    return this.producer.queued();
+  }
+
   request(envelope: RequestEnvelope, payload: Buffer, key?: string): Promise<Buffer> {
     const refusal = this.refusal(envelope, payload);
     if (refusal !== undefined) return Promise.reject(refusal);
@@ -215,23 +218,13 @@ class BrokerRequester implements Requester {
       begin: 'end',
       ...replyTiming(options),
       goneAfterMs: UNAVAILABLE_AFTER_MS,
-      retry: options.retry ?? {},
+      retry: options.retry ?? DEFAULT_RETRY,
       hooks: {
-        onAssigned: (change) => {
-          this.reassigned(change);
-        },
-        onReadiness: () => {
-          this.readinessChanged();
-        },
-        onMessages: (delivery) => {
-          this.receive(delivery);
-        },
-        onGone: (reason) => {
-          this.brokerGone(reason);
-        },
-        signal: (partitions) => {
-          this.signal(partitions);
-        },
+        onAssigned: (change) => this.reassigned(change),
+        onReadiness: () => this.readinessChanged(),
+        onMessages: (delivery) => this.receive(delivery),
+        onGone: (reason) => this.brokerGone(reason),
+        signal: (partitions) => this.signal(partitions),
         onEvent: (event) => options.onEvent?.(event),
       },
     });
@@ -241,6 +234,7 @@ class BrokerRequester implements Requester {
     if (!this.accepting) return { code: 'shutting_down', reason: 'The service is stopping.' };
     const found = this.consumer.partitionCount();
     const { expectedPartitions } = this.options;
+    // Told at once: no answer could come (decision 27).
     if (found !== undefined && found < expectedPartitions)
       return { code: 'too_few_reply_partitions', reason: tooFewPartitions(this.topic, found, expectedPartitions) };
     const reason = this.whyUnavailable();
@@ -377,7 +371,7 @@ class BrokerRequester implements Requester {
 
   private async drainAndClose(drainMs: number): Promise<void> {
     this.accepting = false;
-    await settledWithin(drainMs, this.pending.empty());
+    await settledWithin(this.pending.empty(), drainMs);
     const sentence = 'The service stopped before the answer came.';
     for (const request of this.pending.takeAll()) request.reject(new ServiceError('shutting_down', sentence));
     this.pending.close();

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { Fifo } from './fifo';
+import { Fifo } from '../fifo';
 
 /** Items of one lane in a row, while other lanes wait. */
 const ITEMS_IN_A_ROW = 32;

@@ -11,19 +11,18 @@ import {
   type SolutionRequestEnvelope,
   topicName,
 } from '@decision/contracts';
+import { type BackOffBounds, settledWithin } from '@decision/waiting';
 import type { KafkaMessage } from 'kafkajs';
-import type { BackOff } from '../connection/back-off';
 import { brokerErrorText } from '../connection/broker-error';
-import { settledWithin } from '../connection/deadline';
 import { GroupConsumer } from '../consumer/group-consumer';
 import type { ConsumerEvent, PartitionDelivery } from '../consumer/group-consumer-options';
-import { isRejoinSignal, rejoinSignal } from '../consumer/rejoin-signal';
+import { isRejoinSignal, rejoinSignal } from '../consumer/rejoin-signals';
 import { createProducer } from '../producer/batching-producer';
 import type { ProducerEvent } from '../producer/producer';
-import type { BrokerLog, BrokerSettings } from '../settings';
+import { type BrokerLog, type BrokerSettings, DEFAULT_RETRY } from '../settings';
 import { BackgroundCommits } from './background-commits';
 import { Lanes } from './lanes';
-import { type ReplyAddress, readReplyAddress } from './reply-address';
+import { readReplyAddress, type ReplyAddress } from './reply-address';
 import { Room } from './room';
 
 /** Events of a responder, for metrics. */
@@ -58,7 +57,7 @@ export interface ResponderOptions {
   /** Most bytes of such messages. Default 128 MiB. */
   readonly maxQueuedBytes?: number;
   /** Wait between attempts to reach the broker. */
-  readonly retry?: BackOff;
+  readonly retry?: BackOffBounds;
   /**
    * Answers one request. Throws a `ServiceError` for an expected failure, which is sent as it is; anything else is logged and
    * answered internal_error. May be called twice for one request, in this process or another. Requests of one partition are handled one after
@@ -198,7 +197,7 @@ class BrokerResponder implements Responder {
       sessionTimeoutMs: options.sessionTimeoutMs,
       heartbeatIntervalMs: options.heartbeatIntervalMs,
       goneAfterMs: options.sessionTimeoutMs,
-      retry: options.retry ?? {},
+      retry: options.retry ?? DEFAULT_RETRY,
       hooks: {
         onAssigned: ({ owned, gained, lost }) => {
           this.owned = owned.length;
@@ -362,8 +361,8 @@ class BrokerResponder implements Responder {
   private async drainAndClose(drainMs: number): Promise<void> {
     this.draining = true;
     this.consumer.pause();
-    await settledWithin(drainMs, this.requests.isEmpty());
-    await settledWithin(STOP_COMMIT_MS, this.commits.flush());
+    await settledWithin(this.requests.isEmpty(), drainMs);
+    await settledWithin(this.commits.flush(), STOP_COMMIT_MS);
     this.commits.close();
     await this.consumer.stop();
     await this.producer.stop({ drainMs: STOP_DRAIN_MS });

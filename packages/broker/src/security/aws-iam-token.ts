@@ -1,80 +1,82 @@
 import { readFile } from 'node:fs/promises';
+import type * as Providers from '@aws-sdk/credential-providers';
+import { withDeadline } from '@decision/waiting';
 import type { TokenSource } from '../settings';
-import { type AwsCredentials, EMPTY_PAYLOAD_HASH, presign } from './aws-signature';
-import { requestText } from './http-text';
-import { readJsonObject, requireText } from './json-answer';
-import { keepToken, type Token } from './kept-token';
-import { TokenError } from './token-error';
+import { keepToken, TokenError } from './kept-token';
 
-/** Source of the credentials: given once, or asked of the endpoint that the platform gives to a container. */
-type AwsCredentialSource =
-  | { readonly kind: 'given'; readonly credentials: AwsCredentials }
+/** An access key; with temporary credentials also their session token. */
+interface AwsAccessKey {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  readonly sessionToken?: string | undefined;
+}
+
+/**
+ * The source of the credentials. `given`: the settings hold an access key. `container`: the platform's endpoint for containers.
+ * `standard`: wherever AWS's own clients look, in their order: the environment, files, a web identity, containers, the instance.
+ */
+export type AwsCredentialSource =
+  | { readonly kind: 'given'; readonly accessKey: AwsAccessKey }
   | {
       readonly kind: 'container';
       readonly url: string;
       /** A file with the value of the authorization header; read for each request, because the platform renews it. */
       readonly authorizationFile?: string | undefined;
-    };
+    }
+  | { readonly kind: 'standard' };
 
-/** The longest that the service accepts, s. */
-const LIFE_SECONDS = 900;
-const WHOSE = 'the credentials endpoint';
+type Credentials = Awaited<ReturnType<ReturnType<typeof Providers.fromHttp>>>;
 
-/** The token that a broker with IAM access control takes: a signed request to connect, in base64. Pure. */
-export const awsIamToken = (region: string, credentials: AwsCredentials, now: number): Token => {
-  const signed = presign(
-    {
-      host: `kafka.${region}.amazonaws.com`,
-      path: '/',
-      query: { Action: 'kafka-cluster:Connect' },
+const DEADLINE_MS = 10_000;
+
+/**
+ * Tokens for a broker with AWS IAM access control, kept until they, or their credentials, are near their end. AWS's libraries are
+ * loaded with the first token (decision 32).
+ */
+export const awsIamTokens = (region: string, source: AwsCredentialSource): TokenSource =>
+  keepToken(async () => {
+    const late = (): Error =>
+      new TokenError(`the AWS credentials were not answered within ${DEADLINE_MS / 1_000} seconds`);
+    const { expiration, ...accessKey } = await withDeadline(findCredentials(region, source), DEADLINE_MS, late);
+    const { generateAuthTokenFromCredentialsProvider } = await import('aws-msk-iam-sasl-signer-js');
+    const { token, expiryTime } = await generateAuthTokenFromCredentialsProvider({
       region,
-      service: 'kafka-cluster',
-      payloadHash: EMPTY_PAYLOAD_HASH,
-      lifeSeconds: LIFE_SECONDS,
-      now,
-    },
-    credentials,
-  );
-  const value = Buffer.from(`${signed}&User-Agent=decision-service`).toString('base64url');
-  return { value, expiresAt: now + LIFE_SECONDS * 1_000 };
-};
+      // Without their end: the signer would make the life of the token a fraction of seconds of it.
+      awsCredentialsProvider: () => Promise.resolve(accessKey),
+    });
+    return { value: token, expiresAt: Math.min(expiryTime, expiration?.getTime() ?? Infinity) };
+  });
 
-const readAuthorization = async (file: string): Promise<string> => {
+const findCredentials = async (region: string, source: AwsCredentialSource): Promise<Credentials> => {
+  if (source.kind === 'given') {
+    const { accessKeyId, secretAccessKey, sessionToken } = source.accessKey;
+    return { accessKeyId, secretAccessKey, ...(sessionToken === undefined ? {} : { sessionToken }) };
+  }
+  const { fromHttp, fromNodeProviderChain } = await import('@aws-sdk/credential-providers');
+  const container =
+    source.kind === 'container'
+      ? fromHttp({ awsContainerCredentialsFullUri: source.url, ...(await readAuthorization(source.authorizationFile)) })
+      : undefined;
   try {
-    return (await readFile(file, 'utf8')).trim();
-  } catch {
-    throw new TokenError(`the authorization token for ${WHOSE} cannot be read`);
+    return await (container ?? fromNodeProviderChain({ clientConfig: { region } }))();
+  } catch (error) {
+    // By its name alone: a sentence about an answer that cannot be read would show some of it.
+    const reason = error instanceof Error ? error.name : 'unknown error';
+    throw new TokenError(`${SEARCHED[source.kind]} gave no AWS credentials (${reason})`);
   }
 };
 
-interface Obtained {
-  readonly credentials: AwsCredentials;
-  /** Epoch ms; Infinity where they do not end. */
-  readonly expiresAt: number;
-}
-
-const obtain = async (source: AwsCredentialSource): Promise<Obtained> => {
-  if (source.kind === 'given') return { credentials: source.credentials, expiresAt: Infinity };
-  const { url, authorizationFile } = source;
-  const headers =
-    authorizationFile === undefined ? undefined : { authorization: await readAuthorization(authorizationFile) };
-  const fields = readJsonObject(await requestText(url, { method: 'GET', headers: { ...headers } }), WHOSE);
-  const expiresAt = Date.parse(String(fields['Expiration']));
-  const sessionToken = fields['Token'];
-  return {
-    credentials: {
-      accessKeyId: requireText(fields, 'AccessKeyId', WHOSE),
-      secretAccessKey: requireText(fields, 'SecretAccessKey', WHOSE),
-      sessionToken: typeof sessionToken === 'string' ? sessionToken : undefined,
-    },
-    expiresAt: Number.isNaN(expiresAt) ? Infinity : expiresAt,
-  };
+/** Read here, since AWS's client stumbles over a line break at the end of the file. */
+const readAuthorization = async (file: string | undefined): Promise<{ awsContainerAuthorizationToken?: string }> => {
+  if (file === undefined) return {};
+  try {
+    return { awsContainerAuthorizationToken: (await readFile(file, 'utf8')).trim() };
+  } catch {
+    throw new TokenError('the authorization token for the credentials endpoint cannot be read');
+  }
 };
 
-/** Tokens for a broker with AWS IAM access control, kept until they, or their credentials, are near their end. */
-export const awsIamTokens = (region: string, source: AwsCredentialSource): TokenSource =>
-  keepToken(async () => {
-    const { credentials, expiresAt } = await obtain(source);
-    const token = awsIamToken(region, credentials, Date.now());
-    return { value: token.value, expiresAt: Math.min(token.expiresAt, expiresAt) };
-  });
+const SEARCHED = {
+  container: 'the credentials endpoint of the container',
+  standard: 'neither environment, files, web identity, container nor instance',
+} as const;

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { SaslSettings, TlsSettings } from '../settings';
-import { awsIamTokens } from './aws-iam-token';
+import { type AwsCredentialSource, awsIamTokens } from './aws-iam-token';
 import { oauthTokens } from './oauth-token';
 
 type SaslMechanism = 'plain' | 'scram-sha-256' | 'scram-sha-512' | 'aws-iam' | 'oauthbearer';
@@ -94,11 +94,6 @@ const awsFaults = (values: BrokerSecurityValues): string[] => {
   const faults = values.mqSsl ? [] : ['MQ_SASL_MECHANISM is aws-iam, which needs MQ_SSL to be true.'];
   if ((values.mqSaslUsername === undefined) !== (values.mqSaslPassword === undefined))
     return [...faults, 'MQ_SASL_USERNAME (access key id) and MQ_SASL_PASSWORD (its secret) are set together or not.'];
-  if (values.mqSaslUsername === undefined && values.awsContainerCredentialsUrl === undefined)
-    return [
-      ...faults,
-      'MQ_SASL_MECHANISM is aws-iam, which needs MQ_SASL_USERNAME and MQ_SASL_PASSWORD, or AWS_CONTAINER_CREDENTIALS_FULL_URI.',
-    ];
   return faults;
 };
 
@@ -138,21 +133,18 @@ const saslOf = (values: BrokerSecurityValues, mechanism: SaslMechanism): SaslSet
       return { mechanism, token: oauthTokens({ ...client, scope: values.mqSaslScope }) };
     }
     case 'aws-iam': {
-      const { mqSaslRegion: region = '', awsContainerCredentialsUrl: url = '' } = values;
-      if (username !== '')
-        return {
-          mechanism,
-          token: awsIamTokens(region, {
-            kind: 'given',
-            credentials: {
-              accessKeyId: username,
-              secretAccessKey: password,
-              sessionToken: values.awsSessionToken?.reveal(),
-            },
-          }),
-        };
-      const authorizationFile = values.awsContainerTokenFile;
-      return { mechanism, token: awsIamTokens(region, { kind: 'container', url, authorizationFile }) };
+      return { mechanism, token: awsIamTokens(values.mqSaslRegion ?? '', awsCredentialSource(values)) };
     }
   }
+};
+
+const awsCredentialSource = (values: BrokerSecurityValues): AwsCredentialSource => {
+  const { mqSaslUsername: accessKeyId, mqSaslPassword: secret, awsContainerCredentialsUrl: url } = values;
+  if (accessKeyId !== undefined && secret !== undefined) {
+    const accessKey = { accessKeyId, secretAccessKey: secret.reveal(), sessionToken: values.awsSessionToken?.reveal() };
+    return { kind: 'given', accessKey };
+  }
+  return url === undefined
+    ? { kind: 'standard' }
+    : { kind: 'container', url, authorizationFile: values.awsContainerTokenFile };
 };

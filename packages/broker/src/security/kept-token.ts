@@ -1,5 +1,10 @@
 import type { TokenSource } from '../settings';
 
+/** A token or the credentials for one could not be had. The sentence fragment holds no secret. */
+export class TokenError extends Error {
+  override readonly name = 'TokenError';
+}
+
 export interface Token {
   readonly value: string;
   /** Epoch ms. */

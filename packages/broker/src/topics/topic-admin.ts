@@ -1,22 +1,23 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ConfigResourceTypes, type Admin } from 'kafkajs';
 import {
   type ConsumerGroupKey,
   consumerGroupName,
-  topicName,
+  ServiceError,
   type TopicDefinition,
   type TopicKey,
+  topicName,
   topics,
 } from '@decision/contracts';
+import { settledWithin, withDeadline } from '@decision/waiting';
+import { type Admin, ConfigResourceTypes } from 'kafkajs';
 import type { BrokerLog, BrokerSettings } from '../settings';
 import { brokerError, brokerErrorType } from '../connection/broker-error';
-import { settledWithin, withDeadline } from '../connection/deadline';
 import { createKafkaClient } from '../connection/kafka-client';
 import {
   type DescribedTopic,
   type TopicExpectation,
-  topicProblems,
   type TopicProblem,
+  topicProblems,
   type TopicQuestion,
 } from './topic-check';
 
@@ -68,18 +69,18 @@ const administer = async <T>(
   const { kafka, sockets } = createKafkaClient(settings, log);
   const admin = kafka.admin();
   try {
-    return await withDeadline(
-      deadlineMs,
-      `The broker did not answer within ${deadlineMs / 1_000} seconds.`,
-      admin.connect().then(() => work(admin)),
-    );
+    const answer = admin.connect().then(() => work(admin));
+    return await withDeadline(answer, deadlineMs, () => noAnswer(deadlineMs));
   } catch (cause) {
     throw brokerError(cause);
   } finally {
-    await settledWithin(CLOSE_DEADLINE_MS, admin.disconnect());
+    await settledWithin(admin.disconnect(), CLOSE_DEADLINE_MS);
     sockets.close();
   }
 };
+
+const noAnswer = (deadlineMs: number): ServiceError =>
+  new ServiceError('broker_unavailable', `The broker did not answer within ${deadlineMs / 1_000} seconds.`);
 
 type ConfigEntries = readonly { configName: string; configValue: string }[];
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { ByteReader } from './byte-reader';
-import { varintSize, writeVarint } from './varint';
+import { varintSize, writeVarint } from './record-batch';
 
 const written = (size: number, write: (bytes: Buffer) => unknown): ByteReader => {
   const bytes = Buffer.alloc(size);

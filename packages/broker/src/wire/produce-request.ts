@@ -1,5 +1,4 @@
-import { encodeRecordBatch, type RecordBatch } from './record-batch';
-import { isWritable, type WritableMessage } from './records';
+import { encodeRecordBatch, isWritable, type RecordBatch, type WritableMessage } from './record-batch';
 
 /** Input of the library's encoder of a produce request, versions 3 to 7. */
 export interface ProduceRequest {

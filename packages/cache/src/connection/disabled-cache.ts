@@ -1,6 +1,5 @@
-import { type Cache } from '../cache';
-import { type CacheEvent } from '../cache-event';
-import { type CacheLog } from '../cache-log';
+import type { Cache } from '../cache';
+import type { CacheEvent, CacheLog } from '../cache-event';
 import { createChannel } from '../invalidation/invalidation-channel';
 
 /** The cache where none is configured: writes are discarded, reads are empty, messages stay in this process. */

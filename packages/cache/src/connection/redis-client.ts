@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { createClient, ErrorReply } from 'redis';
-import { type CacheAddress } from './cache-address';
-import { type ResolvedSettings } from '../cache-settings';
+import type { CacheAddress } from './cache-address';
+import type { ResolvedSettings } from '../cache-settings';
 
 /** Commands that may wait for their answers on one connection; one more is refused at once. */
 const MAX_QUEUED_COMMANDS = 10_000;
@@ -27,7 +27,7 @@ export const newRedisClient = (address: CacheAddress, settings: ResolvedSettings
     disableClientInfo: true,
     maintNotifications: 'disabled',
     commandsQueueMaxLength: MAX_QUEUED_COMMANDS,
-    // Only covers the time until a command is written, at the price of a signal per command; `settleWithin` covers it all.
+    // Only covers the time until a command is written, at the price of a signal per command; `resultWithin` covers it all.
     commandOptions: { timeout: undefined },
   });
 

@@ -1,4 +1,4 @@
-import { type Outcome } from './guarded-commands';
+import type { Outcome } from './guarded-commands';
 import { createSharedCache } from './shared-cache';
 
 const DEADLINE_MS = 100;

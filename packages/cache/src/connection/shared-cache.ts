@@ -1,6 +1,6 @@
-import { type SharedCache } from '../cache';
-import { type Eraser } from '../invalidation/eraser';
-import { type GuardedCommands } from './guarded-commands';
+import type { SharedCache } from '../cache';
+import type { Eraser } from '../invalidation/eraser';
+import type { GuardedCommands } from './guarded-commands';
 
 /** Keys of one DEL: enough to be cheap, few enough not to hold up the server's other clients. */
 const KEYS_PER_DELETE = 500;

@@ -1,6 +1,5 @@
-import { backOffMs } from './back-off';
+import { backOffMs, pause, settledWithin } from '@decision/waiting';
 import { failureName, type RedisClient } from './redis-client';
-import { LATE, settleWithin } from './settle-within';
 
 /** How one connection is made, proved and kept. */
 export interface ConnectionPlan {
@@ -31,36 +30,27 @@ export interface SupervisedConnection {
   close(): Promise<void>;
 }
 
+const RETRY = { initialMs: 50, maxMs: 2_000 };
 /** A session that lasted this long was sound: the next back-off starts from the shortest. */
 const SOUND_SESSION_MS = 5_000;
 
 export const superviseConnection = (plan: ConnectionPlan): SupervisedConnection => {
-  let isClosed = false;
+  const closing = new AbortController();
   let session: Session | undefined;
-  let stopWaiting: () => void = () => undefined;
-
-  const wait = (ms: number): Promise<void> =>
-    new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      stopWaiting = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
 
   const run = async (): Promise<void> => {
-    let attempt = 0;
+    let failures = 0;
     let isReported = false;
-    while (!isClosed) {
+    while (!closing.signal.aborted) {
       const startedAt = performance.now();
       session = startSession(plan);
       const { reason, wasUp } = await session.ended;
-      if (isClosed) return;
+      if (closing.signal.aborted) return;
       if (wasUp || !isReported) plan.onDown(reason);
       isReported = true;
-      if (wasUp && performance.now() - startedAt >= SOUND_SESSION_MS) attempt = 0;
-      await wait(backOffMs(attempt, Math.random()));
-      attempt += 1;
+      if (wasUp && performance.now() - startedAt >= SOUND_SESSION_MS) failures = 0;
+      failures += 1;
+      await pause(backOffMs(failures, RETRY), closing.signal);
     }
   };
   const running = run();
@@ -69,9 +59,8 @@ export const superviseConnection = (plan: ConnectionPlan): SupervisedConnection 
     current: () => session?.current(),
     recycle: (reason) => session?.end(reason),
     close: async () => {
-      isClosed = true;
+      closing.abort();
       session?.end('closed');
-      stopWaiting();
       await running;
     },
   };
@@ -131,7 +120,5 @@ const startSession = (plan: ConnectionPlan): Session => {
   return { ended, current: () => (state === 'up' ? client : undefined), end };
 };
 
-const isAlive = async (client: RedisClient, plan: ConnectionPlan): Promise<boolean> => {
-  const answer = plan.beat(client).catch(() => undefined);
-  return (await settleWithin(answer, plan.connectTimeoutMs)) !== LATE;
-};
+const isAlive = (client: RedisClient, plan: ConnectionPlan): Promise<boolean> =>
+  settledWithin(plan.beat(client), plan.connectTimeoutMs);

@@ -1,6 +1,6 @@
-import { type CacheInvalidation } from '@decision/contracts';
+import type { CacheInvalidation } from '@decision/contracts';
 import { createLogRecorder } from '../../test/log-recorder';
-import { type CacheEvent } from '../cache-event';
+import type { CacheEvent } from '../cache-event';
 import { createChannel } from './invalidation-channel';
 
 const MESSAGE: CacheInvalidation = {

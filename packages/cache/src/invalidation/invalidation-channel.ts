@@ -1,8 +1,6 @@
 import { type CacheInvalidation, checkCacheInvalidation } from '@decision/contracts';
-import { type InvalidationChannel } from '../cache';
-import { type CacheEvent } from '../cache-event';
-import { type CacheLog } from '../cache-log';
-import { createListeners } from './listeners';
+import type { InvalidationChannel } from '../cache';
+import type { CacheEvent, CacheLog } from '../cache-event';
 
 interface ChannelOptions {
   /** Sends a text to every process; true if the cache took it. Never rejects. */
@@ -66,4 +64,31 @@ const parseMessage = (text: string): CacheInvalidation | undefined => {
   } catch {
     return undefined;
   }
+};
+
+/** A set of callbacks, none of which can disturb the others or the caller. */
+interface Listeners<A extends readonly unknown[]> {
+  /** Adds a callback; returns what removes it. The same function added twice is called twice. */
+  add(listener: (...args: A) => void): () => void;
+  call(...args: A): void;
+}
+
+const createListeners = <A extends readonly unknown[]>(onFailure: (error: unknown) => void): Listeners<A> => {
+  const entries = new Set<{ readonly listener: (...args: A) => void }>();
+  return {
+    add: (listener) => {
+      const entry = { listener };
+      entries.add(entry);
+      return () => void entries.delete(entry);
+    },
+    call: (...args) => {
+      for (const { listener } of entries) {
+        try {
+          listener(...args);
+        } catch (error) {
+          onFailure(error);
+        }
+      }
+    },
+  };
 };

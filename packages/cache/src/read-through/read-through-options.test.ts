@@ -1,5 +1,5 @@
 import { compileValidator } from '@decision/contracts';
-import { CacheSettingsError } from '../cache-settings-error';
+import { CacheSettingsError } from '../cache-settings';
 import { planReadThrough, type ReadThroughOptions } from './read-through-options';
 
 const options: ReadThroughOptions<string> = {

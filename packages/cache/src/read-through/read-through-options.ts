@@ -1,5 +1,5 @@
-import { type Validator } from '@decision/contracts';
-import { CacheSettingsError } from '../cache-settings-error';
+import type { Validator } from '@decision/contracts';
+import { CacheSettingsError } from '../cache-settings';
 
 /** How one kind of entry is cached. Times are milliseconds. */
 export interface ReadThroughOptions<T> {

@@ -95,7 +95,7 @@ describe('an invalidation', () => {
     expect(things.size()).toBe(2);
   });
 
-  it('of a key like those that every object has does no harm', async () => {
+  it('does no harm with a key like those that every object has', async () => {
     const { cache, things } = setup();
     for (const key of ['__proto__', 'constructor', 'toString']) {
       await things.read(key, createCountedSource({ name: key }).load);

@@ -210,7 +210,7 @@ describe('a loaded value stays out of the shared cache', () => {
   });
 });
 
-describe('what never changes', () => {
+describe('a value that never changes', () => {
   const immutable = { localTtlMs: undefined, sharedTtlMs: undefined };
 
   it('stays for ever, in this process and in the shared cache', async () => {

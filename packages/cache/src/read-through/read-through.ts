@@ -4,7 +4,7 @@ import { planReadThrough, type ReadThroughOptions, type ReadThroughPlan } from '
 import { createSharedEntries } from './shared-entries';
 
 /** Reads a value from its source; undefined where there is none. It ends by itself: it carries its own deadline. */
-export type Load<T> = () => Promise<T | undefined>;
+type Load<T> = () => Promise<T | undefined>;
 
 /** In-process entries in front of the shared cache in front of a loader, with one load at a time for a key. */
 export interface ReadThrough<T> {

@@ -1,7 +1,7 @@
-import { type Cache } from '../cache';
-import { type CacheEvent } from '../cache-event';
+import type { Cache } from '../cache';
+import type { CacheEvent } from '../cache-event';
 import { decodeEnvelope, encodeEnvelope, type Stamped } from '../envelope';
-import { type ReadThroughPlan } from './read-through-options';
+import type { ReadThroughPlan } from './read-through-options';
 
 /** An entry as it was found in the shared cache. */
 interface SharedEntry<T> {

@@ -1,8 +1,7 @@
 import { base, customersAndOrders, derived, modelOf } from '../../test/fixtures';
 import { rule } from '../../test/settling';
-import { factsAwaited, isReady } from './readiness';
-import { waitingOn } from './waiting-on';
 import { type Facts } from '../facts/facts';
+import { factsAwaited, isReady, waitingOn } from './readiness';
 
 const model = modelOf({
   base: [
@@ -31,7 +30,7 @@ describe('C53: an asset is ready', () => {
   });
 });
 
-describe('what an asset waits for', () => {
+describe('facts that an asset waits for', () => {
   const on = (inputs: readonly string[], state: Facts) =>
     waitingOn(model, rule('r', inputs, ['note']), { instanceId: 'o-1', state, related: {}, slugOfRelation: () => '' });
 

@@ -1,8 +1,7 @@
 import { batchIncludes } from '@decision/contracts';
 import fc from 'fast-check';
 import { base, noCollections, withPolicy } from '../../test/fixtures';
-import { groupRecords, REJECTION_BYTES } from './group-records';
-import { readInclude } from './include';
+import { groupRecords, readInclude, REJECTION_BYTES } from './group-records';
 
 const model = withPolicy('reject', { base: base({ a: 'number', b: 'string' }) });
 const group = (records: readonly unknown[], first = 0) =>
@@ -146,7 +145,7 @@ describe('C82: include', () => {
     expect(readInclude('state,colour,__proto__,colour')).toEqual({ ok: false, unknown: ['colour', '__proto__'] });
   });
 
-  it('that is absent means all but executions and raw results', () => {
+  it('means all but executions and raw results where it is absent', () => {
     const reading = readInclude(undefined);
     const left = reading.ok ? batchIncludes.filter((field) => !reading.fields.has(field)) : [];
     expect(left).toEqual(['executions', 'execution_results']);

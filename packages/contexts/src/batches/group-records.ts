@@ -1,9 +1,16 @@
+import { type BatchInclude, batchIncludes } from '@decision/contracts';
 import { type ContextModel } from '../definitions/context-model';
-import { checkRecord, type Collections, isRecord, type Mismatch, MOST_MISMATCHES } from '../instances/check-record';
 import { kindOfValue } from '../facts/fact-type';
 import { type Facts, valueOf } from '../facts/facts';
-import { NearFacts } from '../instances/near-facts';
 import { readIdentity } from '../facts/instance-id';
+import {
+  checkRecord,
+  type Collections,
+  isRecord,
+  type Mismatch,
+  MOST_MISMATCHES,
+  NearFacts,
+} from '../instances/check-record';
 
 /** The records of one instance in a batch, folded in their order (C92). */
 export interface GivenInstance {
@@ -13,7 +20,7 @@ export interface GivenInstance {
   readonly facts: Facts;
   /** Facts of its records that are not merged, as far as they are listed. */
   readonly ignored: readonly Mismatch[];
-  /** Those and the ones that are not told. */
+  /** All of them, listed or not. */
   readonly ignoredCount: number;
 }
 
@@ -28,7 +35,7 @@ interface GroupedRecords {
   readonly instances: readonly GivenInstance[];
   /** In the order of the batch, as many as fit. */
   readonly rejections: readonly Rejection[];
-  /** Records that cannot be merged, told or not. */
+  /** Records that cannot be merged, listed or not. */
   readonly rejected: number;
   /** Facts that are not merged, of all records. */
   readonly ignored: number;
@@ -40,12 +47,12 @@ export class UnreadableRecord {
   constructor(readonly error: string) {}
 }
 
-/** Mismatches of one record that its rejection tells. */
-const TOLD_MISMATCHES = 5;
+/** Mismatches of one record that its rejection lists. */
+const LISTED_MISMATCHES = 5;
 
 /**
  * Rejections that one answer holds, as JSON, about so many bytes: all of about 100,000 short ones. A list of three million zeros must not be
- * answered in forty times its size (C90); lines hold no list, and tell them all.
+ * answered in forty times its size (C90); an answer in lines holds no list, and has them all.
  */
 export const REJECTION_BYTES = 8 * 1024 * 1024;
 /** Bytes of an entry without its sentence: `{"position":1000000,"error":""},`. */
@@ -75,7 +82,7 @@ export class RejectionList {
   }
 }
 
-/** Ignored facts that the entries of one answer, or of one chunk of lines, tell together. Each entry counts its own. */
+/** Ignored facts that the entries of one answer, or of one chunk of lines, list together. Each entry counts its own. */
 const MOST_IGNORED = 1_000;
 
 interface GroupOptions {
@@ -96,7 +103,7 @@ export const groupRecords = (
   const near = new NearFacts(model);
   const rejections = new RejectionList(rejectionBytes);
   let ignored = 0;
-  let told = 0;
+  let listed = 0;
   records.forEach((record, index) => {
     const position = firstPosition + index;
     const read = readRecord(model, record, collections, near);
@@ -107,9 +114,9 @@ export const groupRecords = (
     const given = instances.get(read.instanceId) ?? newGathered();
     given.positions.push(position);
     for (const [fact, value] of Object.entries(read.facts)) given.facts.set(fact, value);
-    const tells = read.ignored.slice(0, Math.min(MOST_MISMATCHES - given.ignored.length, MOST_IGNORED - told));
-    given.ignored.push(...tells);
-    told += tells.length;
+    const shown = read.ignored.slice(0, Math.min(MOST_MISMATCHES - given.ignored.length, MOST_IGNORED - listed));
+    given.ignored.push(...shown);
+    listed += shown.length;
     given.ignoredCount += read.ignoredCount;
     ignored += read.ignoredCount;
     instances.set(read.instanceId, given);
@@ -154,7 +161,29 @@ export const sentenceOf = (
   mismatches: readonly Pick<Mismatch, 'error'>[],
   count: number = mismatches.length,
 ): string => {
-  const told = mismatches.slice(0, TOLD_MISMATCHES).map(({ error }) => error);
-  const more = count - told.length;
-  return [...told, ...(more > 0 ? [`${more} more facts do not fit.`] : [])].join(' ');
+  const listed = mismatches.slice(0, LISTED_MISMATCHES).map(({ error }) => error);
+  const more = count - listed.length;
+  return [...listed, ...(more > 0 ? [`${more} more facts do not fit.`] : [])].join(' ');
+};
+
+type IncludeReading =
+  | { readonly ok: true; readonly fields: ReadonlySet<BatchInclude> }
+  /** Names that mean no field. */
+  | { readonly ok: false; readonly unknown: readonly string[] };
+
+/** Without `include` a result has everything but what must be asked for by name. */
+const USUAL: ReadonlySet<BatchInclude> = new Set(
+  batchIncludes.filter((field) => field !== 'executions' && field !== 'execution_results'),
+);
+
+/** Reads the parameter `include` (C82): names of fields, separated by commas. */
+export const readInclude = (text: string | undefined): IncludeReading => {
+  if (text === undefined) return { ok: true, fields: USUAL };
+  const names = text
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
+  const known = batchIncludes.filter((field) => names.includes(field));
+  const unknown = names.filter((name) => name !== 'instance_id' && !known.some((field) => field === name));
+  return unknown.length > 0 ? { ok: false, unknown: [...new Set(unknown)] } : { ok: true, fields: new Set(known) };
 };

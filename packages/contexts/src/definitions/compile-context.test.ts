@@ -1,5 +1,3 @@
-import { type ContextProblem } from './context-problem';
-import { compileContext } from './compile-context';
 import {
   base,
   customersAndOrders,
@@ -9,7 +7,8 @@ import {
   relationship,
   world,
 } from '../../test/fixtures';
-import { type ContextWorld } from './context-definition';
+import { compileContext } from './compile-context';
+import { type ContextProblem, type ContextWorld } from './context-model';
 
 const problemsOf = (parts: DefinitionParts, others?: ContextWorld): readonly ContextProblem[] => {
   const own = definition(parts);
@@ -62,7 +61,7 @@ describe('C1: many facts', () => {
     expect(problemsOf({ base: base(facts), derived: many((index) => `f${index} + 1`) })).toEqual([]);
   });
 
-  it('that read whole instances of a context with as many compile', () => {
+  it('compile where they read whole instances of a context with as many', () => {
     const orders = definition({
       id: 'orders',
       slug: 'orders',
@@ -74,13 +73,13 @@ describe('C1: many facts', () => {
     expect(compileContext(customers, both)).toMatchObject({ ok: true });
   });
 
-  it('of which each names an unknown one are told like few', () => {
+  it('are reported as briefly as few where each names an unknown one', () => {
     const long = 'x'.repeat(40);
     const problems = problemsOf({ derived: many((index) => `${long}${index} + ${long}`) });
     expect(problems).toHaveLength(100);
   });
 
-  it('in one circle are named in part', () => {
+  it('are named in part where they form one cycle', () => {
     const [problem] = problemsOf({ derived: many((index) => `d${(index + 1) % MANY}`) });
     expect(problem).toMatchObject({ code: 'cycle' });
     expect(problem?.message).toContain('d0 -> d1 -> d2');

@@ -124,7 +124,7 @@ describe('C45 an aggregate of pieces, with the facts alone that it is said to re
     compare(formula);
   });
 
-  it('which aggregates that read some facts alone still are', () => {
+  it('tells which aggregates read some facts alone', () => {
     expect(compare("sum($orders, 'total')")).toBe(true);
     expect(compare('count($orders, o => is_empty(o.total))')).toBe(true);
   });

@@ -6,6 +6,7 @@ import {
   readingOfArgument,
   selectorIn,
 } from '@decision/expressions';
+import { hostFunctions } from './host-functions';
 
 /** Names that a derived fact's formula may read. */
 export interface FormulaReads {
@@ -17,13 +18,11 @@ export interface FormulaReads {
   readonly whole: ReadonlySet<string>;
   /** Names of facts that it reads of related instances, whichever relation they are of. */
   readonly related: ReadonlySet<string>;
-  /** The argument of each call of `history` and `previous`; undefined where it is no string. */
+  /** The fact that each call of a function over a history names; undefined where its argument is no string. */
   readonly history: readonly (string | undefined)[];
   /** Whether it names `$relations` without a relationship. */
   readonly namesNoRelation: boolean;
 }
-
-export const historyFunctions: readonly string[] = ['history', 'previous'];
 
 const RELATIONS = '$relations';
 
@@ -105,7 +104,8 @@ class Reader {
   }
 
   private visitCall(node: Call, partly: boolean, variables: ReadonlySet<string>): void {
-    if (historyFunctions.includes(node.name)) this.history.push(textOf(node.arguments[0]));
+    const added = hostFunctions.get(node.name);
+    if (added !== undefined) this.history.push(textOf(node.arguments[added.historyOf]));
     node.arguments.forEach((argument, position) => {
       const selector = selectorIn(node, position);
       if (selector !== undefined) this.visitSelector(selector);

@@ -1,13 +1,22 @@
 import { type BaseFact, type ContextSchema, type DerivedType, type FactType } from '@decision/contracts';
-import { faultOfFactName, quoted } from '../facts/fact-name';
-import { expectedOf, fitsType } from '../facts/fact-type';
-import { faultOfStoring } from '../facts/storable';
+import { checkFormula, compileFormula, type Formula, type FormulaProblem, parseFormula } from '@decision/expressions';
+import { expectedOf, faultOfStoring, fitsType } from '../facts/fact-type';
+import { faultOfFactName, quoted } from '../facts/facts';
 import { type IdentityFact } from '../facts/instance-id';
-import { type FactModel } from './context-model';
-import { type ContextProblem, type ContextProblemCode, MAX_CONTEXT_PROBLEMS } from './context-problem';
+import {
+  type ContextProblem,
+  type ContextProblemCode,
+  type DerivedModel,
+  type FactModel,
+  MAX_CONTEXT_PROBLEMS,
+  type Relationship,
+} from './context-model';
+import { readsOf } from './formula-reads';
+import { hostFunctions } from './host-functions';
+import { separateAggregates } from './separate-aggregates';
 
 /** A derived fact whose formula has not been looked at. */
-export interface DerivedText {
+interface DerivedText {
   readonly key: string;
   readonly type: DerivedType | undefined;
   readonly defaultValue: unknown;
@@ -138,3 +147,75 @@ class SchemaReader {
     if (this.problems.length < MAX_CONTEXT_PROBLEMS) this.problems.push({ code, path, message });
   }
 }
+
+/** Names that formulas of a context may use. */
+export interface FormulaSurroundings {
+  readonly facts: ReadonlyMap<string, FactModel>;
+  readonly derived: ReadonlyMap<string, DerivedText>;
+  /** By name. */
+  readonly relations: ReadonlyMap<string, Relationship>;
+}
+
+interface DerivedReading {
+  /** Those whose formula has no problem, in the order of the schema. */
+  readonly derived: ReadonlyMap<string, DerivedModel>;
+  readonly problems: readonly ContextProblem[];
+}
+
+/** Parses, checks and compiles the formulas of derived facts (C7). */
+export const readDerived = (surroundings: FormulaSurroundings): DerivedReading => {
+  const scope = {
+    fields: new Set([...surroundings.facts.keys(), ...surroundings.derived.keys()]),
+    functions: new Map(),
+    references: new Set([...surroundings.relations.keys()].flatMap((name) => [`$${name}`, `$relations.${name}`])),
+    hostFunctions,
+  };
+  const derived = new Map<string, DerivedModel>();
+  const problems: ContextProblem[] = [];
+  for (const text of surroundings.derived.values()) {
+    if (problems.length >= MAX_CONTEXT_PROBLEMS) break;
+    const parsing = parseFormula(text.expression);
+    const found = parsing.ok ? checkFormula(parsing.formula, scope) : [parsing.problem];
+    problems.push(...found.map((problem) => formulaProblem(text, problem)));
+    if (!parsing.ok || found.length > 0) continue;
+    const { key, type, defaultValue } = text;
+    const model = { key, type, defaultValue, ...formulaModel(parsing.formula, surroundings.relations) };
+    const others = problemsOfReads(model, text, surroundings.facts);
+    problems.push(...others);
+    if (others.length === 0) derived.set(key, model);
+  }
+  return { derived, problems };
+};
+
+const formulaModel = (formula: Formula, relations: FormulaSurroundings['relations']) => {
+  const whole = { formula: compileFormula(formula), reads: readsOf(formula) };
+  const { rest, aggregates } = separateAggregates(formula, relations);
+  if (aggregates.length === 0) return { ...whole, aggregates, rest: whole };
+  return { ...whole, aggregates, rest: { formula: compileFormula(rest), reads: readsOf(rest) } };
+};
+
+const formulaProblem = ({ key, path }: DerivedText, formula: FormulaProblem): ContextProblem => ({
+  code: 'formula_invalid',
+  path,
+  message: `The formula of ${quoted(key)} cannot be used: ${formula.message}.`,
+  formula,
+});
+
+const problemsOfReads = (
+  { key, reads }: DerivedModel,
+  { path }: DerivedText,
+  facts: ReadonlyMap<string, FactModel>,
+): ContextProblem[] => {
+  const problems = reads.history
+    .filter((fact) => fact === undefined || facts.get(fact)?.trackHistory !== true)
+    .map((fact): ContextProblem => {
+      const message =
+        fact === undefined
+          ? `The formula of ${quoted(key)} must name the fact of history or previous as a string.`
+          : `The formula of ${quoted(key)} asks for the history of ${quoted(fact)}, which is not tracked: set track_history on that fact.`;
+      return { code: 'history_untracked', path, message };
+    });
+  if (!reads.namesNoRelation) return problems;
+  const message = `The formula of ${quoted(key)} must name a relationship after $relations.`;
+  return [...problems, { code: 'formula_invalid', path, message }];
+};

@@ -1,4 +1,4 @@
-import { quoted } from '../facts/fact-name';
+import { quoted } from '../facts/facts';
 import { type ContextModel } from './context-model';
 
 /** Facts about a context's instances that decide about a change of its definition. */

@@ -1,5 +1,5 @@
+import { type RelationType } from '@decision/contracts';
 import { foldableCall, type FoldableCall, type Formula, type FormulaNode } from '@decision/expressions';
-import { type Relationship } from './context-definition';
 import { AGGREGATE_PREFIX, readsOf } from './formula-reads';
 
 /** An aggregate over a relationship within a formula, computed from related instances in pieces (C45). */
@@ -19,10 +19,10 @@ interface SeparatedFormula {
   readonly aggregates: readonly RelationAggregate[];
 }
 
-/** Takes the aggregates over `has_many` relationships out of a formula that can be told apart from it. */
+/** Takes the aggregates over `has_many` relationships out of a formula that can be computed apart from it (ADR 20). */
 export const separateAggregates = (
   formula: Formula,
-  relations: ReadonlyMap<string, Pick<Relationship, 'type'>>,
+  relations: ReadonlyMap<string, { readonly type: RelationType }>,
 ): SeparatedFormula => {
   const aggregates = new Map<string, RelationAggregate>();
   const separate = (node: FormulaNode): FormulaNode => {

@@ -10,11 +10,11 @@ import {
   world,
 } from '../../test/fixtures';
 import { type BoundAsset } from '../assets/bound-asset';
-import { waitingOn } from '../assets/waiting-on';
+import { waitingOn } from '../assets/readiness';
 import { type ContextModel } from '../definitions/context-model';
 import { type Facts } from '../facts/facts';
 import { settle } from '../rounds/settle';
-import { aggregatesOver, type Aggregates, RelationFolds } from './aggregates';
+import { type Aggregates, aggregatesOver, RelationFolds } from './aggregates';
 import { deriveFacts } from './derive-facts';
 
 const { world: both, orders } = customersAndOrders();

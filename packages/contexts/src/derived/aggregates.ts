@@ -9,7 +9,7 @@ type AggregateAnswer =
   { readonly value: unknown } | { readonly error: { readonly code: string; readonly message: string } };
 
 /** Aggregates over the instances of one `has_many` relationship. */
-export interface RelationAggregates {
+interface RelationAggregates {
   /** How many there are; where the list is too long perhaps only how many were read. */
   readonly instances: number;
   /** Bytes that were read where there are more than {@link contextLimits.relatedBytes}, so that there is no list; else undefined. */
@@ -28,7 +28,7 @@ export const aggregatesOver = ({ derived }: Pick<ContextModel, 'derived'>, relat
   return [...new Map(own.map((aggregate) => [aggregate.key, aggregate])).values()];
 };
 
-/** Computes aggregates of one instance from its related instances, which come in pieces in the order of their ids (C45). */
+/** Computes aggregates of one instance from its related instances, which come in pieces in the order of their ids (C45, ADR 20). */
 export class RelationFolds {
   private instances = 0;
   private readonly folds: ReadonlyMap<string, Fold>;

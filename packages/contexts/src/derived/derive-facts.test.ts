@@ -1,8 +1,7 @@
-import { base, customersAndOrders, derived, modelOf, NOW } from '../../test/fixtures';
+import { base, customersAndOrders, derived, modelOf, NOW, relationship } from '../../test/fixtures';
 import { type ContextModel } from '../definitions/context-model';
 import { type Facts } from '../facts/facts';
-import { deriveFacts, type DerivationSources, type RelatedInstances } from './derive-facts';
-import { relationship } from '../../test/fixtures';
+import { type DerivationSources, deriveFacts, historyOfChange, noHistory, type RelatedInstances } from './derive-facts';
 
 const compute = (
   model: ContextModel,
@@ -131,4 +130,35 @@ it('C44: the formulas of one instance share an allowance', () => {
   expect(Object.keys(facts).length).toBeGreaterThan(10);
   expect(failures.length).toBeGreaterThan(100);
   expect(failures.at(-1)?.problem?.code).toBe('steps_exhausted');
+});
+
+const model = modelOf({
+  base: [
+    { key: 'score', type: 'number', track_history: true },
+    { key: 'tags', type: 'list', track_history: true },
+    { key: 'note', type: 'string' },
+  ],
+});
+
+describe('C100: history', () => {
+  it('notes each tracked fact whose value is another than before', () => {
+    const entries = historyOfChange(model, { score: 1, note: 'a' }, { score: 2, note: 'b' }, NOW);
+    expect([...entries]).toEqual([['score', { timestamp: NOW, value: 2 }]]);
+  });
+
+  it('notes null too, and the same value not again', () => {
+    expect([...historyOfChange(model, { score: 1 }, { score: null }, NOW).values()]).toEqual([
+      { timestamp: NOW, value: null },
+    ]);
+    expect(historyOfChange(model, { tags: [{ a: 1, b: 2 }] }, { tags: [{ b: 2, a: 1 }] }, NOW).size).toBe(0);
+    expect(historyOfChange(model, {}, { score: null }, NOW).size).toBe(0);
+  });
+
+  it('begins with the values of a new instance', () => {
+    expect([...historyOfChange(model, {}, { score: 1, tags: [] }, NOW).keys()]).toEqual(['score', 'tags']);
+  });
+});
+
+it('is empty for a fact without entries', () => {
+  expect(noHistory('score')).toEqual([]);
 });

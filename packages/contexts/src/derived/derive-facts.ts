@@ -7,12 +7,9 @@ import {
   runFormula,
 } from '@decision/expressions';
 import { type ContextModel, type DerivedModel } from '../definitions/context-model';
-import { fitsType, kindOfValue } from '../facts/fact-type';
-import { type Facts } from '../facts/facts';
+import { faultOfStoring, fitsType, kindOfValue } from '../facts/fact-type';
+import { type Facts, sameValue, valueOf } from '../facts/facts';
 import { type Aggregates, faultOfList, valueOfAggregate } from './aggregates';
-import { type HistorySource, noHistory } from './history';
-import { historyHost } from './host-functions';
-import { faultOfStoring } from '../facts/storable';
 
 /** Related instances by the name of the relationship: one or null, or a list in order of ids (C41). */
 export type RelatedInstances = Readonly<Record<string, Facts | null | readonly Facts[]>>;
@@ -118,4 +115,52 @@ const relatedOf = (key: string, { related, aggregates }: DerivationSources): unk
   const fault = faultOfList(aggregates, name);
   if (fault !== undefined) throw new FormulaFault('list_too_long', fault);
   return Object.hasOwn(related, name) ? related[name] : undefined;
+};
+
+const factOf = (values: readonly unknown[], name: string): string => {
+  const [fact] = values;
+  if (typeof fact === 'string') return fact;
+  throw new FormulaFault('wrong_type', `${name} takes the name of a fact in quotes`);
+};
+
+const shown = ({ timestamp, value }: HistoryEntry): unknown => ({
+  timestamp: new Date(timestamp).toISOString(),
+  value,
+});
+
+/** `history('fact')` and `previous('fact')` over entries that already hold the change under way (C43). */
+const historyHost = (history: HistorySource): ReadonlyMap<string, HostFunction> =>
+  new Map<string, HostFunction>([
+    ['history', { minimum: 1, maximum: 1, call: (values) => history(factOf(values, 'history')).map(shown) }],
+    ['previous', { minimum: 1, maximum: 1, call: (values) => history(factOf(values, 'previous'))[1]?.value ?? null }],
+  ]);
+
+/** One committed value of a tracked fact. */
+interface HistoryEntry {
+  /** Epoch ms. */
+  readonly timestamp: number;
+  readonly value: unknown;
+}
+
+/** Stored entries of a fact, newest first; none where nothing is stored. */
+export type HistorySource = (fact: string) => readonly HistoryEntry[];
+
+export const noHistory: HistorySource = () => [];
+
+/**
+ * The entries that a change of an instance adds (C100): one for each tracked fact whose value is another than before. Without a former state, for each
+ * tracked fact that has a value.
+ */
+export const historyOfChange = (
+  { facts }: Pick<ContextModel, 'facts'>,
+  before: Facts,
+  after: Facts,
+  now: number,
+): ReadonlyMap<string, HistoryEntry> => {
+  const entries = new Map<string, HistoryEntry>();
+  for (const { key, trackHistory } of facts.values()) {
+    const value = valueOf(after, key);
+    if (trackHistory && !sameValue(valueOf(before, key), value)) entries.set(key, { timestamp: now, value });
+  }
+  return entries;
 };

@@ -1,3 +1,5 @@
+import { contextLimits } from '@decision/contracts';
+
 /**
  * Values by the name of their fact; JSON values. Made by spreading and `Object.fromEntries`, read through {@link valueOf}: names such as
  * `constructor` are facts like others.
@@ -12,3 +14,65 @@ export const valueOf = (facts: Facts, fact: string): unknown =>
 
 /** Whether the fact has a value: null is none. */
 export const hasValue = (facts: Facts, fact: string): boolean => valueOf(facts, fact) !== null;
+
+const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
+const LONE_SURROGATE = /\p{Surrogate}/u;
+
+/** Whether text holds half of a character that takes two UTF-16 units. */
+export const hasLoneSurrogate = (text: string): boolean => LONE_SURROGATE.test(text);
+
+/** Whether text holds a control character or half of a character. */
+export const isUnprintable = (text: string): boolean => CONTROL.test(text) || hasLoneSurrogate(text);
+
+/** Why a text cannot be the name of a fact, as the end of a sentence; undefined where it can (C2). */
+export const faultOfFactName = (name: string): string | undefined => {
+  if (name.length === 0) return 'is empty';
+  if (name.length > contextLimits.factNameLength) return `is longer than ${contextLimits.factNameLength} characters`;
+  if (isUnprintable(name)) return 'holds a control character or half of a character';
+  if (name.includes('.')) return 'holds a dot, which formulas and rules read as a member: use an object instead';
+  if (name.startsWith('$')) return 'begins with $, which names relationships and values';
+  return name === '__proto__' ? 'is reserved' : undefined;
+};
+
+const SHOWN = 60;
+
+/** A name in quotes for a message, shortened. */
+export const quoted = (name: string): string =>
+  JSON.stringify(name.length > SHOWN ? `${name.slice(0, SHOWN)}...` : name);
+
+/** Result of a merge into an instance. */
+interface Merged {
+  readonly facts: Facts;
+  /** Facts whose value is another than before, in the order in which they were given. */
+  readonly changed: readonly string[];
+}
+
+/** Merges by fact (C30): what is given replaces the former value whole, all else stays. Neither argument is changed. */
+export const mergeFacts = (facts: Facts, given: Facts): Merged => ({
+  facts: { ...facts, ...given },
+  changed: Object.keys(given).filter(
+    (fact) => !Object.hasOwn(facts, fact) || !sameValue(valueOf(facts, fact), valueOf(given, fact)),
+  ),
+});
+
+/**
+ * JSON text in which the keys of objects are sorted: equal values have equal texts. The value nests at most
+ * `contextLimits.valueDepth` levels, as all that is merged does.
+ */
+export const canonicalJson = (value: unknown): string => {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value ?? null);
+  const members = Object.entries(value)
+    .filter(([, member]) => member !== undefined)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, member]) => `${JSON.stringify(key)}:${canonicalJson(member)}`);
+  return `{${members.join(',')}}`;
+};
+
+/** Whether two JSON values are the same; the order of keys does not matter. */
+export const sameValue = (a: unknown, b: unknown): boolean => {
+  if (Object.is(a, b)) return true;
+  if (typeof a === 'number' && typeof b === 'number') return a === b;
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
+  return canonicalJson(a) === canonicalJson(b);
+};

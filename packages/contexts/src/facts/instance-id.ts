@@ -1,6 +1,6 @@
 import { contextLimits } from '@decision/contracts';
-import { isUnprintable, quoted } from './fact-name';
 import { kindOfValue } from './fact-type';
+import { isUnprintable, quoted } from './facts';
 
 type IdentityReading =
   { readonly ok: true; readonly instanceId: string } | { readonly ok: false; readonly error: string };

@@ -1,7 +1,6 @@
 import { base, customersAndOrders, modelOf, relationship } from '../../test/fixtures';
 import { rule } from '../../test/settling';
-import { foreignKeysOf, linksOf } from './foreign-keys';
-import { readersThrough, relationsInUse } from './readers';
+import { foreignKeysOf, linksOf, readersThrough, relationsInUse } from './links';
 
 it('C110: a foreign key with a value links to the instance of that id', () => {
   const { world } = customersAndOrders();
@@ -23,7 +22,7 @@ it('C110: a foreign key with a value links to the instance of that id', () => {
 });
 
 describe('C111: readers', () => {
-  it('of has_many and has_one are whom the foreign key names, of belongs_to who names the instance', () => {
+  it("are found by the foreign key for has_many and has_one, and by the instance's own name for belongs_to", () => {
     expect(readersThrough(relationship({ name: 'orders' }))).toEqual({ by: 'target', foreignKeyFact: 'customer_id' });
     expect(readersThrough(relationship({ name: 'order', type: 'has_one' })).by).toBe('target');
     expect(readersThrough(relationship({ name: 'customer', type: 'belongs_to' })).by).toBe('holder');

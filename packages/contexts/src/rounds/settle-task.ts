@@ -1,10 +1,14 @@
-import { type ExecutionRecord, type ExecutionStatus, type AssetType } from '@decision/contracts';
+import {
+  type AssetType,
+  type ExecutionRecord,
+  type ExecutionStatus,
+  type UntriggeredReason,
+} from '@decision/contracts';
 import { type BoundAsset } from '../assets/bound-asset';
 import { type ContextModel } from '../definitions/context-model';
 import { type DerivationSources } from '../derived/derive-facts';
-import { type Collections } from '../instances/check-record';
 import { type Facts } from '../facts/facts';
-import { type TriedMemory } from './tried-memory';
+import { type Collections } from '../instances/check-record';
 
 /** The last run of each asset that ever ran, by {@link assetKey}. */
 export type Executions = Readonly<Record<string, ExecutionRecord>>;
@@ -45,7 +49,7 @@ export interface SettlePorts {
   readonly tried?: TriedMemory;
   /** Is awaited between rounds, which are as many as it takes: lets other work of the process go on where it is time to. */
   readonly pause: () => Promise<void>;
-  /** Is told what `execute` threw: the run says no more than that there was no answer (C74). */
+  /** Receives what `execute` threw; the run itself says only that there was no answer (C74). */
   readonly onFault: (asset: BoundAsset, error: unknown) => void;
   readonly collections: Collections;
 }
@@ -82,3 +86,62 @@ export interface Settled {
   /** Whether any asset that was considered had what it needs. */
   readonly anyReady: boolean;
 }
+
+/**
+ * Counts the memory of what settlings have tried, for all of a process together: each is bounded by itself, but many can be under way at once. Who takes
+ * part says when what it took is free again.
+ */
+export class TriedMemory {
+  private taken = 0;
+
+  /** @param limit Bytes that all of them together may take. */
+  constructor(private readonly limit: number) {}
+
+  get isFull(): boolean {
+    return this.taken >= this.limit;
+  }
+
+  get takenBytes(): number {
+    return this.taken;
+  }
+
+  take(bytes: number): void {
+    this.taken += bytes;
+  }
+
+  free(bytes: number): void {
+    this.taken -= bytes;
+  }
+}
+
+/** Circumstances of a settling that decide about its outcome. */
+interface OutcomeSurroundings {
+  readonly hasAssets: boolean;
+  readonly autoExecute: boolean;
+  /** Whether a registered evaluation was considered. */
+  readonly hasRegistered: boolean;
+}
+
+export type Outcome = { readonly triggered: true } | { readonly triggered: false; readonly reason: UntriggeredReason };
+
+/** Whether an asset ran, whatever came of it (C80). */
+export const hasRun = ({ status, unavailable = false }: AssetRun): boolean =>
+  !unavailable && (status === 'success' || status === 'evaluation_error' || status === 'infrastructure_error');
+
+/** Whether a submission triggered anything, and if not, why (C81): the first reason that holds. */
+export const outcomeOf = ({ runs, anyReady }: Settled, surroundings: OutcomeSurroundings): Outcome => {
+  if (runs.some(hasRun)) return { triggered: true };
+  return { triggered: false, reason: reasonOf(runs, anyReady, surroundings) };
+};
+
+const reasonOf = (
+  runs: readonly AssetRun[],
+  anyReady: boolean,
+  { hasAssets, autoExecute, hasRegistered }: OutcomeSurroundings,
+): UntriggeredReason => {
+  if (!hasAssets) return 'no_bound_assets';
+  if (!autoExecute && !hasRegistered) return 'auto_execute_disabled';
+  if (runs.some(({ unavailable }) => unavailable === true)) return 'execution_unavailable';
+  if (runs.some(({ status }) => status === 'skipped_in_progress')) return 'execution_in_progress';
+  return anyReady ? 'inputs_unchanged' : 'not_ready';
+};

@@ -3,8 +3,7 @@ import { base, derived, modelOf, NOW, relationship, world } from '../../test/fix
 import { type Answers, rule, settleWith, success } from '../../test/settling';
 import { type Facts } from '../facts/facts';
 import { OWN_TRIED_BYTES, TRIED_BYTES } from './settle';
-import { type AssetAnswer } from './settle-task';
-import { TriedMemory } from './tried-memory';
+import { type AssetAnswer, TriedMemory } from './settle-task';
 
 const model = modelOf({
   base: [

@@ -1,21 +1,19 @@
 import { assetKey, type BoundAsset, compareAssets, inputsOf, relationsRead } from '../assets/bound-asset';
 import { isReady } from '../assets/readiness';
 import { faultOfList } from '../derived/aggregates';
-import { type HistorySource, historyOfChange, noHistory } from '../derived/history';
-import { canonicalJson } from '../facts/canonical-json';
-import { type Facts } from '../facts/facts';
+import { historyOfChange, type HistorySource, noHistory } from '../derived/derive-facts';
+import { canonicalJson, type Facts } from '../facts/facts';
 import { resolveInstance } from '../instances/resolved-instance';
-import { noteRun } from './execution-record';
 import {
   type AssetAnswer,
   type AssetRun,
   type Executions,
+  type Settled,
   type SettleEnd,
   type SettlePorts,
   type SettleTask,
-  type Settled,
 } from './settle-task';
-import { writeOutputs } from './write-outputs';
+import { noteRun, writeOutputs } from './write-outputs';
 
 /** Bytes that the versions and inputs which a settling has tried may take; beyond them it stops (C67). About 65,000 rounds of one asset. */
 export const TRIED_BYTES = 16 * 1024 * 1024;

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { base, derived, modelOf, withPolicy } from '../../test/fixtures';
 import { type Answers, rule, settleWith, success } from '../../test/settling';
 import { type Facts } from '../facts/facts';
-import { disownFacts } from './execution-record';
 import { type Executions } from './settle-task';
+import { disownFacts } from './write-outputs';
 
 const model = modelOf({
   base: [
@@ -30,7 +30,7 @@ describe('C65: an answer of the wrong shape', () => {
     expect(settled.executions['rule:odd']).toMatchObject({ status: 'evaluation_error', written_to_context: [] });
   });
 
-  it('with an undeclared fact follows the policy of the context', async () => {
+  it('follows the policy of the context where it has an undeclared fact', async () => {
     const facts = { base: base({ total: 'number!', tier: 'string' }) };
     expect((await answering({ extra: 1, tier: 'x' }, withPolicy('ignore', facts))).facts).toEqual({
       total: 1,

@@ -1,8 +1,79 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { nullable, pageQueryFields, timestamp } from '../page-schema';
-import { ContextSchema } from './context-schema';
-import { type RelationType, relationTypes, type SchemaMismatchPolicy, schemaMismatchPolicies } from './context-words';
 import { described } from '../described';
+import { nullable, pageQueryFields, timestamp } from '../page-schema';
+import { answerFields, changeFields, creationFields } from '../settings';
+import { contextSettings } from './context-settings';
+import { contextLimits, type RelationType, relationTypes } from './context-words';
+
+const placement = {
+  user_groups: Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: 200 }), {
+      maxItems: 100,
+      description:
+        'Names of the user groups that see it, at most 100. A key that is restricted to groups gives its own alone.',
+    }),
+  ),
+  folder: Type.Optional(
+    Type.Union([Type.String({ maxLength: 200 }), Type.Null()], {
+      description: 'Id or name of a folder of contexts, at most 200 characters; null for none.',
+    }),
+  ),
+};
+
+export const CreateContextRequest = Type.Object(
+  {
+    slug: Type.Optional(
+      Type.String({
+        pattern: '^[a-z0-9]+(-[a-z0-9]+)*$',
+        maxLength: 200,
+        description: 'How paths call it. Default: made of the name. Neither `batch` nor of the form of an id.',
+      }),
+    ),
+    ...creationFields(contextSettings),
+    ...placement,
+  },
+  { $id: 'CreateContextRequest', additionalProperties: false, description: 'A new context.' },
+);
+export type CreateContextRequest = Static<typeof CreateContextRequest>;
+
+export const UpdateContextRequest = Type.Object(
+  { ...changeFields(contextSettings), ...placement },
+  { $id: 'UpdateContextRequest', additionalProperties: false, description: 'What changes of a context.' },
+);
+export type UpdateContextRequest = Static<typeof UpdateContextRequest>;
+
+export const CreateRelationshipRequest = Type.Object(
+  {
+    to_context_id: Type.String({ format: 'uuid', description: 'Id of the other context, a UUID.' }),
+    relation_type: Type.Unsafe<RelationType>({
+      type: 'string',
+      enum: [...relationTypes],
+      description:
+        '`has_many` and `has_one`: instances of the other context name one of this one; `belongs_to`: the reverse.',
+    }),
+    foreign_key_fact: Type.String({
+      minLength: 1,
+      maxLength: contextLimits.factNameLength,
+      description:
+        'Of `belongs_to` a fact of this context, else of the other one; it holds the identity of its counterpart.',
+    }),
+    name: Type.Optional(
+      Type.String({
+        pattern: '^[A-Za-z_][A-Za-z0-9_]*$',
+        maxLength: contextLimits.factNameLength,
+        description: 'How formulas call it: `$name`. Default: the slug of the other context with _ for -.',
+      }),
+    ),
+    description: Type.Optional(
+      described(
+        nullable(Type.String({ maxLength: 100_000 })),
+        'Text for people, at most 100,000 characters; null for none.',
+      ),
+    ),
+  },
+  { $id: 'CreateRelationshipRequest', additionalProperties: false, description: 'A relationship to another context.' },
+);
+export type CreateRelationshipRequest = Static<typeof CreateRelationshipRequest>;
 
 const uuid = Type.String({ format: 'uuid' });
 const relationType = Type.Unsafe<RelationType>({ type: 'string', enum: [...relationTypes] });
@@ -15,29 +86,7 @@ const namedContext = Type.Object({
 const settings = {
   id: described(uuid, 'Id, a UUID.'),
   slug: Type.String({ description: 'How paths call it.' }),
-  name: Type.String({ description: 'Name for people.' }),
-  description: described(nullable(Type.String()), 'Text for people; null where there is none.'),
-  schema: ContextSchema,
-  identity_fact: Type.String({ description: 'The base fact that names an instance.' }),
-  auto_execute_decisions: Type.Boolean({
-    description: 'Whether submissions run bound assets. False: they merge facts and start nothing new.',
-  }),
-  ttl_seconds: described(
-    nullable(Type.Integer()),
-    'Seconds after its last write at which an instance expires; null: never.',
-  ),
-  history_limit: Type.Integer({
-    description: 'Entries of history that are kept for each tracked fact of an instance.',
-  }),
-  on_schema_mismatch: Type.Unsafe<SchemaMismatchPolicy>({
-    type: 'string',
-    enum: [...schemaMismatchPolicies],
-    description:
-      'What becomes of facts that the schema does not know or whose type is another: `ignore` leaves them out, `reject` refuses the record, `store` keeps facts that are not declared and refuses the record for any other.',
-  }),
-  source_objects: Type.Array(Type.String(), {
-    description: 'Objects that the facts were taken over from; kept, and of no meaning to the service.',
-  }),
+  ...answerFields(contextSettings),
   user_groups: Type.Array(Type.String(), {
     description: 'Names of the user groups that see it. Empty: every key of the workspace does.',
   }),

@@ -45,7 +45,6 @@ export const contextLimits = {
   /** UTF-16 units of the formula of a derived fact. */
   formulaLength: 10_000,
   /** Entries of history kept for each tracked fact. */
-  historyDefault: 100,
   historyMost: 10_000,
   /** Bytes, as JSON, of what formulas and rules may read as a list of one relationship of an instance. */
   relatedBytes: 16 * 1024 * 1024,

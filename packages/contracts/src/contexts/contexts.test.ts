@@ -40,7 +40,7 @@ describe('requests about contexts', () => {
     expect(checked.ok ? [] : checked.problems.map((problem) => problem.path)).toContain(path);
   });
 
-  it('of which every part may be left out change nothing', () => {
+  it('change nothing where every part is left out', () => {
     expect(checkUpdateContext({})).toMatchObject({ ok: true });
   });
 

@@ -2,25 +2,49 @@ import { type Static, Type } from '@sinclair/typebox';
 import { type Operation } from './operation';
 import { givenName, nullable, timestamp } from '../page-schema';
 import { described } from '../described';
+import { answerExample, answerSchemas, type RecordOf, type ResourceFields } from '../resource';
 
 const folderTypes = ['rule', 'flow', 'context'] as const;
-export type FolderType = (typeof folderTypes)[number];
+type FolderType = (typeof folderTypes)[number];
 const folderType = Type.Unsafe<FolderType>({ type: 'string', enum: [...folderTypes] });
 
-export const Folder = Type.Object(
-  {
-    id: Type.String({ format: 'uuid', description: 'Id, a UUID.' }),
-    name: Type.String({ description: 'Name, unique among the folders of its type.' }),
-    description: described(nullable(Type.String()), 'Text for people; null where there is none.'),
-    type: described(folderType, 'What the folder holds: rules, flows or contexts.'),
-    user_groups: Type.Array(Type.String(), {
+/** The fields of a folder. A new one needs a column of its name, which the runtime role may read. */
+export const folderFields = {
+  id: {
+    schema: Type.String({ format: 'uuid', description: 'Id, a UUID.' }),
+    example: '0d3b5c70-4d1c-4f6a-8a3b-7d0c9a3e5f21',
+  },
+  name: {
+    schema: Type.String({ description: 'Name, unique among the folders of its type.' }),
+    example: 'Pricing',
+  },
+  description: {
+    schema: described(nullable(Type.String()), 'Text for people; null where there is none.'),
+    example: null,
+  },
+  type: { schema: described(folderType, 'What the folder holds: rules, flows or contexts.'), example: 'rule' },
+  user_groups: {
+    schema: Type.Array(Type.String(), {
       description: 'Names of the user groups that see it. Empty: every key of the workspace does.',
     }),
-    created_at: described(timestamp, 'When it was made, ISO 8601 in UTC.'),
-    updated_at: described(timestamp, 'When it was last changed, ISO 8601 in UTC.'),
+    example: [],
   },
-  { $id: 'Folder', description: 'A folder of rules, of flows or of contexts.' },
-);
+  created_at: {
+    schema: described(timestamp, 'When it was made, ISO 8601 in UTC.'),
+    example: '2026-01-15T09:30:00.000Z',
+  },
+  updated_at: {
+    schema: described(timestamp, 'When it was last changed, ISO 8601 in UTC.'),
+    example: '2026-01-15T09:30:00.000Z',
+  },
+} as const satisfies ResourceFields;
+
+export type FolderRecord = RecordOf<typeof folderFields>;
+
+export const Folder = Type.Object(answerSchemas(folderFields), {
+  $id: 'Folder',
+  description: 'A folder of rules, of flows or of contexts.',
+});
 export type Folder = Static<typeof Folder>;
 
 const ListFoldersQuery = Type.Object(
@@ -76,15 +100,7 @@ const DeleteFolderRequest = Type.Object(
 const FolderList = Type.Array(Folder, { $id: 'FolderList', description: 'Folders, by name.' });
 
 const shared = { service: 'objects-api', tag: 'Folders', path: '/api/v1/admin/folders', pathParameters: [] } as const;
-const folderExample = {
-  id: '0d3b5c70-4d1c-4f6a-8a3b-7d0c9a3e5f21',
-  name: 'Pricing',
-  description: null,
-  type: 'rule' as const,
-  user_groups: [],
-  created_at: '2026-01-15T09:30:00.000Z',
-  updated_at: '2026-01-15T09:30:00.000Z',
-};
+const folderExample = answerExample(folderFields);
 
 export const listFolders = {
   ...shared,

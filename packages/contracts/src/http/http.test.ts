@@ -1,4 +1,5 @@
-import { type TSchema } from '@sinclair/typebox';
+import { Kind, type TSchema } from '@sinclair/typebox';
+import * as contracts from '../index';
 import { errorCodes } from '../error-codes';
 import { compileValidator } from '../validator';
 import { ErrorBody } from './error-body';
@@ -11,6 +12,18 @@ const schemasOf = (operation: (typeof operations)[number]): TSchema[] =>
   [operation.query, operation.body?.schema, operation.success.schema].filter(
     (schema): schema is TSchema => schema !== undefined,
   );
+
+/** Schemas that the package exports, by name, and the queries of its operations; a validator compiles its schema with the first value. */
+const writtenSchemas = [
+  ...Object.entries<unknown>(contracts).filter((entry): entry is [string, TSchema] => Kind in Object(entry[1])),
+  ...operations.flatMap(({ id, query }) => (query === undefined ? [] : [[`the query of ${id}`, query] as const])),
+];
+
+describe('schemas', () => {
+  it.each(writtenSchemas)('%s compiles without a complaint of the strict mode', (_name, schema) => {
+    expect(() => compileValidator(schema)(undefined)).not.toThrow();
+  });
+});
 
 describe('operations', () => {
   it.each(operations.map((operation) => [operation.id, operation] as const))(

@@ -74,7 +74,7 @@ describe('the document', () => {
   });
 });
 
-describe('what is shown', () => {
+describe('shown schemas', () => {
   it.each([{ folder: 5 }, { context: [] }, { conditions: [{ response: { price: { value: null } } }] }])(
     'does not make the validator stricter: %j is for the handler to judge',
     (rule) => {

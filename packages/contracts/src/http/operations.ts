@@ -2,7 +2,7 @@ import { listAudit } from './access/audit';
 import { contextOperations } from './contexts/context-operations';
 import { folderOperations } from './folders';
 import { instanceOperations } from './contexts/instance-operations';
-import { keyOperations } from './access/key-operations';
+import { keyOperations } from './access/keys';
 import { objectOperations } from './values/object-operations';
 import { type Operation } from './operation';
 import { listOperators } from './operator-operations';

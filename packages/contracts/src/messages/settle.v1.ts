@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { ExecutionRecord } from '../contexts/context-answers';
-import { ContextSchema } from '../contexts/context-schema';
+import { definitionDefaults, definitionSettings, type DefinitionValues } from '../contexts/context-settings';
 import {
   type AssetType,
   assetTypes,
@@ -8,11 +8,10 @@ import {
   executionStatuses,
   type RelationType,
   relationTypes,
-  type SchemaMismatchPolicy,
-  schemaMismatchPolicies,
 } from '../contexts/context-words';
-import { parseJson } from '../json';
+import { parseJson } from '../json/parse-json';
 import { ServiceError } from '../service-error';
+import { messageFields } from '../settings';
 import { compileValidator } from '../validator';
 
 /**
@@ -27,12 +26,7 @@ const assetType = Type.Unsafe<AssetType>({ type: 'string', enum: [...assetTypes]
 const SettleContext = Type.Object({
   id: Type.String(),
   slug: Type.String(),
-  schema: ContextSchema,
-  identityFact: Type.String(),
-  autoExecuteDecisions: Type.Boolean(),
-  ttlSeconds: Type.Union([Type.Number(), Type.Null()]),
-  historyLimit: Type.Integer(),
-  onSchemaMismatch: Type.Unsafe<SchemaMismatchPolicy>({ type: 'string', enum: [...schemaMismatchPolicies] }),
+  ...messageFields(definitionSettings),
 });
 
 const SettleRelationship = Type.Object({
@@ -86,7 +80,7 @@ const SettleInstance = Type.Object({
 });
 export type SettleInstance = Static<typeof SettleInstance>;
 
-export const SettleRequest = Type.Object(
+const SettleRequest = Type.Object(
   {
     v: Type.Literal(1),
     /** Names this state of the workspace's definitions: what is compiled may be kept by it. */
@@ -104,7 +98,16 @@ export const SettleRequest = Type.Object(
   },
   { $id: 'SettleRequest', description: 'Complete operations on instances of one context.' },
 );
-export type SettleRequest = Static<typeof SettleRequest>;
+type ReceivedRequest = Static<typeof SettleRequest>;
+
+/** A context of a request, complete: settings that its sender does not know yet have their defaults. */
+interface SettleDefinition extends DefinitionValues {
+  readonly id: string;
+  readonly slug: string;
+}
+export interface SettleRequest extends Omit<ReceivedRequest, 'contexts'> {
+  readonly contexts: readonly SettleDefinition[];
+}
 
 const SettleRun = Type.Object({
   type: assetType,
@@ -135,6 +138,11 @@ const SettleAnswer = Type.Object({ v: Type.Literal(1), instances: Type.Array(Set
 const checkRequest = compileValidator(SettleRequest);
 const checkAnswer = compileValidator(SettleAnswer);
 
+const toDefinition = (received: ReceivedRequest['contexts'][number]): SettleDefinition => ({
+  ...definitionDefaults,
+  ...received,
+});
+
 /** Writes a request whose instances are JSON text already. */
 export const encodeSettleRequest = (
   common: Omit<SettleRequest, 'v' | 'instances'>,
@@ -145,7 +153,7 @@ export const encodeSettleRequest = (
 export const decodeSettleRequest = (value: Buffer): SettleRequest => {
   const parsing = parseJson(value.toString('utf8'));
   const checked = checkRequest(parsing.ok ? parsing.value : undefined);
-  if (checked.ok) return checked.value;
+  if (checked.ok) return { ...checked.value, contexts: checked.value.contexts.map(toDefinition) };
   throw new ServiceError('internal_error', 'The operation is of a version that this worker does not know.');
 };
 

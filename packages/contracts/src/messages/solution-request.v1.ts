@@ -1,4 +1,4 @@
-import { parseJson } from '../json';
+import { parseJson } from '../json/parse-json';
 import {
   EnvelopeError,
   headerText,

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import { type ErrorCode } from '../error-codes';
-import { parseJson } from '../json';
+import { parseJson } from '../json/parse-json';
 import { isErrorCode, ServiceError } from '../service-error';
 import { compileValidator } from '../validator';
 import { headerText, type MessageHeaders, type ReceivedHeaders, requiredHeader } from './headers';

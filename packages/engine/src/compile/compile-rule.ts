@@ -1,16 +1,26 @@
 import { type RuleTable, ServiceError } from '@decision/contracts';
-import { fieldPath, fieldReader } from '../fields/field-path';
+import { fieldPath, fieldReader } from '../match/frame';
 import { type PlannedRow, type PlannedTable } from '../read/planned-table';
 import { readTable } from '../read/read-table';
-import { formulasOf } from '../references/table-formulas';
-import { type ValueSource } from '../references/value-source';
+import { formulasOf } from '../references/collect-references';
+import { type ValueSource } from '../references/value-reference';
 import { type RuleOutcome } from '../rule-outcome';
 import { type RuleProblem } from '../rule-problem';
-import { Bindings, type MovingOutput } from './bindings';
 import { buildSearch } from './build-search';
-import { type CompiledGroup, type CompiledInput, type CompiledOutput, type CompiledRule } from './compiled-rule';
+import {
+  Bindings,
+  type CompiledGroup,
+  type CompiledInput,
+  type CompiledOutput,
+  type CompiledRule,
+  type MovingOutput,
+  NOTHING,
+  outputCellOf,
+  PARTS,
+  ReferenceCell,
+  type RuleParts,
+} from './compiled-rule';
 import { retainedBytes } from './retained-bytes';
-import { NOTHING, outputCellOf, ReferenceCell } from './output-cell';
 
 export interface CompileOptions {
   /** Values of the workspace. Without it, every reference to one is a problem. */
@@ -38,16 +48,14 @@ export const compileRule = (table: RuleTable, options: CompileOptions = {}): Com
   }
   const formulas = [...formulasOf(table)];
   const rule = assemble(planned, options);
-  return {
-    ...rule,
-    bytes: retainedBytes(
-      rule,
-      formulas.reduce((sum, { length }) => sum + length, 0),
-    ),
-  };
+  const formulaCharacters = formulas.reduce((sum, { length }) => sum + length, 0);
+  return { [PARTS]: { ...rule, bytes: retainedBytes(rule, formulaCharacters) } };
 };
 
-const assemble = (planned: PlannedTable, { values, search = 'index' }: CompileOptions): Omit<CompiledRule, 'bytes'> => {
+/** Bytes that a compiled rule keeps alive, as it estimates them; answers that it will keep are included. */
+export const retainedBytesOf = (rule: CompiledRule): number => rule[PARTS].bytes;
+
+const assemble = (planned: PlannedTable, { values, search = 'index' }: CompileOptions): Omit<RuleParts, 'bytes'> => {
   const types = planned.inputs.map(({ type }) => type);
   const rows = orderRows(planned.rows);
   const inputs = planned.inputs.map(({ key, type, fallback }): CompiledInput => ({

@@ -14,8 +14,8 @@ import {
   within,
 } from '../operators/condition';
 import { parseVersion, type Version } from '../operators/version';
-import { fold } from '../values/fold';
-import { type ReadingCost } from './reading-costs';
+import { fold } from '../values/equality';
+import { type ReadingCost } from './rule-search';
 
 /** A condition on an input. */
 export interface FormCell {

@@ -1,8 +1,6 @@
-import { type IndexNode, NodeKind } from '../index/index-node';
-import { IndexMatcher } from '../index/index-matcher';
+import { IndexMatcher, type IndexNode, NodeKind } from '../index/index-matcher';
 import { CellKind, kindOf } from '../match/clause-table';
-import { type CompiledOutput, type CompiledRule } from './compiled-rule';
-import { FormulaCell, ReferenceCell } from './output-cell';
+import { type CompiledOutput, FormulaCell, ReferenceCell, type RuleParts } from './compiled-rule';
 
 /** Bytes of the usual engine's objects, with 64-bit references. Estimates: a test compares them with what the heap says. */
 const RULE = 6_000;
@@ -24,7 +22,7 @@ const INSTRUCTION = 100;
 const MOST_INSTRUCTIONS = 200_000;
 
 /** Bytes that a compiled rule keeps alive, its answers of constants included, which are made when they are first given. */
-export const retainedBytes = (rule: Omit<CompiledRule, 'bytes'>, formulaCharacters: number): number => {
+export const retainedBytes = (rule: Omit<RuleParts, 'bytes'>, formulaCharacters: number): number => {
   const { clauses, matcher } = rule.search;
   const { table, origins } = clauses;
   const seen = new Set<unknown>();

@@ -1,10 +1,19 @@
-import { type CompiledGroup, type CompiledRule } from '../compile/compiled-rule';
-import { NOTHING } from '../compile/output-cell';
-import { type Request } from '../outputs/formula-scope';
-import { valuesOfGroup } from '../outputs/group-outputs';
-import { isConstant, type OutputValues, outputOf, valuesOfOnlyRow, withDefaults } from '../outputs/row-outputs';
-import { answerFault } from '../outputs/answer-bounds';
+import { measureValue } from '@decision/expressions';
+import { type CompiledGroup, NOTHING, type RuleParts } from '../compile/compiled-rule';
 import { type RuleFailure, type RuleOutcome } from '../rule-outcome';
+import { isObject, isTooDeep } from '../values/json-value';
+import {
+  type CellOutcome,
+  evaluateFormula,
+  formulaScope,
+  isConstant,
+  outputOf,
+  type OutputValues,
+  type Request,
+  valuesOfOnlyRow,
+  valuesOfRow,
+  withDefaults,
+} from './row-outputs';
 
 /** The rows that answer: one, those of a group that matched, or none. */
 export type Winners =
@@ -15,7 +24,7 @@ export type Winners =
 export const NO_ROW: Winners = { kind: 'none' };
 
 /** The answer that the winning rows make. What is the same for every input is made once. */
-export const answerOf = (rule: CompiledRule, winners: Winners, request: Request): RuleOutcome => {
+export const answerOf = (rule: RuleParts, winners: Winners, request: Request): RuleOutcome => {
   switch (winners.kind) {
     case 'group':
       return groupAnswer(rule, winners.group, winners.places, request);
@@ -26,7 +35,7 @@ export const answerOf = (rule: CompiledRule, winners: Winners, request: Request)
   }
 };
 
-const rowAnswer = (rule: CompiledRule, place: number, request: Request): RuleOutcome => {
+const rowAnswer = (rule: RuleParts, place: number, request: Request): RuleOutcome => {
   const known = rule.answers[place];
   if (known !== undefined) return known;
   const outcome = toOutcome(rule, valuesOfOnlyRow(rule, place, request), [rule.rowIndexes[place] ?? 0]);
@@ -35,7 +44,7 @@ const rowAnswer = (rule: CompiledRule, place: number, request: Request): RuleOut
 };
 
 /** The answer of no row is kept behind those of all rows. */
-const noRowAnswer = (rule: CompiledRule, request: Request): RuleOutcome => {
+const noRowAnswer = (rule: RuleParts, request: Request): RuleOutcome => {
   const known = rule.answers[rule.rowCount];
   if (known !== undefined) return known;
   const nothing = rule.outputs.map(() => NOTHING);
@@ -45,7 +54,7 @@ const noRowAnswer = (rule: CompiledRule, request: Request): RuleOutcome => {
 };
 
 const groupAnswer = (
-  rule: CompiledRule,
+  rule: RuleParts,
   group: CompiledGroup,
   places: readonly number[],
   request: Request,
@@ -59,7 +68,7 @@ const groupAnswer = (
   );
 };
 
-const toOutcome = (rule: CompiledRule, values: OutputValues, matched: readonly number[]): RuleOutcome => {
+const toOutcome = (rule: RuleParts, values: OutputValues, matched: readonly number[]): RuleOutcome => {
   if (!values.ok) return values;
   const fault = answerFault(values.values);
   if (fault !== undefined) return { ok: false, error: tooLarge(fault) };
@@ -78,11 +87,120 @@ const tooLarge = (fault: string): RuleFailure => ({
  */
 const MAX_KEPT_PARTS = 2_000_000;
 
-const isKept = ({ partsPerAnswer }: CompiledRule, place: number): boolean => place * partsPerAnswer < MAX_KEPT_PARTS;
+const isKept = ({ partsPerAnswer }: RuleParts, place: number): boolean => place * partsPerAnswer < MAX_KEPT_PARTS;
 
 /** Freezes an answer of constants, which are frozen already: what remains is the answer itself and the objects that dotted keys made. */
 const deepFrozen = <T>(value: T): T => {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
   Object.values(value).forEach(deepFrozen);
   return Object.freeze(value);
+};
+
+/** Combined outputs of the matching rows of a group, without defaults. `places` are those of the rows, at least one, in their order. */
+const valuesOfGroup = (
+  rule: RuleParts,
+  group: CompiledGroup,
+  places: readonly number[],
+  request: Request,
+): OutputValues => {
+  const rows: (readonly unknown[])[] = [];
+  for (const place of places) {
+    const outcome = valuesOfRow(rule, place, request);
+    if (!outcome.ok) return outcome;
+    rows.push(outcome.values);
+  }
+  const values: unknown[] = [];
+  for (const position of rule.outputs.keys()) {
+    const column = rows.map((row) => row[position]).filter((value) => value !== NOTHING);
+    const outcome = combine({ rule, group, position, rowCount: rows.length, request, earlier: values }, column);
+    if (!outcome.ok) return outcome;
+    values.push(outcome.value);
+  }
+  return { ok: true, values };
+};
+
+/** One output of a group that is being combined. */
+interface Combination {
+  readonly rule: RuleParts;
+  readonly group: CompiledGroup;
+  readonly position: number;
+  readonly rowCount: number;
+  readonly request: Request;
+  /** Values of the outputs before it. */
+  readonly earlier: readonly unknown[];
+}
+
+const combine = (combination: Combination, column: readonly unknown[]): CellOutcome => {
+  const { group, position } = combination;
+  const accumulator = group.policy === 'compute' ? group.accumulators.get(position) : undefined;
+  const values = column.filter((value) => value !== null);
+  if (accumulator !== undefined) return accumulate(combination, values);
+  if (values.length === 0) return { ok: true, value: column.length > 0 ? null : NOTHING };
+  if (group.policy !== 'add') return { ok: true, value: values[0] };
+  const total = addUp(values);
+  return total === undefined ? { ok: false, error: cannotAdd(combination) } : { ok: true, value: total };
+};
+
+/** An accumulator that answers null leaves the output to its default. */
+const accumulate = (combination: Combination, values: readonly unknown[]): CellOutcome => {
+  const { rule, group, position, rowCount, request, earlier } = combination;
+  const formula = group.accumulators.get(position);
+  if (formula === undefined) return { ok: true, value: NOTHING };
+  const environment = formulaScope(rule, request, earlier, { values, rows: rowCount });
+  const outcome = evaluateFormula(formula, environment, { row: undefined, column: keyAt(rule, position) });
+  return outcome.ok && outcome.value === null ? { ok: true, value: NOTHING } : outcome;
+};
+
+const keyAt = (rule: RuleParts, position: number): string => rule.outputs[position]?.path.key ?? '';
+
+const cannotAdd = ({ rule, group, position }: Combination): RuleFailure => {
+  const column = keyAt(rule, position);
+  return {
+    code: 'evaluation_failed',
+    message: `The group "${group.id}" cannot add up the values of the output "${column}": they are not of one type, or their sum is too large.`,
+    column,
+    details: { reason: 'cannot_add', group: group.id, column },
+  };
+};
+
+/**
+ * Combined value of one output over the rows of a group that matched: at least one, none of them null. Numbers are added, texts and lists joined,
+ * booleans combined by "or", members of objects merged, later ones first. Undefined if the values are not of one type, or too large together.
+ */
+const addUp = (values: readonly unknown[]): unknown => {
+  if (answerFault(values) !== undefined) return undefined;
+  if (areAll(values, (value): value is number => typeof value === 'number')) {
+    const sum = values.reduce((total, value) => total + value, 0);
+    return Number.isFinite(sum) ? sum : undefined;
+  }
+  if (areAll(values, (value) => typeof value === 'string')) return values.join('');
+  if (areAll(values, (value) => typeof value === 'boolean')) return values.includes(true);
+  if (areAll(values, (value): value is unknown[] => Array.isArray(value))) return values.flat(1);
+  if (areAll(values, isObject)) return Object.fromEntries(values.flatMap((value) => Object.entries(value)));
+  return undefined;
+};
+
+const areAll = <T>(values: readonly unknown[], isOne: (value: unknown) => value is T): values is readonly T[] =>
+  values.every(isOne);
+
+/**
+ * Elements, members and UTF-16 units of the values of one answer together. A list that rows, outputs or values share is small in memory and
+ * enormous as JSON.
+ */
+const MAX_ANSWER_SIZE = 10_000_000;
+/** Lists and objects within one another in an answer: what writes JSON recurses. */
+const MAX_ANSWER_DEPTH = 1_000;
+
+/** Why values cannot be answered, as the end of a sentence about them; undefined where they can. Scalars cost next to nothing. */
+export const answerFault = (values: readonly unknown[]): string | undefined => {
+  let left = MAX_ANSWER_SIZE;
+  for (const value of values) {
+    if (typeof value === 'string') left -= value.length;
+    else if (typeof value === 'object' && value !== null) {
+      left -= measureValue(value, left);
+      if (left >= 0 && isTooDeep(value, MAX_ANSWER_DEPTH)) return `nests deeper than ${MAX_ANSWER_DEPTH} levels`;
+    } else left -= 1;
+    if (left < 0) return `is larger than ${MAX_ANSWER_SIZE} elements and characters`;
+  }
+  return undefined;
 };

@@ -1,15 +1,13 @@
 import { measureValue } from '@decision/expressions';
-import { type CompiledRule } from '../compile/compiled-rule';
-import { MAX_PATTERN_STEPS, MAX_RULE_PATTERN_STEPS } from '../compile/pattern-costs';
-import { MAX_READING_TIME, type ReadingCosts } from '../compile/reading-costs';
-import { readOwn } from '../fields/field-path';
-import { isOfType } from '../match/frame';
-import { type Request } from '../outputs/formula-scope';
+import { type RuleParts } from '../compile/compiled-rule';
+import { MAX_PATTERN_STEPS, MAX_READING_TIME, MAX_RULE_PATTERN_STEPS, type ReadingCosts } from '../compile/rule-search';
+import { isOfType, readOwn } from '../match/frame';
 import { type RuleFailure } from '../rule-outcome';
-import { valueTypeOf } from '../values/value-type';
+import { valueTypeOf } from '../values/json-value';
+import { type Request } from './row-outputs';
 
 /** With strict input a value of another type is refused instead of not matching. Null and missing values are of every type. */
-export const strictFailure = (rule: CompiledRule, { input }: Request): RuleFailure | undefined => {
+export const strictFailure = (rule: RuleParts, { input }: Request): RuleFailure | undefined => {
   for (const { reader, type } of rule.inputs) {
     const value = readOwn(input, reader);
     if (value === undefined || value === null || isOfType(value, type)) continue;
@@ -30,7 +28,7 @@ export const strictFailure = (rule: CompiledRule, { input }: Request): RuleFailu
  * A text on which the regular expressions of its field could take too long is refused before any row is tried, so that the answer does not
  * depend on how rows are found.
  */
-export const patternFailure = (rule: CompiledRule, { input }: Request): RuleFailure | undefined => {
+export const patternFailure = (rule: RuleParts, { input }: Request): RuleFailure | undefined => {
   let steps = 0;
   for (const [position, { most, total }] of rule.search.patternCosts) {
     const reader = rule.inputs[position]?.reader;
@@ -72,7 +70,7 @@ const LISTED_FIELDS = 5;
  * Inputs that the conditions would read for too long, the sum over all fields, are refused before any row is tried, so that the answer does
  * not depend on how rows are found.
  */
-export const readingFailure = (rule: CompiledRule, request: Request): RuleFailure | undefined => {
+export const readingFailure = (rule: RuleParts, request: Request): RuleFailure | undefined => {
   if (rule.search.readingCosts.size === 0) return undefined;
   const works = readingWork(rule, rule.search.readingCosts, MAX_READING_TIME, request);
   const work = works.reduce((sum, field) => sum + field.work, 0);
@@ -84,15 +82,10 @@ export const readingFailure = (rule: CompiledRule, request: Request): RuleFailur
 };
 
 /** Nanoseconds that conditions take at worst to read an input; where that is more than the bound, only that it is. */
-export const readingTime = (rule: CompiledRule, bound: number, request: Request): number =>
+export const readingTime = (rule: RuleParts, bound: number, request: Request): number =>
   readingWork(rule, rule.search.allCosts, bound, request).reduce((sum, { work }) => sum + work, 0);
 
-const readingWork = (
-  rule: CompiledRule,
-  costs: ReadingCosts,
-  bound: number,
-  { input }: Request,
-): readonly FieldWork[] => {
+const readingWork = (rule: RuleParts, costs: ReadingCosts, bound: number, { input }: Request): readonly FieldWork[] => {
   const works: FieldWork[] = [];
   for (const [position, { perUnit, readers }] of costs) {
     const field = rule.inputs[position];

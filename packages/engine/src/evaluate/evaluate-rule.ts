@@ -1,21 +1,21 @@
 import { FormulaAllowance } from '@decision/expressions';
-import { type Rebinding } from '../compile/bindings';
-import { type CompiledRule } from '../compile/compiled-rule';
-import { type Completion, completeInput } from '../outputs/complete-input';
-import { EVALUATION_ALLOWANCE, type Request } from '../outputs/formula-scope';
+import { type CompiledGroup, type CompiledRule, PARTS, type Rebinding, type RuleParts } from '../compile/compiled-rule';
+import { type RuleSearch } from '../compile/rule-search';
+import { NO_CLAUSE } from '../match/clause-table';
+import { defineOwn, readOwn } from '../match/frame';
 import { type EvaluateOptions, type RuleFailure, type RuleOutcome } from '../rule-outcome';
-import { isObject, valueTypeOf } from '../values/value-type';
-import { answerOf } from './answer';
+import { isObject, valueTypeOf } from '../values/json-value';
+import { answerOf, NO_ROW, type Winners } from './answer';
 import { patternFailure, readingFailure, readingTime, strictFailure } from './check-input';
 import { Explanation } from './explanation';
-import { findWinners } from './find-winners';
+import { evaluateCell, EVALUATION_ALLOWANCE, formulaScope, type Request } from './row-outputs';
 
 /**
  * Evaluates a compiled rule: the first matching row answers, or the group to which it belongs; outputs that are left out take their
  * defaults, and where no row matches all of them do. The same arguments give the same answer. Does not throw for JSON values.
  */
 export const evaluateRule = (
-  rule: CompiledRule,
+  { [PARTS]: rule }: CompiledRule,
   input: Readonly<Record<string, unknown>>,
   options: EvaluateOptions,
 ): RuleOutcome => {
@@ -24,11 +24,12 @@ export const evaluateRule = (
 };
 
 /**
- * The same answer where it can be given in about ten milliseconds; undefined where it might take longer, which is known before it starts or, of
- * formulas, when they have used up a small part of what they may take. Then ask `evaluateRule` where nobody else waits.
+ * The same answer where it can be given in about ten milliseconds; undefined where it might take longer. For conditions that is known before
+ * the evaluation starts, for formulas when they have used up a small part of their allowance. Then call `evaluateRule` in a thread of its
+ * own: docs/adr/0026-long-evaluations-run-in-threads.md.
  */
 export const evaluateBriefly = (
-  rule: CompiledRule,
+  { [PARTS]: rule }: CompiledRule,
   input: Readonly<Record<string, unknown>>,
   options: EvaluateOptions,
 ): RuleOutcome | undefined => {
@@ -52,18 +53,18 @@ const BRIEF_ROWS = 1_000;
 const BRIEF_GROUP_CELLS = 20_000;
 
 /** Whether every input can be evaluated briefly. */
-const mayBeBrief = (rule: CompiledRule, { explain }: EvaluateOptions): boolean =>
+const mayBeBrief = (rule: RuleParts, { explain }: EvaluateOptions): boolean =>
   rule.search.testCount * TEST_TIME <= BRIEF_TIME &&
   !(rule.bindings.isMoving && rule.bytes > BRIEF_REBUILD) &&
   !(explain === 'all' && rule.rowCount > BRIEF_ROWS) &&
   !(rule.groupsByPlace.length > 0 && rule.rowCount * rule.outputs.length > BRIEF_GROUP_CELLS);
 
-const isBriefFor = (rule: CompiledRule, request: Request): boolean =>
+const isBriefFor = (rule: RuleParts, request: Request): boolean =>
   readingTime(rule, BRIEF_TIME, request) + rule.search.testCount * TEST_TIME <= BRIEF_TIME;
 
 /** Takes over changed values and gives the input its defaults. */
 const start = (
-  rule: CompiledRule,
+  rule: RuleParts,
   input: Readonly<Record<string, unknown>>,
   { now }: EvaluateOptions,
   allowance: FormulaAllowance,
@@ -77,13 +78,13 @@ const start = (
 };
 
 /** Nothing that was made of the values before may be answered any more. */
-const takeOver = (rule: CompiledRule, rebinding: Rebinding | undefined): void => {
+const takeOver = (rule: RuleParts, rebinding: Rebinding | undefined): void => {
   if (rebinding === undefined) return;
   rule.answers.fill(undefined);
   if (rebinding.search !== undefined) rule.search = rebinding.search;
 };
 
-const evaluateRequest = (rule: CompiledRule, request: Request, options: EvaluateOptions): RuleOutcome => {
+const evaluateRequest = (rule: RuleParts, request: Request, options: EvaluateOptions): RuleOutcome => {
   const { explain = 'none', audience } = options;
   const refusal =
     (rule.strictInput ? strictFailure(rule, request) : undefined) ??
@@ -116,3 +117,58 @@ const notAnObject = (input: unknown): RuleFailure => ({
   message: `The input of a rule is an object of its fields; this one is of type ${valueTypeOf(input)}.`,
   details: { reason: 'input_not_object', came: valueTypeOf(input) },
 });
+
+/** Finds the first row that matches, and where it belongs to a group all rows of the group that match. */
+const findWinners = (rule: RuleParts, { input, now }: Request): Winners => {
+  const { search, groupsByPlace } = rule;
+  const { frame, matcher, clauses } = search;
+  frame.open(input, now);
+  const clause = matcher.next(0, NO_CLAUSE);
+  const place = clauses.table.places[clause];
+  const group = place === undefined ? undefined : groupsByPlace[place];
+  const winners =
+    group === undefined ? single(place) : { kind: 'group' as const, group, places: placesIn(search, group, clause) };
+  frame.close();
+  return winners;
+};
+
+const single = (place: number | undefined): Winners => (place === undefined ? NO_ROW : { kind: 'row', place });
+
+/** Places of the rows of a group that match; the first clause that does is known. */
+const placesIn = ({ clauses, matcher }: RuleSearch, { end }: CompiledGroup, first: number): readonly number[] => {
+  const { table, firstClauses } = clauses;
+  const bound = firstClauses[end] ?? 0;
+  const places: number[] = [];
+  let clause = first;
+  while (clause < bound) {
+    const place = table.places[clause] ?? 0;
+    places.push(place);
+    // A row joined with OR has several clauses; one that matches is enough.
+    clause = matcher.next(firstClauses[place + 1] ?? bound, bound);
+  }
+  return places;
+};
+
+type Completion =
+  { readonly ok: true; readonly request: Request } | { readonly ok: false; readonly error: RuleFailure };
+
+/** Gives missing inputs their defaults, in the order of the fields; null is not missing. Formulas see what stands before. */
+const completeInput = (rule: RuleParts, request: Request): Completion => {
+  let completed: Record<string, unknown> | undefined;
+  for (const position of rule.inputsWithFallback) {
+    const field = rule.inputs[position];
+    const input = completed ?? request.input;
+    if (field === undefined || readOwn(input, field.reader) !== undefined) continue;
+    const { key } = field.reader;
+    const environment = formulaScope(rule, { ...request, input }, []);
+    const outcome = evaluateCell(field.fallback, environment, { row: undefined, column: key });
+    if (!outcome.ok) return outcome;
+    // One copy for all defaults: an input may be far wider than the rule.
+    completed ??= Object.fromEntries(Object.entries(request.input));
+    defineOwn(completed, key, outcome.value);
+  }
+  return {
+    ok: true,
+    request: completed === undefined ? request : { ...request, input: completed, given: request.input },
+  };
+};

@@ -1,17 +1,13 @@
 import { measureValue } from '@decision/expressions';
-import { type RuleSearch } from '../compile/build-search';
-import { type UsedValues } from '../compile/bindings';
-import { type CompiledInput, type CompiledRule } from '../compile/compiled-rule';
-import { ReferenceCell } from '../compile/output-cell';
-import { readOwn } from '../fields/field-path';
+import { type CompiledInput, ReferenceCell, type RuleParts, type UsedValues } from '../compile/compiled-rule';
+import { type RuleSearch } from '../compile/rule-search';
 import { cellHolds, CellKind, fieldOf, kindOf } from '../match/clause-table';
-import { isOfType } from '../match/frame';
-import { type Request } from '../outputs/formula-scope';
-import { asReference, mapReferences } from '../references/value-reference';
+import { isOfType, readOwn } from '../match/frame';
+import { asReference, mapReferences, type StoredValue } from '../references/value-reference';
 import { type Audience, type ExplainMode, type LosingRow, type RuleExplanation } from '../rule-outcome';
-import { type StoredValue } from '../references/value-source';
-import { valueTypeOf } from '../values/value-type';
+import { valueTypeOf } from '../values/json-value';
 import { type Winners } from './answer';
+import { type Request } from './row-outputs';
 
 /** Losing rows that a brief explanation lists. */
 export const BRIEF_ROWS = 50;
@@ -33,7 +29,7 @@ export interface Decision {
 
 /** Sources of an explanation. */
 interface Grounds {
-  readonly rule: CompiledRule;
+  readonly rule: RuleParts;
   readonly request: Request;
   /** The search and the values as they were when the answer was made: values may change before the losing rows are asked for. */
   readonly search: RuleSearch;
@@ -54,7 +50,7 @@ export class Explanation implements RuleExplanation {
   private readonly grounds: Grounds;
 
   constructor(
-    rule: CompiledRule,
+    rule: RuleParts,
     request: Request,
     private readonly decision: Decision,
   ) {

@@ -1,7 +1,7 @@
 import { CellKind, cellOfField, type ClauseTable, fieldOf, kindOf, type SetOperand } from '../match/clause-table';
-import { nextAbove } from '../values/double';
-import { eachSpan, spanCountOf } from './cell-spans';
-import { type BitmapColumn, type BitmapNode, endOfSegment, NodeKind, segmentOf, startOfSegment } from './index-node';
+import { nextAbove } from '../values/points';
+import { eachSpan, spanCountOf } from './column-statistics';
+import { type BitmapColumn, type BitmapNode, endOfSegment, NodeKind, segmentOf, startOfSegment } from './index-matcher';
 
 /** Values of one column that have a bitmap of their own; beyond it several share one. Bounds the size to 32 bytes a clause and column. */
 const MAX_BITMAPS = 255;

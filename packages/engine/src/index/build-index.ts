@@ -1,7 +1,7 @@
 import { CellKind, cellOfField, type ClauseTable, highOf, kindOf, lowOf } from '../match/clause-table';
 import { buildBitmaps } from './bitmap-builder';
 import { type ColumnStatistics, describeColumns, keysOfCell, sampleOf } from './column-statistics';
-import { type IndexNode, NodeKind, type RowIndex, type ScanNode, segmentOf } from './index-node';
+import { type IndexNode, NodeKind, type RowIndex, type ScanNode, segmentOf } from './index-matcher';
 import { buildLine } from './line';
 import { MAX_SEGMENTS_OF_RANGE, MIN_CLAUSES, type NodePlan, type Planner, planNode } from './plan-node';
 
@@ -18,7 +18,7 @@ const MAX_COPIES = 4;
 /**
  * Builds the index of a table. Each clause stands in one leaf, or in a few where it asks for several values or touches several segments; the
  * cost grows with the number of cells, and with the logarithm of the number of clauses. Answers do not depend on what the planner chooses.
- * `isPoint` says, by field, whether its values are points.
+ * `isPoint` says, by field, whether its values are points. See docs/adr/0009-index-over-clauses.md.
  */
 export const buildIndex = (table: ClauseTable, isPoint: readonly boolean[], planner: Planner = planNode): RowIndex => {
   const builder = new IndexBuilder(table, isPoint, planner);

@@ -1,8 +1,7 @@
-import { type ClauseTable, fieldOf } from '../match/clause-table';
-import { NO_CLAUSE } from '../match/matcher';
-import { nextAbove } from '../values/double';
-import { eachSpan, isSpanned, spanCountOf } from './cell-spans';
-import { type Line, segmentOf } from './index-node';
+import { type ClauseTable, fieldOf, NO_CLAUSE } from '../match/clause-table';
+import { nextAbove } from '../values/points';
+import { eachSpan, isSpanned, spanCountOf } from './column-statistics';
+import { type Line, segmentOf } from './index-matcher';
 
 /** Spans that clauses may have, on average. */
 const MAX_SPANS = 4;
@@ -83,37 +82,3 @@ class Leaps {
     this.next[number] = number + 1;
   }
 }
-
-/** How many cuts are not above a point: as {@link segmentOf}, but begins near where the point stands if cuts are evenly spread. */
-export const segmentNear = (cuts: Float64Array, point: number): number => {
-  const { length } = cuts;
-  const first = cuts[0] ?? 0;
-  const last = cuts[length - 1] ?? 0;
-  if (length === 0 || point < first) return 0;
-  if (point >= last) return length;
-  // If the distance is not finite, the middle is as good as any other point.
-  const share = (point - first) / (last - first);
-  const guess = Math.floor(share * (length - 1)) || 0;
-  let low = guess;
-  let high = guess + 1;
-  // In the end the cut at `low` is not above the point, and the one at `high` is; the first and the last are such cuts.
-  if ((cuts[guess] ?? 0) <= point) {
-    for (let step = 1; (cuts[high] ?? Infinity) <= point; step *= 2) {
-      low = high;
-      high = Math.min(length - 1, high + step);
-    }
-  } else {
-    high = guess;
-    low = guess - 1;
-    for (let step = 1; (cuts[low] ?? -Infinity) > point; step *= 2) {
-      high = low;
-      low = Math.max(0, low - step);
-    }
-  }
-  while (high - low > 1) {
-    const middle = (low + high) >>> 1;
-    if ((cuts[middle] ?? 0) <= point) low = middle;
-    else high = middle;
-  }
-  return high;
-};

@@ -1,5 +1,5 @@
 import { type ColumnStatistics } from './column-statistics';
-import { segmentOf } from './index-node';
+import { segmentOf } from './index-matcher';
 
 /** How some clauses are best searched. */
 export type NodePlan =

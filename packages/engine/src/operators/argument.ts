@@ -1,11 +1,10 @@
 import { type Pattern } from '@decision/expressions';
 import { HOUR, MINUTE } from '@decision/values';
 import { type RuleProblemCode } from '../rule-problem';
-import { dateSpanOf, type DateSpan } from '../values/date-span';
-import { describeType, isObject, valueTypeOf } from '../values/value-type';
+import { describeType, isObject, valueTypeOf } from '../values/json-value';
+import { type DateSpan, dateSpanOf } from '../values/points';
 import { type PatternReader } from './pattern';
-import { parseVersion, type Version } from './version';
-import { parseVersionRange, type VersionRange } from './version-range';
+import { parseVersion, parseVersionRange, type Version, type VersionRange } from './version';
 
 /** Type of an argument for editors. `generic` is any JSON value. */
 export type ArgumentType = 'string' | 'number' | 'boolean' | 'date' | 'list' | 'object' | 'generic';

@@ -1,4 +1,4 @@
-import { nextAbove, nextBelow } from '../values/double';
+import { nextAbove, nextBelow } from '../values/points';
 import { number, numbers } from './argument';
 import { negate, outside, test, within } from './condition';
 import { type Operator, operatorsOf } from './operator-entry';

@@ -1,10 +1,17 @@
 import { type FieldType } from '@decision/contracts';
-import { booleanOperators } from './boolean-operators';
-import { dateOperators } from './date/date-operators';
-import { listOperators } from './list/list-operators';
+import { truth } from './argument';
+import { clockOperators, dateComparisonOperators, periodOperators } from './calendar-operators';
+import { within } from './condition';
+import { dayAndMonthOperators, hourAndMinuteOperators } from './elapsed-operators';
+import { membershipOperators, occurrenceOperators } from './element-operators';
+import { contactOperators } from './contact-operators';
+import { formatOperators } from './format-operators';
 import { numberOperators } from './number-operators';
+import { objectElementOperators } from './object-operators';
 import { type Operator, type OperatorEntry, operatorsOf } from './operator-entry';
-import { stringOperators } from './string/string-operators';
+import { listOrderOperators, listSizeOperators } from './order-operators';
+import { textLengthOperators, textOperators } from './text-operators';
+import { versionOperators } from './version-operators';
 
 /** Operators of every type. */
 const forEveryType = (type: FieldType): readonly Operator[] => {
@@ -38,12 +45,63 @@ const EXAMPLES: Readonly<Record<FieldType, unknown>> = {
   function: '',
 };
 
+const booleanOperator = operatorsOf<number>('boolean');
+
+/** True is 1 and false is 0 on the line of an index. */
+const only = (value: boolean) => within(Number(value), Number(value));
+
+/** Operators of boolean fields, beside those that every type has. */
+const booleanOperators: readonly Operator[] = [
+  booleanOperator({
+    op: 'is true',
+    args: [],
+    meaning: 'Is true.',
+    example: [[], true, false],
+    condition: () => only(true),
+  }),
+  booleanOperator({
+    op: 'is false',
+    args: [],
+    meaning: 'Is false.',
+    example: [[], false, true],
+    condition: () => only(false),
+  }),
+  booleanOperator({
+    op: 'equals',
+    args: [truth('value')],
+    meaning: 'Is the same.',
+    example: [[true], true, false],
+    condition: only,
+  }),
+];
+
 const operators: Readonly<Record<FieldType, readonly Operator[]>> = {
   number: [...forEveryType('number'), ...numberOperators],
-  string: [...forEveryType('string'), ...stringOperators],
+  string: [
+    ...forEveryType('string'),
+    ...textOperators,
+    ...textLengthOperators,
+    ...contactOperators,
+    ...formatOperators,
+    ...versionOperators,
+  ],
   boolean: [...forEveryType('boolean'), ...booleanOperators],
-  date: [...forEveryType('date'), ...dateOperators],
-  list: [...forEveryType('list'), ...listOperators],
+  date: [
+    ...forEveryType('date'),
+    ...clockOperators,
+    ...dayAndMonthOperators,
+    ...periodOperators,
+    ...dateComparisonOperators,
+    ...hourAndMinuteOperators,
+  ],
+  list: [
+    ...forEveryType('list'),
+    ...membershipOperators,
+    ...listSizeOperators,
+    ...occurrenceOperators,
+    ...listOrderOperators,
+    ...objectElementOperators,
+  ],
   // An object is asked about by the keys of its members; as a whole it is there or not.
   object: forEveryType('object'),
   // Fields of formulas are outputs and have no conditions.
@@ -51,7 +109,7 @@ const operators: Readonly<Record<FieldType, readonly Operator[]>> = {
 };
 
 /**
- * The 190 operators of fields that hold one value or a list: what the compiler, the messages, editors and the documentation read. Fields of
+ * The operators of fields that hold one value or a list: what the compiler, the messages, editors and the documentation read. Fields of
  * type object have the two that every type has, which are not listed again.
  */
 export const operatorCatalogue: readonly OperatorEntry[] = (['number', 'string', 'boolean', 'date', 'list'] as const)

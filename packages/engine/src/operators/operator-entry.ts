@@ -2,6 +2,7 @@ import { type FieldType } from '@decision/contracts';
 import { type RuleProblemCode } from '../rule-problem';
 import { type Argument, type ArgumentContext, type ArgumentType } from './argument';
 import { type Condition } from './condition';
+import { createPatternReader, type PatternAllowance } from './pattern';
 
 interface OperatorArgument {
   readonly name: string;
@@ -28,7 +29,7 @@ interface ArgumentFault {
   readonly fault: string;
 }
 
-export type Preparation =
+type Preparation =
   | { readonly ok: true; readonly condition: Condition }
   | { readonly ok: false; readonly faults: readonly ArgumentFault[] };
 
@@ -135,3 +136,21 @@ const wrongOrder = (op: string, given: readonly unknown[]): ArgumentFault => ({
   code: 'wrong_range',
   fault: `gives "${op}" a range from ${String(given[0])} to ${String(given[1])}, which is the wrong way round`,
 });
+
+/** Prepares a cell for resolved arguments. */
+export type Prepare = (operator: Operator, args: readonly unknown[]) => Preparation;
+
+/**
+ * Prepares the cells of one table. Cells whose references are written alike have the same list of resolved arguments; they share one
+ * condition, so that a large value that stands in thousands of rows is taken apart once.
+ */
+export const createPreparer = (allowance?: PatternAllowance): Prepare => {
+  const readPattern = createPatternReader(allowance);
+  const known = new Map<readonly unknown[], Map<Operator, Preparation>>();
+  return (operator, args) => {
+    const byOperator = known.get(args) ?? new Map<Operator, Preparation>();
+    const preparation = byOperator.get(operator) ?? operator.prepare(args, { readPattern });
+    known.set(args, byOperator.set(operator, preparation));
+    return preparation;
+  };
+};

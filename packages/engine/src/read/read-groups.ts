@@ -1,9 +1,9 @@
 import { type RuleGroup, type RuleTable } from '@decision/contracts';
 import { type CheckScope, type CompiledFormula } from '@decision/expressions';
 import { type PatternAllowance } from '../operators/pattern';
-import { readFormula } from '../formula-reader';
+import { readFormula } from '../references/read-formula';
+import { offeredNames, pointerPart, type ProblemList, shownName } from '../rule-problem';
 import { type PlannedGroup } from './planned-table';
-import { offeredNames, pointerPart, type ProblemList, shownName } from '../problem-list';
 
 /** Names that formulas of accumulators can use beside inputs: the values of their column in the rows that matched, and how many rows did. */
 export const ACCUMULATOR_VALUES = '$values';
@@ -39,14 +39,14 @@ export const readGroups = (table: RuleTable, context: GroupContext): ReadonlyMap
   for (const [id, group] of Object.entries(table.groups ?? {})) {
     groups.set(id, { id, policy: group.hitPolicy, accumulators: readAccumulators(id, group, context) });
     const hasAccumulators = Object.keys(group.accumulators ?? {}).length > 0;
-    const place = { path: `/groups/${pointerPart(id)}` };
+    const location = { path: `/groups/${pointerPart(id)}` };
     if (hasAccumulators && !used.has(id)) {
       const message = `The group "${shownName(id)}" has accumulators, but no row belongs to it; remove it, or name it in a row's settings.`;
-      context.problems.add('group_without_rows', message, place);
+      context.problems.add('group_without_rows', message, location);
     }
     if (hasAccumulators && group.hitPolicy !== 'compute') {
       const message = `The group "${shownName(id)}" has accumulators, but its hit policy is "${group.hitPolicy}"; only "compute" uses them.`;
-      context.problems.add('misplaced_accumulators', message, { path: `${place.path}/accumulators` });
+      context.problems.add('misplaced_accumulators', message, { path: `${location.path}/accumulators` });
     }
   }
   return groups;
@@ -60,18 +60,18 @@ const readAccumulators = (
   const compiled = new Map<number, CompiledFormula>();
   const references = new Set([ACCUMULATOR_VALUES, ACCUMULATOR_ROWS]);
   for (const [key, text] of Object.entries(accumulators)) {
-    const place = { path: `/groups/${pointerPart(id)}/accumulators/${pointerPart(key)}`, column: key };
+    const location = { path: `/groups/${pointerPart(id)}/accumulators/${pointerPart(key)}`, column: key };
     const output = outputs.get(key);
     if (output === undefined) {
       if (problems.isFull) break;
       const names = offeredNames(outputs.keys(), outputs.size);
       const message = `The group "${shownName(id)}" accumulates the output "${shownName(key)}", which the rule does not have; it has: ${names}.`;
-      problems.add('unknown_field', message, place);
+      problems.add('unknown_field', message, location);
       continue;
     }
     const reading = readFormula(NAMED.get(text) ?? text, { ...scopeOf(output.position), references }, patterns);
     if (reading.ok) compiled.set(output.position, reading.formula);
-    else for (const problem of reading.problems) problems.addFormulaProblem(withNames(problem), place);
+    else for (const problem of reading.problems) problems.addFormulaProblem(withNames(problem), location);
   }
   return compiled;
 };

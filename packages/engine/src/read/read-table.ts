@@ -1,18 +1,60 @@
 import { type RuleField, type RuleTable } from '@decision/contracts';
 import { type CheckScope } from '@decision/expressions';
+import { createPreparer } from '../operators/operator-entry';
 import { createPatternReader, PatternAllowance } from '../operators/pattern';
-import { createPreparer } from '../operators/preparer';
-import { functionIdsOf } from '../references/function-bindings';
-import { readFunctionValues } from '../references/function-values';
-import { ValueResolver } from '../references/value-resolver';
-import { type ValueSource } from '../references/value-source';
-import { FormulaReader } from '../formula-reader';
+import { functionIdsOf } from '../references/collect-references';
+import { FormulaReader, readFunctionValues } from '../references/read-formula';
+import { ValueResolver, type ValueSource } from '../references/value-reference';
+import { ProblemList } from '../rule-problem';
 import { type PlannedField, type PlannedOutput, type PlannedTable } from './planned-table';
-import { ProblemList } from '../problem-list';
-import { type CellContext } from './read-cell';
-import { checkFieldKeys } from './read-fields';
 import { readGroups } from './read-groups';
-import { type PositionedField, readOutputFormula, readOutputValue, readRow } from './read-row';
+import { type CellContext, type PositionedField, readOutputFormula, readOutputValue, readRow } from './read-row';
+
+/** Longer keys would nest objects deeper than outputs may be. */
+const MAX_KEY_PARTS = 32;
+
+/** Checks the keys of one side of a table: each once, made of parts, and no output within another. */
+const checkFieldKeys = (
+  side: 'requestSchema' | 'responseSchema',
+  fields: readonly RuleField[],
+  problems: ProblemList,
+): void => {
+  const seen = new Set<string>();
+  for (const [index, { key, type }] of fields.entries()) {
+    const location = { path: `/${side}/${index}/key`, column: key };
+    if (seen.has(key))
+      problems.add('duplicate_field', `The field "${key}" stands twice in ${side}; remove one.`, location);
+    seen.add(key);
+    if (side === 'requestSchema' && type === 'function')
+      problems.addFault(
+        'misplaced_function_field',
+        'is an input of type function, which only outputs can be',
+        location,
+      );
+    const parts = key.split('.');
+    if (parts.includes(''))
+      problems.addFault('unknown_field', 'has a key with an empty part; a dot must stand between two names', location);
+    if (parts.length > MAX_KEY_PARTS)
+      problems.addFault('too_deep', `has a key of more than ${MAX_KEY_PARTS} parts`, location);
+  }
+  if (side === 'responseSchema') checkCollisions(fields, seen, problems);
+};
+
+/** `a` and `a.b` cannot both be outputs: one is a value where the other needs an object. */
+const checkCollisions = (fields: readonly RuleField[], keys: ReadonlySet<string>, problems: ProblemList): void => {
+  for (const [index, { key }] of fields.entries()) {
+    const outer = beginningsOf(key).find((beginning) => keys.has(beginning));
+    if (outer === undefined) continue;
+    const message = `The outputs "${outer}" and "${key}" collide: one is a value where the other needs an object. Rename one.`;
+    problems.add('colliding_fields', message, { path: `/responseSchema/${index}/key`, column: key });
+  }
+};
+
+/** `a` and `a.b` of `a.b.c`. */
+const beginningsOf = (key: string): readonly string[] => {
+  const parts = key.split('.').slice(0, MAX_KEY_PARTS);
+  return parts.slice(0, -1).map((_part, end) => parts.slice(0, end + 1).join('.'));
+};
 
 interface TableReading {
   /** Meant to be used only where there are no problems. */
@@ -20,7 +62,10 @@ interface TableReading {
   readonly problems: ProblemList;
 }
 
-/** Reads a whole table; every row is looked at, also those that are disabled, until there are too many problems. */
+/**
+ * Reads a whole table; every row is looked at, also those that are disabled, until there are too many problems. Whatever could not be
+ * executed is a problem: docs/adr/0008-refuse-what-is-not-executed.md.
+ */
 export const readTable = (table: RuleTable, values: ValueSource | undefined): TableReading => {
   const problems = new ProblemList();
   checkFieldKeys('requestSchema', table.requestSchema, problems);
@@ -129,8 +174,8 @@ const readFallback = (
   context: CellContext,
 ): PlannedOutput | undefined => {
   if (typeof defaultComputedValue === 'string' && defaultComputedValue.trim() !== '') {
-    const place = { path: `${path}/defaultComputedValue`, column: key };
-    return readOutputFormula(defaultComputedValue, reader, place, context.problems);
+    const location = { path: `${path}/defaultComputedValue`, column: key };
+    return readOutputFormula(defaultComputedValue, reader, location, context.problems);
   }
   if (defaultValue === undefined || defaultValue === null) return undefined;
   return readOutputValue(defaultValue, { path: `${path}/defaultValue`, column: key }, context);

@@ -1,6 +1,6 @@
 import { type ScheduleWindow } from '@decision/contracts';
 import { DAY, MINUTE } from '@decision/values';
-import { type Place, type ProblemList } from '../problem-list';
+import { type TableLocation, type ProblemList } from '../rule-problem';
 
 /** Whether a row is in force at an instant, epoch ms. */
 export type Schedule = (now: number) => boolean;
@@ -23,12 +23,12 @@ interface Window {
  */
 export const readSchedule = (
   windows: readonly ScheduleWindow[] | null | undefined,
-  place: Place,
+  location: TableLocation,
   problems: ProblemList,
 ): Schedule | undefined => {
   if (windows === null || windows === undefined || windows.length === 0) return undefined;
   const read = windows.map((window, index) =>
-    readWindow(window, { ...place, path: `${place.path}/${index}` }, problems),
+    readWindow(window, { ...location, path: `${location.path}/${index}` }, problems),
   );
   return (now) => {
     const day = (((Math.floor(now / DAY) + EPOCH_DAY) % WEEK_DAYS) + WEEK_DAYS) % WEEK_DAYS;
@@ -39,23 +39,23 @@ export const readSchedule = (
 
 const ALL_DAYS: ReadonlySet<number> = new Set([0, 1, 2, 3, 4, 5, 6]);
 
-const readWindow = ({ days, start, end }: ScheduleWindow, place: Place, problems: ProblemList): Window => {
+const readWindow = ({ days, start, end }: ScheduleWindow, location: TableLocation, problems: ProblemList): Window => {
   if (days?.some((day) => !ALL_DAYS.has(day)) === true)
-    problems.addFault('invalid_schedule', 'has a schedule with days that are not 0 (Sunday) to 6', place);
+    problems.addFault('invalid_schedule', 'has a schedule with days that are not 0 (Sunday) to 6', location);
   return {
     days: days === undefined ? ALL_DAYS : new Set(days),
-    start: readTime(start ?? '00:00', place, problems),
-    end: readTime(end ?? '24:00', place, problems),
+    start: readTime(start ?? '00:00', location, problems),
+    end: readTime(end ?? '24:00', location, problems),
   };
 };
 
 const TIME = /^[0-9]{2}:[0-9]{2}$/;
 
-const readTime = (text: string, place: Place, problems: ProblemList): number => {
+const readTime = (text: string, location: TableLocation, problems: ProblemList): number => {
   const [hours, minutes] = TIME.test(text) ? [Number(text.slice(0, 2)), Number(text.slice(3))] : [Infinity, 0];
   const time = hours * 60 + minutes;
   if (minutes > 59 || time > DAY_MINUTES)
-    problems.addFault('invalid_schedule', 'has a schedule with a time that is not 00:00 to 24:00', place);
+    problems.addFault('invalid_schedule', 'has a schedule with a time that is not 00:00 to 24:00', location);
   return time;
 };
 

@@ -1,10 +1,9 @@
 import { type RuleField, type RuleRow, type RuleTable } from '@decision/contracts';
-import { type Place, pointerPart, ProblemList } from '../problem-list';
-import { type RuleProblem } from '../rule-problem';
-import { isTooDeep } from '../values/json-depth';
-import { bindFunctions } from './bind-functions';
-import { holdsReference, mapReferences, referencedName } from './value-reference';
-import { type ValueLookUp } from './value-source';
+import { type TableLocation, pointerPart, ProblemList, type RuleProblem } from '../rule-problem';
+import { isTooDeep } from '../values/json-value';
+import { formulasOf, functionIdsOf, functionsCalledIn, withFunctionIds } from './collect-references';
+import { functionTextOf } from './read-formula';
+import { holdsReference, mapReferences, referencedName, type ValueLookUp } from './value-reference';
 
 /** A table whose references are by id, and the references for which there is no value. */
 interface Binding {
@@ -37,8 +36,8 @@ class Binder {
   bindFields(fields: readonly RuleField[], side: string): RuleField[] {
     return fields.map((field, index) => {
       if (!mayBind(field.defaultValue)) return field;
-      const place = { path: `/${side}/${index}/defaultValue`, column: field.key };
-      return { ...field, defaultValue: this.bind(field.defaultValue, place) };
+      const location = { path: `/${side}/${index}/defaultValue`, column: field.key };
+      return { ...field, defaultValue: this.bind(field.defaultValue, location) };
     });
   }
 
@@ -49,7 +48,7 @@ class Binder {
       Object.values(request).some(({ args }) => mayBind(args)) ||
       Object.values(response).some(({ value }) => mayBind(value));
     if (!hasReference) return row;
-    const placeOf = (side: 'request' | 'response', key: string): Place => ({
+    const locationOf = (side: 'request' | 'response', key: string): TableLocation => ({
       path: `/conditions/${index}/${side}/${pointerPart(key)}`,
       row: index,
       column: key,
@@ -57,25 +56,25 @@ class Binder {
     return {
       ...row,
       request: mapMembers(request, (cell, key) =>
-        mayBind(cell.args) ? { ...cell, args: this.bindList(cell.args ?? [], placeOf('request', key)) } : cell,
+        mayBind(cell.args) ? { ...cell, args: this.bindList(cell.args ?? [], locationOf('request', key)) } : cell,
       ),
       response: mapMembers(response, (cell, key) =>
-        mayBind(cell.value) ? { ...cell, value: this.bind(cell.value, placeOf('response', key)) } : cell,
+        mayBind(cell.value) ? { ...cell, value: this.bind(cell.value, locationOf('response', key)) } : cell,
       ),
     };
   }
 
-  private bindList(values: readonly unknown[], place: Place): unknown[] {
-    return values.map((value) => this.bind(value, place));
+  private bindList(values: readonly unknown[], location: TableLocation): unknown[] {
+    return values.map((value) => this.bind(value, location));
   }
 
-  private bind(value: unknown, place: Place): unknown {
+  private bind(value: unknown, location: TableLocation): unknown {
     return mapReferences(value, (reference) => {
       const name = referencedName(reference);
       if (name === undefined) return reference;
       const stored = this.lookUp.byName(name);
       if (stored !== undefined) return { $rb: 'globalValue', id: stored.id, name: stored.name };
-      this.problems.addFault('unknown_value', `refers to the value "${name}", which does not exist`, place);
+      this.problems.addFault('unknown_value', `refers to the value "${name}", which does not exist`, location);
       return reference;
     });
   }
@@ -87,3 +86,25 @@ const mayBind = (value: unknown): boolean =>
 
 const mapMembers = <T>(members: Readonly<Record<string, T>>, map: (member: T, key: string) => T): Record<string, T> =>
   Object.fromEntries(Object.entries(members).map(([key, member]) => [key, map(member, key)]));
+
+/**
+ * Notes the ids of the function values that the formulas of a table call, and of those that these call in turn. Names that are bound already
+ * stay so; others are looked up.
+ */
+export const bindFunctions = (table: RuleTable, { byName, byId }: ValueLookUp): RuleTable => {
+  const bound = functionIdsOf(table);
+  const ids = new Map<string, string>();
+  const pending = [...formulasOf(table)];
+  for (let formula = pending.pop(); formula !== undefined; formula = pending.pop()) {
+    for (const name of functionsCalledIn(formula)) {
+      if (ids.has(name)) continue;
+      const boundId = bound.get(name);
+      const id = boundId ?? byName(name)?.id;
+      if (id === undefined) continue;
+      ids.set(name, id);
+      const text = functionTextOf(boundId === undefined ? byName(name) : byId(boundId));
+      if (typeof text === 'object') pending.push(text.formula);
+    }
+  }
+  return withFunctionIds(table, ids);
+};

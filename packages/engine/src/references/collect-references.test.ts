@@ -1,8 +1,8 @@
 import { type RuleTable } from '@decision/contracts';
 import { bindValueReferences } from './bind-value-references';
 import { collectReferences, functionsCalledIn } from './collect-references';
-import { checkFunctionText } from './function-values';
-import { type StoredValue } from './value-source';
+import { checkFunctionText } from './read-formula';
+import { type StoredValue } from './value-reference';
 
 const stored = (id: string): object => ({ $rb: 'globalValue', id, name: `name of ${id}` });
 const table = (parts: Partial<RuleTable>): RuleTable => ({

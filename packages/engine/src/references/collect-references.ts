@@ -1,8 +1,6 @@
 import { type RuleTable } from '@decision/contracts';
 import { formulaReferences, parseFormula } from '@decision/expressions';
-import { isTooDeep } from '../values/json-depth';
-import { functionIdsOf } from './function-bindings';
-import { formulasOf } from './table-formulas';
+import { isTooDeep } from '../values/json-value';
 import { asReference, mapReferences, referencedName } from './value-reference';
 
 /** The values that a table needs: by id where they are bound, else by name. */
@@ -40,4 +38,39 @@ export const collectReferences = (table: RuleTable): TableReferences => {
 export const functionsCalledIn = (formula: string): readonly string[] => {
   const parsing = parseFormula(formula);
   return parsing.ok ? formulaReferences(parsing.formula).functions : [];
+};
+
+/** Every formula of a table, each once. */
+export const formulasOf = ({
+  requestSchema,
+  responseSchema,
+  conditions,
+  groups = {},
+}: RuleTable): ReadonlySet<string> => {
+  const texts = new Set<string>();
+  const add = (text: unknown): void => {
+    if (typeof text === 'string' && text !== '') texts.add(text);
+  };
+  for (const { defaultComputedValue } of [...requestSchema, ...responseSchema]) add(defaultComputedValue);
+  for (const { accumulators = {} } of Object.values(groups)) Object.values(accumulators).forEach(add);
+  const columns = responseSchema.filter(({ type }) => type === 'function').map(({ key }) => key);
+  for (const { response = {} } of columns.length > 0 ? conditions : [])
+    for (const key of columns) if (Object.hasOwn(response, key)) add(response[key]?.value);
+  return texts;
+};
+
+/**
+ * Ids of function values by the names under which the formulas of a table call them. They stand in `settings.functions`, so that renaming a
+ * value breaks no formula.
+ */
+export const functionIdsOf = ({ settings }: RuleTable): ReadonlyMap<string, string> => {
+  return new Map(Object.entries(settings?.functions ?? {}));
+};
+
+/** The table with these ids and no others. */
+export const withFunctionIds = (table: RuleTable, ids: ReadonlyMap<string, string>): RuleTable => {
+  if (ids.size > 0) return { ...table, settings: { ...table.settings, functions: Object.fromEntries(ids) } };
+  if (table.settings?.functions === undefined) return table;
+  const { functions: _unused, ...settings } = table.settings;
+  return { ...table, settings };
 };

@@ -1,6 +1,6 @@
 import { type RuleTable } from '@decision/contracts';
 import { type HiddenValues, problemsOfMovedReferences } from './moved-references';
-import { type StoredValue } from './value-source';
+import { type StoredValue } from './value-reference';
 
 const reference = (id: string, name = id) => ({ $rb: 'globalValue', id, name });
 const table = (parts: Partial<RuleTable>): RuleTable => ({

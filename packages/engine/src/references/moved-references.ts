@@ -1,11 +1,8 @@
 import { type RuleField, type RuleTable } from '@decision/contracts';
-import { type Place, pointerPart, ProblemList } from '../problem-list';
-import { type RuleProblem } from '../rule-problem';
-import { functionsCalledIn } from './collect-references';
-import { functionIdsOf } from './function-bindings';
-import { functionTextOf } from './function-values';
-import { asReference } from './value-reference';
-import { type StoredValue } from './value-source';
+import { type TableLocation, pointerPart, ProblemList, type RuleProblem } from '../rule-problem';
+import { functionIdsOf, functionsCalledIn } from './collect-references';
+import { functionTextOf } from './read-formula';
+import { asReference, type StoredValue } from './value-reference';
 
 /** Values that the author of a change of the table does not see, or not wholly. */
 export interface HiddenValues {
@@ -28,48 +25,49 @@ export const problemsOfMovedReferences = (
 ): readonly RuleProblem[] => {
   const left = new Map<string, number>();
   if (hidden.size === 0) return [];
-  for (const { key } of stored === undefined ? [] : placesOf(stored, hidden)) left.set(key, (left.get(key) ?? 0) + 1);
+  for (const { key } of stored === undefined ? [] : hiddenReferencesIn(stored, hidden))
+    left.set(key, (left.get(key) ?? 0) + 1);
   const problems = new ProblemList();
-  for (const { key, place, id, name, isCall } of placesOf(table, hidden)) {
+  for (const { key, location, id, name, isCall } of hiddenReferencesIn(table, hidden)) {
     const count = left.get(key) ?? 0;
     left.set(key, count - 1);
     if (count > 0) continue;
     const lack = hidden.hasPartly(id) ? 'of which a member does not exist' : 'which does not exist';
-    if (isCall) problems.addFault('unknown_function', `calls the function "${name}", ${lack}`, place);
-    else problems.addFault('unknown_value', `refers to the value "${name}", ${lack}`, place);
+    if (isCall) problems.addFault('unknown_function', `calls the function "${name}", ${lack}`, location);
+    else problems.addFault('unknown_value', `refers to the value "${name}", ${lack}`, location);
     if (problems.isFull) break;
   }
   return problems.problems;
 };
 
 /** A part of a table that refers to a hidden value. */
-interface HiddenPlace {
+interface HiddenReference {
   /** The same for parts that say the same in the same column. */
   readonly key: string;
-  readonly place: Place;
+  readonly location: TableLocation;
   readonly id: string;
   readonly name: string;
   readonly isCall: boolean;
 }
 
-function* placesOf(table: RuleTable, hidden: HiddenValues): Generator<HiddenPlace> {
+function* hiddenReferencesIn(table: RuleTable, hidden: HiddenValues): Generator<HiddenReference> {
   const inFormula = formulaReader(table, hidden);
   for (const side of ['requestSchema', 'responseSchema'] as const) {
     for (const [index, field] of table[side].entries())
-      yield* placesOfField(field, `/${side}/${index}`, hidden, inFormula);
+      yield* hiddenReferencesOfField(field, `/${side}/${index}`, hidden, inFormula);
   }
   const formulas = new Set(table.responseSchema.filter(({ type }) => type === 'function').map(({ key }) => key));
   for (const [row, { request = {}, response = {} }] of table.conditions.entries()) {
-    const placeOf = (side: string, column: string): Place => ({
+    const locationOf = (side: string, column: string): TableLocation => ({
       ...{ path: `/conditions/${row}/${side}/${pointerPart(column)}`, row, column },
     });
     for (const [column, { op, args }] of Object.entries(request))
-      yield* inValue(args, ['request', column, op], placeOf('request', column), hidden);
+      yield* inValue(args, ['request', column, op], locationOf('request', column), hidden);
     for (const [column, { value }] of Object.entries(response)) {
-      const place = placeOf('response', column);
+      const location = locationOf('response', column);
       yield* formulas.has(column)
-        ? inFormula(value, ['formula', column], place)
-        : inValue(value, ['response', column], place, hidden);
+        ? inFormula(value, ['formula', column], location)
+        : inValue(value, ['response', column], location, hidden);
     }
   }
   for (const [group, { accumulators = {} }] of Object.entries(table.groups ?? {})) {
@@ -80,14 +78,14 @@ function* placesOf(table: RuleTable, hidden: HiddenValues): Generator<HiddenPlac
   }
 }
 
-type ReadFormula = (text: unknown, where: readonly string[], place: Place) => Generator<HiddenPlace>;
+type ReadFormula = (text: unknown, where: readonly string[], location: TableLocation) => Generator<HiddenReference>;
 
-function* placesOfField(
+function* hiddenReferencesOfField(
   { key, defaultValue, defaultComputedValue }: RuleField,
   path: string,
   hidden: HiddenValues,
   inFormula: ReadFormula,
-): Generator<HiddenPlace> {
+): Generator<HiddenReference> {
   const side = path.split('/')[1] ?? '';
   yield* inValue(defaultValue, ['default', side, key], { path: `${path}/defaultValue`, column: key }, hidden);
   const computed = { path: `${path}/defaultComputedValue`, column: key };
@@ -97,9 +95,9 @@ function* placesOfField(
 function* inValue(
   value: unknown,
   where: readonly string[],
-  place: Place,
+  location: TableLocation,
   hidden: HiddenValues,
-): Generator<HiddenPlace> {
+): Generator<HiddenReference> {
   if (typeof value !== 'object' || value === null) return;
   let found: { readonly id: string; readonly name: string } | undefined;
   // The name in a reference is only for reading.
@@ -110,14 +108,14 @@ function* inValue(
     if (hidden.has(id)) found ??= { id, name };
     return { $rb: 'globalValue', id };
   });
-  if (found !== undefined) yield { key: JSON.stringify([...where, text]), place, ...found, isCall: false };
+  if (found !== undefined) yield { key: JSON.stringify([...where, text]), location, ...found, isCall: false };
 }
 
 /** Reads which formulas reach a hidden function, by themselves or through functions that they call. */
 const formulaReader = (table: RuleTable, hidden: HiddenValues): ReadFormula => {
   const ids = functionIdsOf(table);
   const isAnyHidden = [...ids.values()].some(hidden.has);
-  return function* (text, where, place) {
+  return function* (text, where, location) {
     if (!isAnyHidden || typeof text !== 'string' || text === '') return;
     const reached = new Map<string, string>();
     const open = [text];
@@ -133,6 +131,6 @@ const formulaReader = (table: RuleTable, hidden: HiddenValues): ReadFormula => {
     const [found] = [...reached].filter(([, id]) => hidden.has(id));
     if (found === undefined) return;
     const [name, id] = found;
-    yield { key: JSON.stringify([...where, text, [...reached].sort()]), place, id, name, isCall: true };
+    yield { key: JSON.stringify([...where, text, [...reached].sort()]), location, id, name, isCall: true };
   };
 };

@@ -1,6 +1,6 @@
 import { type FieldType, type RuleTable } from '@decision/contracts';
 import { EARLIEST, LATEST } from '@decision/values';
-import { nextAbove, nextBelow } from '../../src/values/double';
+import { nextAbove, nextBelow } from '../../src/values/points';
 
 const MAX = Number.MAX_VALUE;
 const LEAST_NORMAL = 2 ** -1022;

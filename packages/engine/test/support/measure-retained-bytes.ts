@@ -4,7 +4,8 @@
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { type RuleTable } from '@decision/contracts';
-import { type CompiledRule, compileRule, evaluateRule } from '../../src/index';
+import { PARTS } from '../../src/compile/compiled-rule';
+import { type CompiledRule, compileRule, evaluateRule, retainedBytesOf } from '../../src/index';
 import { times } from './random';
 
 const usedBytes = async (): Promise<number> => {
@@ -61,12 +62,13 @@ const measure = async (make: () => CompiledRule): Promise<readonly [measured: nu
   const before = await usedBytes();
   const rule = make();
   // A rule keeps the answers of its rows.
-  for (let place = 0; place <= rule.rowCount; place += 1) {
-    rule.answers[place] = { ok: true, output: { out: `answer ${place}` }, matched: [place] };
+  const { rowCount, answers } = rule[PARTS];
+  for (let place = 0; place <= rowCount; place += 1) {
+    answers[place] = { ok: true, output: { out: `answer ${place}` }, matched: [place] };
   }
   const measured = (await usedBytes()) - before;
   if (!evaluateRule(rule, {}, { now: 0 }).ok) throw new Error('The rule did not stay alive.');
-  return [measured, rule.bytes];
+  return [measured, retainedBytesOf(rule)];
 };
 
 const named = RULES[process.argv[2] ?? ''];

@@ -1,10 +1,10 @@
 import { type FieldType, type RuleTable } from '@decision/contracts';
+import { type CompiledRule, compileRule, operatorCatalogue, type OperatorEntry } from '../../src';
+import { PARTS } from '../../src/compile/compiled-rule';
 import { buildIndex } from '../../src/index/build-index';
 import { type ColumnStatistics } from '../../src/index/column-statistics';
-import { IndexMatcher } from '../../src/index/index-matcher';
-import { type IndexNode, NodeKind } from '../../src/index/index-node';
+import { IndexMatcher, type IndexNode, NodeKind } from '../../src/index/index-matcher';
 import { type NodePlan, type Planner, planNode } from '../../src/index/plan-node';
-import { type CompiledRule, compileRule, operatorCatalogue, type OperatorEntry } from '../../src/index';
 import { type Condition } from '../../src/operators/condition';
 import { findOperator } from '../../src/operators/operator-catalogue';
 import { createPatternReader } from '../../src/operators/pattern';
@@ -17,10 +17,11 @@ export interface IndexedRule {
 
 /** Compiles a table and searches it by the index that a planner chooses; the usual one by default. */
 export const compileIndexed = (table: RuleTable, planner: Planner = planNode): IndexedRule => {
-  const rule = compileRule(table);
-  const { clauses, fields, frame } = rule.search;
+  const { [PARTS]: parts } = compileRule(table);
+  const { clauses, fields, frame } = parts.search;
   const index = buildIndex(clauses.table, fields.map(({ isPoint }) => isPoint), planner); // prettier-ignore
-  return { rule: { ...rule, search: { ...rule.search, matcher: new IndexMatcher(index, frame) } }, root: index.root };
+  const search = { ...parts.search, matcher: new IndexMatcher(index, frame) };
+  return { rule: { [PARTS]: { ...parts, search } }, root: index.root };
 };
 
 const bitmaps = (columns: readonly ColumnStatistics[]): NodePlan =>
@@ -72,7 +73,7 @@ export const nodesOf = (node: IndexNode | undefined): readonly IndexNode[] => {
 /** Whether bitmaps alone decide all clauses of an index, without asking one of them again, and decide about an input or a form of it. */
 export const bitmapsDecide = ({ rule, root }: IndexedRule, input: number): boolean =>
   root?.kind === NodeKind.bitmap &&
-  root.columns.some(({ field }) => rule.search.fields[field]?.input === input) &&
+  root.columns.some(({ field }) => rule[PARTS].search.fields[field]?.input === input) &&
   root.exact.every((exact) => exact === 1);
 
 /** Condition of an operator with the arguments of its example. */

@@ -1,6 +1,5 @@
 import { checkDecisionLog, ServiceError, type SolutionRequestEnvelope } from '@decision/contracts';
-import { createDecisionLog, recordText } from './decision-log';
-import { solvedInput } from './solved-input';
+import { createDecisionLog, recordText, solvedInput } from './decision-log';
 
 const envelope: SolutionRequestEnvelope = {
   correlationId: 'c7',
@@ -135,7 +134,7 @@ describe('writing', () => {
       return { submitted, log };
     };
 
-    it('for 25 ms, after which everything is handed over in order', () => {
+    it('records for 25 ms, then hands everything over in order', () => {
       const { submitted, log } = gathering();
       for (let index = 0; index < 10; index += 1) log.write({ ...envelope, correlationId: `c${index}` }, [solved]);
       jest.advanceTimersByTime(24);

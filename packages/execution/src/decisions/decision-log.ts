@@ -1,5 +1,5 @@
-import { type MessageHeaders, type ServiceError, type SolutionRequestEnvelope } from '@decision/contracts';
-import { type SolvedInput } from './solved-input';
+import { failedResult, type MessageHeaders, ServiceError, type SolutionRequestEnvelope } from '@decision/contracts';
+import { type RuleOutcome } from '@decision/engine';
 
 /** Keeps what was decided. */
 export interface DecisionLogWriter {
@@ -27,10 +27,10 @@ interface DecisionMessage {
 interface DecisionLogOptions {
   /** Name of this process. */
   readonly worker: string;
-  /** Its queue is the buffer: what does not fit is dropped. `settled` is told what became of the message. */
+  /** Its queue is the buffer: what does not fit is dropped. `settled` is called with the outcome of the message. */
   readonly producer: { submit(message: DecisionMessage, settled: (error?: ServiceError) => void): void };
   readonly log: { warn(facts: object, sentence: string): void };
-  /** Told of decisions that were lost, and of those that are stored. */
+  /** Called with decisions that were lost, and with those that are stored. */
   readonly onSettled: (outcome: 'stored' | 'dropped', decisions: number) => void;
   /** Epoch ms. */
   readonly now: () => number;
@@ -138,3 +138,39 @@ const itemText = ({ request, result, error, matched, durationUs }: SolvedInput, 
 
 const TRACE_ID = /^[0-9a-f]{2}-([0-9a-f]{32})-/;
 const traceIdOf = (traceparent: string | undefined): string | null => TRACE_ID.exec(traceparent ?? '')?.[1] ?? null;
+
+/** Outcome of one input. */
+export interface SolvedInput {
+  /** The input as it came, JSON text; `null` where it is not JSON. */
+  readonly request: string;
+  /** JSON text: the outputs, or `{"error", "code"}`. */
+  readonly result: string;
+  /** Undefined where the input was solved. */
+  readonly error: ServiceError | undefined;
+  /** Indexes of the rows whose outputs make the result. */
+  readonly matched: readonly number[];
+  readonly durationUs: number;
+}
+
+/** Result of an outcome, or of the refusal of the input. */
+export const solvedInput = (request: string, outcome: RuleOutcome | ServiceError, durationUs: number): SolvedInput => {
+  const answer = outcome instanceof ServiceError ? outcome : answerOf(outcome);
+  if (!(answer instanceof ServiceError)) return { request, ...answer, error: undefined, durationUs };
+  return { request, result: failedResult(answer), error: answer, matched: [], durationUs };
+};
+
+const answerOf = (outcome: RuleOutcome): Pick<SolvedInput, 'result' | 'matched'> | ServiceError => {
+  if (!outcome.ok) return new ServiceError(outcome.error.code, outcome.error.message, outcome.error.details);
+  const { output, explanation, matched } = outcome;
+  try {
+    return {
+      result: JSON.stringify(explanation === undefined ? output : { ...output, $explain: explanation }),
+      matched,
+    };
+  } catch (cause) {
+    // The stack, or the length of a string, has come to its end.
+    if (!(cause instanceof RangeError)) throw cause;
+    const sentence = 'The outputs nest too deeply, or are too long, to be written as JSON.';
+    return new ServiceError('evaluation_failed', sentence, {}, { cause });
+  }
+};

@@ -1,7 +1,7 @@
 import { ServiceError, type SolutionRequestEnvelope } from '@decision/contracts';
 import { type UsageBatch } from '@decision/persistence';
-import { type SolvedInput } from './solved-input';
-import { createUsageCounter, tellAll, type UsageCounter } from './usage-counter';
+import { type SolvedInput } from './decision-log';
+import { createUsageCounter, combineWriters, type UsageCounter } from './usage-counter';
 
 const envelope = (workspaceId: string): SolutionRequestEnvelope => ({ workspaceId }) as SolutionRequestEnvelope; // the counter reads nothing else
 const solved = (error?: ServiceError): SolvedInput => ({
@@ -99,9 +99,9 @@ it('loses nothing that is counted while a batch is on its way', async () => {
   expect(total('a', '2026-01-01')).toBe(2);
 });
 
-it('tells several writers, of whom some may not be there', () => {
+it('writes to several writers, some of which may be absent', () => {
   const seen: number[] = [];
-  tellAll([undefined, { write: (_, items) => seen.push(items.length) }, { write: () => seen.push(0) }]).write(envelope('a'), inputs(2)); // prettier-ignore
+  combineWriters([undefined, { write: (_, items) => seen.push(items.length) }, { write: () => seen.push(0) }]).write(envelope('a'), inputs(2)); // prettier-ignore
   expect(seen).toEqual([2, 0]);
 });
 

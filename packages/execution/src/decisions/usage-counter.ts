@@ -1,6 +1,5 @@
 import { type UsageBatch } from '@decision/persistence';
-import { type DecisionLogWriter } from './decision-log';
-import { type SolvedInput } from './solved-input';
+import { type DecisionLogWriter, type SolvedInput } from './decision-log';
 
 /** Counts what was evaluated, by workspace and month, and stores the counts now and then. */
 export interface UsageCounter extends DecisionLogWriter {
@@ -19,7 +18,7 @@ interface UsageCounterOptions {
   readonly onFailure: (error: unknown) => void;
   /** Whether a failure can never be mended by trying again, for instance because there is no such workspace. */
   readonly isPermanent: (error: unknown) => boolean;
-  /** Told of executions that can never be stored and are given up. */
+  /** Called with executions that can never be stored and are given up. */
   readonly onDropped: (executions: number, error: unknown) => void;
   /** How often counts are stored, ms. Default 5,000: so much is lost at most when the process is killed. */
   readonly flushEveryMs?: number;
@@ -93,8 +92,8 @@ export const createUsageCounter = (options: UsageCounterOptions): UsageCounter =
 
 const wasEvaluated = ({ error }: SolvedInput): boolean => error === undefined || !NOT_EVALUATED.has(error.code);
 
-/** Tells several of each decision. */
-export const tellAll = (writers: readonly (DecisionLogWriter | undefined)[]): DecisionLogWriter => ({
+/** Writes each decision to several writers. */
+export const combineWriters = (writers: readonly (DecisionLogWriter | undefined)[]): DecisionLogWriter => ({
   write: (envelope, items) => {
     for (const writer of writers) writer?.write(envelope, items);
   },

@@ -1,5 +1,6 @@
 import { type Worker } from 'node:worker_threads';
 import { ServiceError } from '@decision/contracts';
+import { settledWithin } from '@decision/waiting';
 
 export interface ThreadPoolOptions<Job, Answer> {
   /** Starts a thread, which answers each message with one message, in order. */
@@ -118,14 +119,8 @@ class WorkerThreads<Job, Answer> implements ThreadPool<Job, Answer> {
     }
   }
 
-  private idleWithin(drainMs: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, drainMs);
-      this.onIdle = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
+  private idleWithin(drainMs: number): Promise<boolean> {
+    return settledWithin(new Promise<void>((resolve) => (this.onIdle = resolve)), drainMs);
   }
 
   private freeThread(job: Job): Thread<Job, Answer> | undefined {

@@ -80,7 +80,7 @@ describe('F90: functions', () => {
     expect(check('abs()')).toEqual(['wrong_argument_count at abs(): abs takes 1 argument, 0 given']);
   });
 
-  it('of the host are known by their names', () => {
+  it('are known by their names where the host declares them', () => {
     const hostFunctions = new Map([['history', { minimum: 1, maximum: 2 }]]);
     expect(check("history('a')", { hostFunctions })).toEqual([]);
     expect(check('history()', { hostFunctions })).toEqual([
@@ -92,7 +92,7 @@ describe('F90: functions', () => {
     expect(check("history('a')")).toEqual(['unknown_function at history: there is no function history']);
   });
 
-  it('that are values are checked where they are given', () => {
+  it('are checked where they are given as values', () => {
     const functions = new Map([['discount', { parameters: 2 }]]);
     expect(check('$discount(1, 2)', { functions })).toEqual([]);
     expect(check('$discount(1)', { functions })).toEqual([
@@ -106,21 +106,21 @@ describe('F90: functions', () => {
 });
 
 describe('F90: arguments', () => {
-  it('that must be lambdas are', () => {
+  it('are refused where they must be lambdas and are not', () => {
     expect(check('filter([1], true)')).toEqual([
       'lambda_expected at true: filter takes a lambda here, such as item => item.price > 10, or a condition in quotes',
     ]);
     expect(check('sum([1], 2)')).toEqual([]);
   });
 
-  it('that are lambdas stand where one is expected', () => {
+  it('may be lambdas only where one is expected', () => {
     const message = 'a lambda can only be given to a function that applies it to the elements of a list';
     expect(check('abs(x => x)')).toEqual([`lambda_misplaced at x => x: ${message}`]);
     expect(check('$f(x => x)')).toEqual([`lambda_misplaced at x => x: ${message}`]);
     expect(check('map(x => x, x => x)')).toEqual([`lambda_misplaced at x => x: ${message}`]);
   });
 
-  it('in quotes are formulas', () => {
+  it('may be formulas in quotes', () => {
     expect(check("filter([1], 'a >')")).toEqual([
       "invalid_selector at 'a >': the text in quotes is no formula: expected a value, found the end of the formula",
     ]);
@@ -132,13 +132,13 @@ describe('F90: arguments', () => {
     ]);
   });
 
-  it('in quotes keep the place inside', () => {
+  it('keep the position inside of quotes', () => {
     const parsing = parseFormula("filter([1], 'a +\n )')".replace('\n', '\\n'));
     const [problem] = parsing.ok ? checkFormula(parsing.formula, {}) : [];
     expect(problem?.inner).toMatchObject({ code: 'unexpected_text', line: 2, column: 2 });
   });
 
-  it('that are regular expressions are written out and supported', () => {
+  it('must be written out and supported where they are regular expressions', () => {
     expect(check("matches('a', '^(a+)+$')")).toEqual([]);
     expect(check("matches('a', '(?=a)')")).toEqual([
       "invalid_pattern at '(?=a)': the regular expression cannot be used: invalid or unsupported Perl syntax: `(?=`",
@@ -148,7 +148,7 @@ describe('F90: arguments', () => {
     ]);
   });
 
-  it('that are regular expressions are few', () => {
+  it('are bounded in number where they are regular expressions', () => {
     const formula = Array.from({ length: 22 }, (_, index) => `matches(a, '${index}')`).join(' or ');
     expect(check(formula)).toEqual([
       "formula_too_large at '20': a formula has at most 20 regular expressions",

@@ -1,4 +1,3 @@
-import { type Formula } from '../formula';
 import { type FormulaProblem, type FormulaProblemCode, problemAt } from '../formula-problem';
 import { formulaFunctions, functionNamed } from '../functions/catalogue';
 import {
@@ -7,12 +6,19 @@ import {
   faultOfCount,
   readLambdaArgument,
   readPatternArgument,
-} from '../functions/arguments';
-import { formulaLimits } from '../formula';
-import { type CallNode, type FormulaNode, type NameNode, type Place, type ValueCallNode } from '../syntax/nodes';
+} from '../functions/parameters';
+import {
+  type CallNode,
+  type Formula,
+  formulaLimits,
+  type FormulaNode,
+  type NameNode,
+  type Span,
+  type ValueCallNode,
+} from '../syntax/nodes';
 import { printNode } from '../syntax/printer';
+import { walkFormula } from './formula-references';
 import { nearName } from './near-name';
-import { walkFormula } from './walk-formula';
 
 /** Names that exist at the place of a formula. A kind that is left out is not checked, except functions of the host. */
 export interface CheckScope {
@@ -131,8 +137,8 @@ class Checker {
     if (!given.ok) this.report('invalid_pattern', argumentMessages.invalidPattern(given.reason), argument);
   }
 
-  private report(code: FormulaProblemCode, message: string, place: Place, inner?: FormulaProblem): void {
-    this.problems.push(problemAt(this.formula.text, code, message, place, inner));
+  private report(code: FormulaProblemCode, message: string, span: Span, inner?: FormulaProblem): void {
+    this.problems.push(problemAt(this.formula.text, code, message, span, inner));
   }
 }
 
@@ -145,7 +151,7 @@ const isReachable = (parts: readonly string[], known: ReadonlySet<string>): bool
 };
 
 /** The part of a call before its parenthesis. */
-const nameOf = ({ position, length, name, kind }: CallNode | ValueCallNode): Place => ({
+const nameOf = ({ position, length, name, kind }: CallNode | ValueCallNode): Span => ({
   position,
   length: Math.min(length, name.length + (kind === 'value-call' ? 1 : 0)),
 });

@@ -1,8 +1,7 @@
-import { type Formula } from '../formula';
-import { readLambdaArgument } from '../functions/arguments';
 import { functionNamed } from '../functions/catalogue';
-import { type CallNode, type NameNode } from '../syntax/nodes';
-import { walkFormula } from './walk-formula';
+import { type ArgumentReading } from '../functions/definition';
+import { readLambdaArgument } from '../functions/parameters';
+import { type CallNode, childrenOf, type Formula, type FormulaNode, type NameNode } from '../syntax/nodes';
 
 /** Names that a formula mentions, each once, in the order of first mention. */
 export interface FormulaReferences {
@@ -68,3 +67,25 @@ class NameCollector {
     });
   }
 }
+
+const NONE: ReadonlySet<string> = new Set();
+
+/** Called for each node before those below it, with the variables of the lambdas around it. */
+type VisitNode = (node: FormulaNode, variables: ReadonlySet<string>) => void;
+
+/** Visits every node of one formula in the order in which they are written; what stands in quotes stays closed. */
+export const walkFormula = (node: FormulaNode, visit: VisitNode, variables: ReadonlySet<string> = NONE): void => {
+  visit(node, variables);
+  const inside = node.kind === 'lambda' ? new Set([...variables, node.parameter]) : variables;
+  for (const child of childrenOf(node)) walkFormula(child, visit, inside);
+};
+
+/**
+ * How much a call reads of its argument at an index, as the entry of its function in the catalogue declares it. Host functions read
+ * their arguments whole.
+ */
+export const readingOfArgument = (call: CallNode, index: number): Exclude<ArgumentReading, 'selected'> => {
+  const reading = functionNamed(call.name)?.readingOf(index) ?? 'whole';
+  if (reading !== 'selected') return reading;
+  return selectorIn(call, index + 1)?.root.kind === 'name' ? 'parts' : 'answered';
+};

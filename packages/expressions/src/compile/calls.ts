@@ -1,12 +1,17 @@
 import { FormulaFault, type FormulaProblemCode } from '../formula-problem';
-import { argumentMessages, faultOfCount, readLambdaArgument, readPatternArgument } from '../functions/arguments';
-import { CallSite } from '../functions/call-site';
 import { functionNamed } from '../functions/catalogue';
-import { type ArgumentForm } from '../functions/parameters';
-import { makeLambda, makeSelector } from '../run/lambda';
-import { type CallNode, type FormulaNode, type LambdaNode, type Place } from '../syntax/nodes';
+import {
+  type ArgumentForm,
+  argumentMessages,
+  CallSite,
+  faultOfCount,
+  readLambdaArgument,
+  readPatternArgument,
+} from '../functions/parameters';
+import { makeLambda, makeSelector, relocateFault } from '../run/lambda';
+import { type Evaluate, type FormulaScope, type FunctionValue, type HostFunction, type Run } from '../run/run';
+import { type CallNode, type FormulaNode, type LambdaNode, type Span, type ValueCallNode } from '../syntax/nodes';
 import { type Code, type Compilation, type NameScope, outermostScope } from './compilation';
-import { compileHostCall } from './host-calls';
 
 /** A call of the catalogue, or else of a function that the host adds. */
 export const compileCall = (node: CallNode, scope: NameScope, compilation: Compilation): Code => {
@@ -60,7 +65,7 @@ const compileLambdaArgument = (
   const { root } = given.parsing.formula;
   const slot = scope.nextSlot;
   const inside: NameScope = { ...outermostScope, item: slot, nextSlot: slot + 1 };
-  const parts = { slot, ...compilation.compileBody(root, inside), place: argument };
+  const parts = { slot, ...compilation.compileBody(root, inside), span: argument };
   const selector = makeSelector(parts, given.text, root.kind === 'name');
   return { evaluate: () => selector };
 };
@@ -69,7 +74,7 @@ const compileLambda = (node: LambdaNode, scope: NameScope, compilation: Compilat
   const slot = scope.nextSlot;
   const variables = new Map(scope.variables).set(node.parameter, slot);
   const inside: NameScope = { ...scope, variables, nextSlot: slot + 1 };
-  const lambda = makeLambda({ slot, ...compilation.compileBody(node.body, inside), place: node });
+  const lambda = makeLambda({ slot, ...compilation.compileBody(node.body, inside), span: node });
   return { evaluate: () => lambda };
 };
 
@@ -84,8 +89,102 @@ const compilePatternArgument = (argument: FormulaNode, call: CallNode, compilati
 };
 
 /** Code that ends every run that reaches it: the fault was known when the formula was saved, and belongs to its author. */
-const failing = (code: FormulaProblemCode, message: string, place: Place): Code => ({
+const failing = (code: FormulaProblemCode, message: string, span: Span): Code => ({
   evaluate: () => {
-    throw new FormulaFault(code, message, place);
+    throw new FormulaFault(code, message, span);
   },
 });
+
+/** A call of a function that the host adds, which is found by name when the formula runs. */
+const compileHostCall =
+  (node: CallNode, given: readonly Evaluate[]): Evaluate =>
+  (run) => {
+    const called = run.hostFunctions?.get(node.name);
+    if (called === undefined) throw new FormulaFault('unknown_function', `no function is named ${node.name}`, node);
+    const countFault = faultOfCount(node.name, given.length, called);
+    if (countFault !== undefined) throw new FormulaFault('wrong_argument_count', countFault, node);
+    return callHost(called, given.map((evaluate) => evaluate(run)), node) ?? null; // prettier-ignore
+  };
+
+const callHost = ({ call }: HostFunction, values: readonly unknown[], node: CallNode): unknown => {
+  try {
+    return call(values);
+  } catch (error) {
+    if (error instanceof FormulaFault) {
+      throw new FormulaFault(error.code, `${node.name}: ${error.message}`, node, error.inner);
+    }
+    throw new FormulaFault('host_failure', `${node.name} failed`, node, undefined, { cause: error });
+  }
+};
+
+/**
+ * Levels of nodes that may be under way at once, over all function values that called each other. A level takes up to five frames of
+ * the stack (a lambda's); twice as many levels would still fit a thread's default stack, and the host needs some of it.
+ */
+const MOST_LEVELS = 800;
+
+/** Compiles a call of a function value, which is found by name when the formula runs. */
+export const compileFunctionCall = (node: ValueCallNode, given: readonly Evaluate[]): Evaluate => {
+  const { name } = node;
+  return (run) => {
+    const called = run.functions?.get(name);
+    if (called === undefined) throw new FormulaFault('unknown_function', `no function value is named ${name}`, node);
+    const { length } = called.parameters;
+    if (given.length !== length) {
+      const message = `$${name} takes ${length} argument${length === 1 ? '' : 's'}, ${given.length} given`;
+      throw new FormulaFault('wrong_argument_count', message, node);
+    }
+    const values = given.map((evaluate) => evaluate(run));
+    return callFunctionValue(run, called, values, node);
+  };
+};
+
+/** Runs the body with its parameters in place of the caller's names. A fault leaves the run as it is: it is over then. */
+const callFunctionValue = (
+  run: Run,
+  called: FunctionValue,
+  values: readonly unknown[],
+  node: ValueCallNode,
+): unknown => {
+  const { scope, locals } = run;
+  const { body } = called;
+  enter(run, body.depth, node);
+  run.charge(body.cost, node);
+  run.scope = new ParameterScope(called.parameters, values, scope);
+  run.locals = [];
+  try {
+    return body.evaluate(run);
+  } catch (error) {
+    throw relocateFault(error, body.formula.text, `$${node.name}`, node);
+  } finally {
+    run.scope = scope;
+    run.locals = locals;
+    run.calls -= 1;
+    run.levels -= body.depth;
+  }
+};
+
+const enter = (run: Run, depth: number, span: Span): void => {
+  run.calls += 1;
+  run.levels += depth;
+  const { callDepth } = run.budget;
+  if (run.calls > callDepth || run.levels > MOST_LEVELS) {
+    const message = `function values call each other more than ${callDepth} deep, or their formulas are too deep for it`;
+    throw new FormulaFault('calls_too_deep', message, span);
+  }
+};
+
+/** The names of a function value: its parameters; and what the host knows by a `$`, which is the same everywhere. */
+class ParameterScope implements FormulaScope {
+  constructor(
+    private readonly parameters: readonly string[],
+    private readonly values: readonly unknown[],
+    private readonly outer: FormulaScope,
+  ) {}
+
+  lookup(key: string): unknown {
+    const index = this.parameters.indexOf(key);
+    if (index >= 0) return this.values[index];
+    return key.startsWith('$') ? this.outer.lookup(key) : undefined;
+  }
+}

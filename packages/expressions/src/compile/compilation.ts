@@ -1,9 +1,7 @@
-import { formulaLimits } from '../formula';
 import { FormulaFault } from '../formula-problem';
-import { type FormulaBudget } from '../run/budget';
-import { type Evaluate, Run } from '../run/run';
-import { type FormulaNode } from '../syntax/nodes';
-import { measureValue } from '../values/measure';
+import { type Evaluate, type FormulaBudget, Run } from '../run/run';
+import { formulaLimits, type FormulaNode } from '../syntax/nodes';
+import { measureValue } from '../values/operands';
 
 /** Compiled form of a node. */
 export interface Code {

@@ -1,5 +1,4 @@
-import { type CompiledFormula } from '../run/run';
-import { runFormula } from '../run/run-formula';
+import { type CompiledFormula, runFormula } from '../run/run';
 import { parseFormula } from '../syntax/parser';
 import { compileFormula } from './compile-formula';
 
@@ -24,7 +23,7 @@ describe('F86: constants', () => {
     expect([first, ...first.slice(1)].every((list) => Object.isFrozen(list))).toBe(true);
   });
 
-  it('that fail, fail when the formula runs and only where it comes to them', () => {
+  it('fail when the formula runs and reaches them, not when it is compiled', () => {
     expect(valueOf(compile('1 / 0'))).toBe('division_by_zero');
     expect(valueOf(compile('true ? 5 : 1 / 0'))).toBe(5);
   });
@@ -35,7 +34,7 @@ describe('F86: constants', () => {
     expect(valueOf(compiled, 86_400_007)).toEqual([86_400_007, 86_400_000]);
   });
 
-  it('that are large are computed when the formula runs', () => {
+  it('are computed when the formula runs where they are large', () => {
     const compiled = compile('range(0, 50000)');
     expect(valueOf(compiled)).not.toBe(valueOf(compiled));
   });

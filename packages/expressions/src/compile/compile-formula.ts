@@ -1,16 +1,22 @@
-import { type Formula } from '../formula';
 import { FormulaFault } from '../formula-problem';
-import { argumentMessages } from '../functions/arguments';
+import { argumentMessages } from '../functions/parameters';
+import { readMember } from '../run/charged-values';
 import { type CompiledFormula, type Evaluate } from '../run/run';
-import { compileFunctionCall } from '../run/function-call';
-import { type BinaryNode, type FormulaNode, type ListNode, type UnaryNode } from '../syntax/nodes';
-import { readMember } from '../run/member';
-import { compileArithmetic, compileNegation } from './arithmetic';
-import { compileCall } from './calls';
-import { compileEquality, compileMembership, compileOrder } from './comparison';
+import { type BinaryNode, type Formula, type FormulaNode, type ListNode, type UnaryNode } from '../syntax/nodes';
+import { compileCall, compileFunctionCall } from './calls';
 import { type Code, Compilation, type CompileNode, constantCode, outermostScope } from './compilation';
-import { compileAnd, compileConditional, compileNot, compileOr } from './logic';
 import { compileIndex, compileName } from './names';
+import {
+  compileAnd,
+  compileArithmetic,
+  compileConditional,
+  compileEquality,
+  compileMembership,
+  compileNegation,
+  compileNot,
+  compileOr,
+  compileOrder,
+} from './operators';
 
 /**
  * Compiles a formula to closures. What does not change from run to run is computed now. Faults that `checkFormula` would report end

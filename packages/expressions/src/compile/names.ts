@@ -1,9 +1,9 @@
 import { isList, isMissing, isPlainObject } from '@decision/values';
 import { FormulaFault } from '../formula-problem';
+import { readMember } from '../run/charged-values';
 import { type Evaluate, type Run } from '../run/run';
-import { type IndexNode, type NameNode, type Place } from '../syntax/nodes';
-import { readMember } from '../run/member';
-import { describeOperand, operandFault } from '../values/operand-fault';
+import { type IndexNode, type NameNode, type Span } from '../syntax/nodes';
+import { describeOperand, operandFault } from '../values/operands';
 import { type NameScope } from './compilation';
 
 /** A key that may hold the beginning of a dotted name, and the members of its value that the rest names. */
@@ -62,17 +62,17 @@ const compileDottedField = (node: NameNode): Evaluate => {
 };
 
 /** The first reading whose key has a value, followed to its members. */
-const readFirst = (readings: readonly Reading[], lookup: (key: string) => unknown, run: Run, place: Place): unknown => {
+const readFirst = (readings: readonly Reading[], lookup: (key: string) => unknown, run: Run, span: Span): unknown => {
   for (const { key, members } of readings) {
     const value = lookup(key);
-    if (value !== undefined) return members.length === 0 ? value : followMembers(value, members, run, place);
+    if (value !== undefined) return members.length === 0 ? value : followMembers(value, members, run, span);
   }
   return null;
 };
 
-const followMembers = (start: unknown, members: readonly string[], run: Run, place: Place): unknown => {
+const followMembers = (start: unknown, members: readonly string[], run: Run, span: Span): unknown => {
   let value = start;
-  for (const key of members) value = readMember(value, key, run, place);
+  for (const key of members) value = readMember(value, key, run, span);
   return value;
 };
 
@@ -97,14 +97,14 @@ export const compileIndex =
     return failIndex(node, container, at);
   };
 
-const elementAt = (list: readonly unknown[], index: number, place: Place): unknown => {
+const elementAt = (list: readonly unknown[], index: number, span: Span): unknown => {
   if (Number.isInteger(index)) return list[index] ?? null;
-  throw new FormulaFault('out_of_range', 'an index is a whole number, from 0', place);
+  throw new FormulaFault('out_of_range', 'an index is a whole number, from 0', span);
 };
 
-const keyedMember = (container: unknown, key: string, run: Run, place: Place): unknown => {
-  run.chargeText(key, place);
-  return readMember(container, key, run, place);
+const keyedMember = (container: unknown, key: string, run: Run, span: Span): unknown => {
+  run.chargeText(key, span);
+  return readMember(container, key, run, span);
 };
 
 const failIndex = (node: IndexNode, container: unknown, index: unknown): never => {

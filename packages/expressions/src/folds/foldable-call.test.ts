@@ -1,5 +1,5 @@
 import { compileFormula } from '../compile/compile-formula';
-import { runFormula } from '../run/run-formula';
+import { runFormula } from '../run/run';
 import { parseFormula } from '../syntax/parser';
 import { type FoldableCall, foldableCall } from './foldable-call';
 

@@ -1,11 +1,121 @@
 import { isList } from '@decision/values';
-import { type Evaluate, type Run } from '../run/run';
 import { type Lambda } from '../run/lambda';
+import { type Evaluate, type Run } from '../run/run';
 import { type FormulaNode } from '../syntax/nodes';
-import { type CallSite } from './call-site';
-import { type FunctionDefinition, type FunctionEntry, MOST_ARGUMENTS, special } from './definition';
-import { anything, lambda, list, optional } from './parameters';
-import { AverageReduction, ExtremeReduction, isGreater, isLess, type Reduction, SumReduction } from './reductions';
+import { describeKind } from '../values/operands';
+import {
+  type FunctionDefinition,
+  type FunctionEntry,
+  MOST_ARGUMENTS,
+  type PieceReduction,
+  special,
+} from './definition';
+import { anything, type CallSite, lambda, list, optional } from './parameters';
+
+/** Reduction of many values to one; they may be given piece by piece. Faults name the place of a value among all of them. */
+interface Reduction {
+  add(values: readonly unknown[]): void;
+  /** Result for all values so far. */
+  result(): unknown;
+}
+
+const failValue = (site: CallSite, expected: string, value: unknown, index: number): never =>
+  site.fail('wrong_type', `expected ${expected}, but the value at ${index} (from 0) is ${describeKind(value)}`);
+
+/** The sum and count of numbers, added in their order; null is passed over. */
+class Total {
+  private sum = 0;
+  private count = 0;
+  private index = 0;
+
+  constructor(private readonly site: CallSite) {}
+
+  add(values: readonly unknown[]): void {
+    for (const value of values) {
+      this.index += 1;
+      if (value === null || value === undefined) continue;
+      if (typeof value !== 'number') return failValue(this.site, 'a number', value, this.index - 1);
+      this.sum += value;
+      this.count += 1;
+    }
+  }
+
+  result(): { readonly sum: number; readonly count: number } {
+    const { sum, count, site } = this;
+    return Number.isFinite(sum) ? { sum, count } : site.fail('not_finite', 'the sum is not a finite number');
+  }
+}
+
+class SumReduction implements Reduction {
+  private readonly total: Total;
+
+  constructor(site: CallSite) {
+    this.total = new Total(site);
+  }
+
+  add(values: readonly unknown[]): void {
+    this.total.add(values);
+  }
+
+  result(): number {
+    return this.total.result().sum;
+  }
+}
+
+/** The mean; null where there is no number. */
+class AverageReduction implements Reduction {
+  private readonly total: Total;
+
+  constructor(site: CallSite) {
+    this.total = new Total(site);
+  }
+
+  add(values: readonly unknown[]): void {
+    this.total.add(values);
+  }
+
+  result(): number | null {
+    const { sum, count } = this.total.result();
+    return count === 0 ? null : sum / count;
+  }
+}
+
+type Precedes = <Value extends number | string>(a: Value, b: Value) => boolean;
+
+const isLess: Precedes = (a, b) => a < b;
+const isGreater: Precedes = (a, b) => a > b;
+
+/** The value that no other precedes, by a comparison of numbers or of strings; null is passed over. */
+class ExtremeReduction implements Reduction {
+  private best: number | string | null = null;
+  private index = 0;
+
+  constructor(
+    private readonly site: CallSite,
+    private readonly precedes: Precedes,
+  ) {}
+
+  add(values: readonly unknown[]): void {
+    for (const value of values) {
+      this.index += 1;
+      if (value !== null && value !== undefined) this.best = this.better(value, this.index - 1);
+    }
+  }
+
+  result(): number | string | null {
+    return this.best;
+  }
+
+  private better(value: unknown, index: number): number | string {
+    const { best, site, precedes } = this;
+    if (typeof value !== 'number' && typeof value !== 'string')
+      return failValue(site, 'a number or a string', value, index);
+    if (best === null) return value;
+    if (typeof value === 'number' && typeof best === 'number') return precedes(value, best) ? value : best;
+    if (typeof value === 'string' && typeof best === 'string') return precedes(value, best) ? value : best;
+    return failValue(site, `${describeKind(best)} like those before`, value, index);
+  }
+}
 
 type Gather = (run: Run) => readonly unknown[];
 
@@ -18,7 +128,7 @@ export const isSelector = (node: FormulaNode | undefined): boolean =>
  */
 const aggregate = (
   description: Pick<FunctionEntry, 'name' | 'meaning' | 'example' | 'result'>,
-  answer: (values: readonly unknown[], site: CallSite) => unknown,
+  makeReduction: (site: CallSite) => Reduction,
 ): FunctionDefinition =>
   special({
     ...description,
@@ -29,11 +139,12 @@ const aggregate = (
     ],
     variadic: true,
     reads: ['parts'],
+    pieces: { of: 'values', begin: (site) => addingPieces(makeReduction(site)) },
     count: ([, second]) => ({ minimum: 1, maximum: isSelector(second) ? 2 : MOST_ARGUMENTS }),
     formOf: (index, node) => (index === 1 && isSelector(node) ? 'lambda' : 'value'),
     build: (site, given) => {
       const gather = gatherValues(site, given);
-      return (run) => answer(gather(run), site);
+      return (run) => reduce(makeReduction(site), gather(run));
     },
   });
 
@@ -63,7 +174,16 @@ const reduce = (reduction: Reduction, values: readonly unknown[]): unknown => {
   return reduction.result();
 };
 
-const averageOf = (values: readonly unknown[], site: CallSite): unknown => reduce(new AverageReduction(site), values);
+/** The values of the elements of each piece go to the reduction that the call itself uses. */
+const addingPieces = (reduction: Reduction): PieceReduction => ({
+  addPiece: (made) => {
+    reduction.add(made as readonly unknown[]); // the list that was made of the piece
+    return false;
+  },
+  result: () => reduction.result(),
+});
+
+const averageOf = (site: CallSite): Reduction => new AverageReduction(site);
 
 export const aggregateFunctions: readonly FunctionDefinition[] = [
   aggregate(
@@ -84,7 +204,7 @@ export const aggregateFunctions: readonly FunctionDefinition[] = [
       example: 'max(3, 8, 5)',
       result: 8,
     },
-    (values, site) => reduce(new ExtremeReduction(site, isGreater), values),
+    (site) => new ExtremeReduction(site, isGreater),
   ),
   aggregate(
     {
@@ -94,7 +214,7 @@ export const aggregateFunctions: readonly FunctionDefinition[] = [
       example: 'min([3, 8, 5])',
       result: 3,
     },
-    (values, site) => reduce(new ExtremeReduction(site, isLess), values),
+    (site) => new ExtremeReduction(site, isLess),
   ),
   aggregate(
     {
@@ -103,6 +223,6 @@ export const aggregateFunctions: readonly FunctionDefinition[] = [
       example: 'sum([1, 2, 3], x => x * x)',
       result: 14,
     },
-    (values, site) => reduce(new SumReduction(site), values),
+    (site) => new SumReduction(site),
   ),
 ];

@@ -13,9 +13,8 @@ import {
   timeOfDay,
   weekdayOf,
 } from '@decision/values';
-import { type CallSite } from './call-site';
 import { type FunctionDefinition, strict } from './definition';
-import { date, integer, number, optional, string } from './parameters';
+import { type CallSite, date, integer, number, optional, string } from './parameters';
 
 const group = 'date';
 const LONGEST_FORMAT = 100;

@@ -1,8 +1,6 @@
 import { type Evaluate, type Run } from '../run/run';
 import { type FormulaNode } from '../syntax/nodes';
-import { type ArgumentCount } from './arguments';
-import { type CallSite } from './call-site';
-import { type ArgumentForm, type Parameter } from './parameters';
+import { type ArgumentCount, type ArgumentForm, type CallSite, type Parameter } from './parameters';
 
 type FunctionGroup = 'number' | 'string' | 'list' | 'date' | 'logic';
 
@@ -36,11 +34,31 @@ export const exampleFields: Readonly<Record<string, unknown>> = Object.freeze({
  */
 export type ArgumentReading = 'whole' | 'parts' | 'answered' | 'selected';
 
+/** State of a call that gets its list in pieces. */
+export interface PieceReduction {
+  /** Adds what was made of the next piece. True: the answer is certain, whatever the other pieces are. */
+  addPiece(made: unknown): boolean;
+  result(): unknown;
+}
+
+/**
+ * How the pieces of a list become one answer: the call's answers for the pieces are merged, or the values of their elements are added one
+ * after the other.
+ */
+export interface PieceMerging {
+  readonly of: 'answers' | 'values';
+  readonly begin: (site: CallSite) => PieceReduction;
+}
+
 /** A function of the catalogue: what is said about it, and how a call of it becomes a closure. */
 export interface FunctionDefinition {
   readonly entry: FunctionEntry;
   /** By argument. */
   readonly readingOf: (index: number) => ArgumentReading;
+  /** See {@link Description.pieces}. */
+  readonly pieces: PieceMerging | undefined;
+  /** See {@link Description.isElementwise}. */
+  readonly isElementwise: boolean;
   /** Fewest and most arguments, which may depend on what they are. */
   readonly count: (given: readonly FormulaNode[]) => ArgumentCount;
   /** Whether equal arguments always give equal answers, so that a call on constants is itself constant. */
@@ -58,6 +76,10 @@ interface Description {
   readonly result: unknown;
   /** By argument; the last is that of all further ones. Default: all are read whole. */
   readonly reads?: readonly ArgumentReading[];
+  /** How the answer is computed where the list comes in pieces. Default: it needs the whole list at once. */
+  readonly pieces?: PieceMerging;
+  /** Whether it makes a list whose elements come from those of its list, one by one. Default false. */
+  readonly isElementwise?: boolean;
 }
 
 type ValuesOf<Parameters extends readonly Parameter[]> = {
@@ -81,6 +103,8 @@ export const strict = <const Parameters extends readonly Parameter[]>(
   return {
     entry: entryOf(definition, parameters, false),
     readingOf: readingOf(definition),
+    pieces: definition.pieces,
+    isElementwise: definition.isElementwise ?? false,
     count: countOf(parameters, parameters.length),
     constant,
     formOf: (index) => parameters[index]?.form ?? 'value',
@@ -135,6 +159,8 @@ export const special = (definition: SpecialForm): FunctionDefinition => {
   return {
     entry: entryOf(definition, parameters, variadic),
     readingOf: readingOf(definition),
+    pieces: definition.pieces,
+    isElementwise: definition.isElementwise ?? false,
     count: count ?? countOf(parameters, variadic ? MOST_ARGUMENTS : parameters.length),
     constant: true,
     formOf: formOf ?? ((index) => parameters[index]?.form ?? 'value'),

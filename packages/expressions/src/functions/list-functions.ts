@@ -1,14 +1,23 @@
 import { finderOf, isList, isMissing, lengthOfText } from '@decision/values';
+import { distinctValues, includesValue } from '../run/charged-values';
 import { type Lambda } from '../run/lambda';
 import { ELEMENTS_PER_STEP, type Run } from '../run/run';
-import { distinctValues } from '../run/distinct';
-import { includesValue } from '../run/equal';
-import { describeKind } from '../values/kind';
+import { describeKind } from '../values/operands';
 import { sharedPlaces, shiftPoint } from '../values/round';
-import { type CallSite } from './call-site';
 import { type FunctionDefinition, strict } from './definition';
-import { anything, integer, lambda, list, listOrString, number, object, optional } from './parameters';
-import { resolvePosition } from './position';
+import { counted } from './pieces';
+import {
+  anything,
+  type CallSite,
+  integer,
+  lambda,
+  list,
+  listOrString,
+  number,
+  object,
+  optional,
+  resolvePosition,
+} from './parameters';
 
 const group = 'list';
 const MOST = Number.MAX_SAFE_INTEGER;
@@ -114,6 +123,7 @@ export const listFunctions: readonly FunctionDefinition[] = [
   strict({
     name: 'length',
     group,
+    pieces: counted,
     parameters: [listOrString('value')],
     reads: ['parts'],
     meaning: 'The elements of a list, or the characters (Unicode code points) of a string.',

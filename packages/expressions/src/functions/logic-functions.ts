@@ -1,10 +1,8 @@
 import { isList, isMissing, isPlainObject } from '@decision/values';
 import { ELEMENTS_PER_STEP, type Evaluate, type Run } from '../run/run';
-import { asCondition } from '../values/condition';
-import { kindOf } from '../values/kind';
-import { type CallSite } from './call-site';
+import { asCondition, kindOf } from '../values/operands';
 import { type FunctionDefinition, special, strict } from './definition';
-import { anything } from './parameters';
+import { anything, type CallSite } from './parameters';
 
 const group = 'logic';
 const NOTHING: Evaluate = () => null;

@@ -1,7 +1,6 @@
 import { roundTo } from '../values/round';
-import { type CallSite } from './call-site';
 import { strict } from './definition';
-import { integer, number, optional } from './parameters';
+import { type CallSite, integer, number, optional } from './parameters';
 
 /** A result that is no finite number ends the run. */
 const finite = (site: CallSite, result: number): number =>

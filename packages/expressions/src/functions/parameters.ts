@@ -1,7 +1,85 @@
 import { isInstant, isList, isPlainObject, type PlainObject, readIsoDate } from '@decision/values';
+import { FormulaFault, type FormulaProblemCode } from '../formula-problem';
 import { type Lambda } from '../run/lambda';
-import { type Pattern } from '../text/pattern';
-import { type CallSite } from './call-site';
+import {
+  type CallNode,
+  formulaLimits,
+  type FormulaNode,
+  type LambdaNode,
+  type LiteralNode,
+  type Span,
+} from '../syntax/nodes';
+import { type FormulaParsing, parseFormula } from '../syntax/parser';
+import { parsePattern, type Pattern, type PatternParsing } from '../text/pattern';
+import { operandFault } from '../values/operands';
+
+/** One call in one formula: where its faults are reported. */
+export class CallSite {
+  readonly name: string;
+
+  constructor(readonly node: CallNode) {
+    this.name = node.name;
+  }
+
+  spanOf(index: number): Span {
+    return this.node.arguments[index] ?? this.node;
+  }
+
+  /** Ends the run with a fault at the call, or at one argument of it. */
+  fail(code: FormulaProblemCode, message: string, index?: number): never {
+    throw new FormulaFault(code, `${this.name}: ${message}`, index === undefined ? this.node : this.spanOf(index));
+  }
+
+  /** Ends the run because an argument is of the wrong type, or is not there. */
+  failType(index: number, expected: string, value: unknown): never {
+    throw operandFault(`${this.name} needs ${expected}`, this.node.arguments[index] ?? this.node, value);
+  }
+}
+
+/** How many arguments a function takes. */
+export interface ArgumentCount {
+  readonly minimum: number;
+  readonly maximum: number;
+}
+
+/** Fault of the number of arguments, or undefined. */
+export const faultOfCount = (name: string, given: number, { minimum, maximum }: ArgumentCount): string | undefined => {
+  if (given >= minimum && given <= maximum) return undefined;
+  const counts = minimum === maximum ? String(minimum) : `${minimum} to ${maximum}`;
+  return `${name} takes ${counts} argument${maximum === 1 ? '' : 's'}, ${given} given`;
+};
+
+/** An argument that a function applies to each element: a lambda, a formula in quotes, or (undefined) neither. */
+type LambdaArgument =
+  | { readonly kind: 'lambda'; readonly node: LambdaNode }
+  | { readonly kind: 'selector'; readonly text: string; readonly parsing: FormulaParsing };
+
+export const readLambdaArgument = (node: FormulaNode): LambdaArgument | undefined => {
+  if (node.kind === 'lambda') return { kind: 'lambda', node };
+  if (!isText(node)) return undefined;
+  return { kind: 'selector', text: node.value, parsing: parseFormula(node.value) };
+};
+
+/** A regular expression that is written in the formula as a string; undefined for all else. */
+export const readPatternArgument = (node: FormulaNode): PatternParsing | undefined =>
+  isText(node) ? parsePattern(node.value) : undefined;
+
+type TextNode = LiteralNode & { readonly value: string };
+
+const isText = (node: FormulaNode): node is TextNode => node.kind === 'literal' && typeof node.value === 'string';
+
+/** Messages that the check at save and the run share. */
+export const argumentMessages = {
+  lambdaExpected: ({ name }: CallNode): string =>
+    `${name} takes a lambda here, such as item => item.price > 10, or a condition in quotes`,
+  lambdaMisplaced: 'a lambda can only be given to a function that applies it to the elements of a list',
+  patternExpected: ({ name }: CallNode): string =>
+    `the regular expression of ${name} is written as a string in the formula, so that it is checked before it runs`,
+  invalidPattern: (reason: string): string => `the regular expression cannot be used: ${reason}`,
+  tooManyPatterns: `a formula has at most ${formulaLimits.patterns} regular expressions`,
+  selectorInSelector: 'a formula in quotes cannot hold another in quotes: write item => ... instead',
+  invalidSelector: (reason: string): string => `the text in quotes is no formula: ${reason}`,
+} as const;
 
 /**
  * Form of an argument before the formula runs: a value; a lambda (or a selector in quotes, a formula over the fields of one element); or a regular
@@ -92,3 +170,7 @@ export const pattern = (name = 'pattern'): Parameter<Pattern> => ({
   optional: false,
   read: (given) => given as Pattern, // an argument of this form is compiled to a pattern, or fails before it is read
 });
+
+/** A position from 0, or from the end where it is negative, within a length. */
+export const resolvePosition = (position: number, length: number): number =>
+  position < 0 ? Math.max(0, length + position) : Math.min(position, length);

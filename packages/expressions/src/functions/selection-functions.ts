@@ -1,10 +1,10 @@
 import { isMissing } from '@decision/values';
 import { type Lambda } from '../run/lambda';
 import { type Run } from '../run/run';
-import { asCondition } from '../values/condition';
-import { type CallSite } from './call-site';
+import { asCondition } from '../values/operands';
 import { strict } from './definition';
-import { lambda, list, optional } from './parameters';
+import { counted, ofEvery, ofSome } from './pieces';
+import { type CallSite, lambda, list, optional } from './parameters';
 
 const group = 'list';
 
@@ -46,6 +46,7 @@ export const selectionFunctions = [
   strict({
     name: 'all',
     group,
+    pieces: ofEvery,
     parameters: [list(), lambda()],
     reads: ['parts'],
     meaning: 'Whether the condition holds of every element; true for an empty list.',
@@ -56,6 +57,7 @@ export const selectionFunctions = [
   strict({
     name: 'any',
     group,
+    pieces: ofSome,
     parameters: [list(), lambda()],
     reads: ['parts'],
     meaning: 'Whether the condition holds of some element.',
@@ -66,6 +68,7 @@ export const selectionFunctions = [
   strict({
     name: 'count',
     group,
+    pieces: counted,
     parameters: [list(), optional(lambda())],
     reads: ['parts'],
     meaning: `How many elements there are, or of how many the condition holds. ${FIELD_OR_CONDITION} counts the elements that have a value there.`,
@@ -81,6 +84,7 @@ export const selectionFunctions = [
   strict({
     name: 'filter',
     group,
+    isElementwise: true,
     parameters: [list(), lambda()],
     reads: ['answered', 'parts'],
     meaning: 'The elements of which the condition holds.',
@@ -111,6 +115,7 @@ export const selectionFunctions = [
   strict({
     name: 'list',
     group,
+    isElementwise: true,
     parameters: [list(), optional(lambda())],
     reads: ['selected', 'whole'],
     meaning: `The list, or the elements of which the condition holds. ${FIELD_OR_CONDITION} answers the list of its values.`,
@@ -124,6 +129,7 @@ export const selectionFunctions = [
   strict({
     name: 'map',
     group,
+    isElementwise: true,
     parameters: [list(), lambda('change')],
     reads: ['parts', 'answered'],
     meaning: 'The list of what the lambda makes of each element.',

@@ -1,11 +1,9 @@
 import { finderOf, lengthOfText, sliceText } from '@decision/values';
 import { type Run } from '../run/run';
+import { parseDecimal } from '../syntax/scanner';
 import { replaceText } from '../text/replace-text';
-import { parseDecimal } from '../syntax/decimal';
-import { type CallSite } from './call-site';
 import { strict } from './definition';
-import { anything, integer, list, optional, pattern, string } from './parameters';
-import { resolvePosition } from './position';
+import { anything, type CallSite, integer, list, optional, pattern, resolvePosition, string } from './parameters';
 
 const group = 'string';
 const MOST_CODE_POINTS = 1_000_000_000;

@@ -1,6 +1,6 @@
-import { type Place } from '../syntax/nodes';
+import { FormulaFault, problemOf } from '../formula-problem';
+import { type Span } from '../syntax/nodes';
 import { type Evaluate, type Run } from './run';
-import { relocateFault } from './relocate-fault';
 
 /** Function that a list function applies to each element: a lambda, or a selector in quotes. Lives only as an argument. */
 export interface Lambda {
@@ -15,14 +15,14 @@ interface LambdaParts {
   readonly body: Evaluate;
   /** Steps of one application. */
   readonly cost: number;
-  readonly place: Place;
+  readonly span: Span;
 }
 
 /** `item => ...`: its text is that of the formula. */
-export const makeLambda = ({ slot, body, cost, place }: LambdaParts): Lambda => ({
+export const makeLambda = ({ slot, body, cost, span }: LambdaParts): Lambda => ({
   isField: false,
   apply: (run, item) => {
-    run.charge(cost, place);
+    run.charge(cost, span);
     run.locals[slot] = item;
     return body(run);
   },
@@ -37,8 +37,20 @@ export const makeSelector = (parts: LambdaParts, text: string, isField: boolean)
       try {
         return apply(run, item);
       } catch (error) {
-        throw relocateFault(error, text, 'the selector', parts.place);
+        throw relocateFault(error, text, 'the selector', parts.span);
       }
     },
   };
+};
+
+/**
+ * A fault inside another text (of a function value, or of a selector in quotes) as a fault at the place that uses the text. The
+ * innermost place is kept as `inner`. What is no fault of a formula is answered as it is.
+ */
+export const relocateFault = (error: unknown, text: string, label: string, span: Span): unknown => {
+  if (!(error instanceof FormulaFault)) return error;
+  if (error.inner !== undefined) return new FormulaFault(error.code, error.message, span, error.inner);
+  const inner = problemOf(text, error);
+  const message = `in ${label}, line ${inner.line}, column ${inner.column}: ${inner.message}`;
+  return new FormulaFault(error.code, message, span, inner);
 };

@@ -1,7 +1,45 @@
-import { type Formula } from '../formula';
-import { FormulaFault } from '../formula-problem';
-import { type Place } from '../syntax/nodes';
-import { defaultFormulaBudget, type FormulaAllowance, type FormulaBudget } from './budget';
+import { FormulaFault, type FormulaProblem, problemOf } from '../formula-problem';
+import { type Formula, type Span } from '../syntax/nodes';
+import { describeKind, kindOf, measureValue } from '../values/operands';
+
+/** How much one run may take; what exceeds it ends with a problem of its own. */
+export interface FormulaBudget {
+  /**
+   * A node costs one step when its formula, lambda or function value begins; 8 list elements or 64 UTF-16 units that a function
+   * looks at cost one more. Default 100,000.
+   */
+  readonly steps: number;
+  /** UTF-16 units of all strings that one run makes, and of all strings in a list that it answers. Default 1,000,000. */
+  readonly textLength: number;
+  /** Elements of the longest list that it may make. Default 100,000. */
+  readonly listLength: number;
+  /** Function values that may be under way within one another. Default 64. */
+  readonly callDepth: number;
+}
+
+export const defaultFormulaBudget: FormulaBudget = Object.freeze({
+  steps: 100_000,
+  textLength: 1_000_000,
+  listLength: 100_000,
+  callDepth: 64,
+});
+
+/** Bounds of all runs of one evaluation together. */
+interface FormulaAllowanceSize {
+  readonly steps: number;
+  readonly textLength: number;
+}
+
+/** Shared by runs, which take from it what they used; a run that finds too little left ends as one that exceeds its own budget. */
+export class FormulaAllowance {
+  steps: number;
+  textLength: number;
+
+  constructor(readonly size: FormulaAllowanceSize) {
+    this.steps = size.steps;
+    this.textLength = size.textLength;
+  }
+}
 
 /** Gives the value of a compiled node. */
 export type Evaluate = (run: Run) => unknown;
@@ -110,43 +148,43 @@ export class Run {
   }
 
   /** Pays for steps. */
-  charge(steps: number, place: Place): void {
+  charge(steps: number, span: Span): void {
     this.steps -= steps;
     if (this.steps < 0) {
-      throw new FormulaFault('steps_exhausted', this.stepsMessage(), place);
+      throw new FormulaFault('steps_exhausted', this.stepsMessage(), span);
     }
   }
 
   /** Pays for looking at each element of a list once, and at each character of its long strings. */
-  chargeList(list: readonly unknown[], place: Place): void {
+  chargeList(list: readonly unknown[], span: Span): void {
     let steps = 1 + list.length / ELEMENTS_PER_STEP;
     for (const value of list) {
       if (typeof value === 'string' && value.length > FREE_UNITS) steps += value.length / UNITS_PER_STEP;
     }
-    this.charge(steps, place);
+    this.charge(steps, span);
   }
 
   /** Pays for looking at each character of a string once. */
-  chargeText(text: string, place: Place): void {
-    if (text.length > FREE_UNITS) this.charge(text.length / UNITS_PER_STEP, place);
+  chargeText(text: string, span: Span): void {
+    if (text.length > FREE_UNITS) this.charge(text.length / UNITS_PER_STEP, span);
   }
 
   /** Pays for a string before it is made. */
-  makeText(units: number, place: Place): void {
+  makeText(units: number, span: Span): void {
     this.units -= units;
     if (this.units < 0) {
-      throw new FormulaFault('text_too_long', this.textMessage(), place);
+      throw new FormulaFault('text_too_long', this.textMessage(), span);
     }
   }
 
   /** Allows for a list before it is made. */
-  makeList(length: number, place: Place): void {
+  makeList(length: number, span: Span): void {
     this.madeList = true;
     if (length > this.budget.listLength) {
       const message = `a formula makes lists of at most ${this.budget.listLength} elements`;
-      throw new FormulaFault('list_too_long', message, place);
+      throw new FormulaFault('list_too_long', message, span);
     }
-    this.charge(length / ELEMENTS_PER_STEP, place);
+    this.charge(length / ELEMENTS_PER_STEP, span);
   }
 
   private stepsMessage(): string {
@@ -163,3 +201,58 @@ export class Run {
       : `the formula makes more than ${budget.textLength} characters of text`;
   }
 }
+
+export type FormulaOutcome =
+  | { readonly ok: true; readonly value: unknown }
+  | {
+      readonly ok: false;
+      readonly problem: FormulaProblem;
+      /** Error of the host, if the problem is `host_failure`; for logs, not for clients. */
+      readonly cause?: unknown;
+    };
+
+/**
+ * Evaluates a formula. Never throws, whatever the formula, the values and the host's functions do, and ends within the budget. The value
+ * is a JSON value; it may share parts with the values that were looked up, and lists of it may be frozen.
+ */
+export const runFormula = (compiled: CompiledFormula, environment: FormulaEnvironment): FormulaOutcome => {
+  const run = new Run(environment);
+  try {
+    run.levels = compiled.depth;
+    if (compiled.slots > 0) run.locals = [];
+    run.charge(compiled.cost, compiled.formula.root);
+    const value = compiled.evaluate(run);
+    // Adding 0 turns -0, which JSON does not know, into 0; subtracting itself leaves 0 of finite numbers alone.
+    if (typeof value === 'number' && value - value === 0) return { ok: true, value: value + 0 };
+    return { ok: true, value: typeof value === 'boolean' ? value : settle(value, run, compiled) };
+  } catch (error) {
+    const fault = error instanceof FormulaFault ? error : foreignFault(error, compiled);
+    const problem = problemOf(compiled.formula.text, fault);
+    return fault.cause === undefined ? { ok: false, problem } : { ok: false, problem, cause: fault.cause };
+  } finally {
+    run.settleAllowance();
+  }
+};
+
+/** Refuses what JSON cannot hold, and lists that would be enormous as JSON. */
+const settle = (value: unknown, run: Run, { formula }: CompiledFormula): unknown => {
+  if (typeof value === 'string') return value;
+  const kind = kindOf(value);
+  if (kind === 'null') return null;
+  if (kind === 'number') throw new FormulaFault('not_finite', 'the result is not a finite number', formula.root);
+  if (kind === 'unsupported') {
+    throw new FormulaFault('wrong_type', `the result is ${describeKind(value)}`, formula.root);
+  }
+  const bound = run.budget.textLength;
+  if (run.madeList && measureValue(value, bound) > bound) {
+    throw new FormulaFault('text_too_long', `the result is larger than ${bound} characters`, formula.root);
+  }
+  return value;
+};
+
+const foreignFault = (error: unknown, { formula }: CompiledFormula): FormulaFault => {
+  const stackIsFull = error instanceof RangeError && error.message.includes('call stack');
+  return stackIsFull
+    ? new FormulaFault('calls_too_deep', 'the formula nests too deep for the stack', formula.root)
+    : new FormulaFault('host_failure', 'a value could not be read', formula.root, undefined, { cause: error });
+};

@@ -1,18 +1,18 @@
-/** Place in the text of a formula. */
-export interface Place {
+/** A stretch of the text of a formula. */
+export interface Span {
   /** UTF-16 units from 0. */
   readonly position: number;
   /** UTF-16 units; 0 at the end of the text. */
   readonly length: number;
 }
 
-export interface LiteralNode extends Place {
+export interface LiteralNode extends Span {
   readonly kind: 'literal';
   /** Numbers are finite and not negative: a minus sign is a unary operator. */
   readonly value: string | number | boolean | null;
 }
 
-export interface ListNode extends Place {
+export interface ListNode extends Span {
   readonly kind: 'list';
   readonly items: readonly FormulaNode[];
 }
@@ -21,25 +21,25 @@ export interface ListNode extends Place {
  * A field, a lambda's variable, or (where the first part begins with `$`) something that the host knows by that name; then
  * perhaps members of it. Whether `a.b` is one dotted key or a member of `a` is decided when it is looked up.
  */
-export interface NameNode extends Place {
+export interface NameNode extends Span {
   readonly kind: 'name';
   /** 1 to 32 parts, none empty. A part that was quoted may hold any characters, dots included. */
   readonly parts: readonly string[];
 }
 
-interface MemberNode extends Place {
+interface MemberNode extends Span {
   readonly kind: 'member';
   readonly object: FormulaNode;
   readonly key: string;
 }
 
-export interface IndexNode extends Place {
+export interface IndexNode extends Span {
   readonly kind: 'index';
   readonly object: FormulaNode;
   readonly index: FormulaNode;
 }
 
-export interface UnaryNode extends Place {
+export interface UnaryNode extends Span {
   readonly kind: 'unary';
   readonly operator: '-' | 'not';
   readonly operand: FormulaNode;
@@ -47,16 +47,16 @@ export interface UnaryNode extends Place {
 
 export type ArithmeticOperator = '+' | '-' | '*' | '/' | '%' | '**';
 export type OrderOperator = '<' | '<=' | '>' | '>=';
-export type BinaryOperator = ArithmeticOperator | OrderOperator | '==' | '!=' | 'in' | 'and' | 'or';
+type BinaryOperator = ArithmeticOperator | OrderOperator | '==' | '!=' | 'in' | 'and' | 'or';
 
-export interface BinaryNode extends Place {
+export interface BinaryNode extends Span {
   readonly kind: 'binary';
   readonly operator: BinaryOperator;
   readonly left: FormulaNode;
   readonly right: FormulaNode;
 }
 
-export interface ConditionalNode extends Place {
+export interface ConditionalNode extends Span {
   readonly kind: 'conditional';
   readonly test: FormulaNode;
   readonly yes: FormulaNode;
@@ -64,14 +64,14 @@ export interface ConditionalNode extends Place {
 }
 
 /** A call of a catalogue function or of a function that the host adds: `round(x, 2)`. */
-export interface CallNode extends Place {
+export interface CallNode extends Span {
   readonly kind: 'call';
   readonly name: string;
   readonly arguments: readonly FormulaNode[];
 }
 
 /** A call of a function value: `$discount(quantity, price)`. */
-export interface ValueCallNode extends Place {
+export interface ValueCallNode extends Span {
   readonly kind: 'value-call';
   /** Without the `$`. */
   readonly name: string;
@@ -79,7 +79,7 @@ export interface ValueCallNode extends Place {
 }
 
 /** `item => item.price > 10`; only as an argument of a call. */
-export interface LambdaNode extends Place {
+export interface LambdaNode extends Span {
   readonly kind: 'lambda';
   readonly parameter: string;
   readonly body: FormulaNode;
@@ -123,3 +123,96 @@ export const childrenOf = (node: FormulaNode): readonly FormulaNode[] => {
       return [node.body];
   }
 };
+
+/** How tightly each form binds, loosest first. The parser and the printer share these numbers. */
+export const precedence = {
+  lambda: 0,
+  conditional: 1,
+  or: 2,
+  and: 3,
+  not: 4,
+  comparison: 5,
+  sum: 6,
+  product: 7,
+  sign: 8,
+  power: 9,
+  postfix: 10,
+} as const;
+
+export interface InfixOperator {
+  readonly operator: BinaryOperator;
+  readonly precedence: number;
+  /** `left` groups from the left, `right` from the right; two of `none` in a row are refused. */
+  readonly grouping: 'left' | 'right' | 'none';
+}
+
+const infix = (
+  operator: BinaryOperator,
+  level: number,
+  grouping: InfixOperator['grouping'] = 'left',
+): InfixOperator => ({
+  operator,
+  precedence: level,
+  grouping,
+});
+
+const comparison = (operator: BinaryOperator): InfixOperator => infix(operator, precedence.comparison, 'none');
+
+/** Every infix operator by its canonical spelling. */
+export const infixOperators: Readonly<Record<BinaryOperator, InfixOperator>> = {
+  or: infix('or', precedence.or),
+  and: infix('and', precedence.and),
+  '==': comparison('=='),
+  '!=': comparison('!='),
+  '<': comparison('<'),
+  '<=': comparison('<='),
+  '>': comparison('>'),
+  '>=': comparison('>='),
+  in: comparison('in'),
+  '+': infix('+', precedence.sum),
+  '-': infix('-', precedence.sum),
+  '*': infix('*', precedence.product),
+  '/': infix('/', precedence.product),
+  '%': infix('%', precedence.product),
+  '**': infix('**', precedence.power, 'right'),
+};
+
+const ALIASES: ReadonlyMap<string, BinaryOperator> = new Map([
+  ['=', '=='],
+  ['<>', '!='],
+  ['&&', 'and'],
+  ['||', 'or'],
+]);
+
+const bySpelling: ReadonlyMap<string, InfixOperator> = new Map([
+  ...Object.entries(infixOperators),
+  ...[...ALIASES].map(([alias, operator]) => [alias, infixOperators[operator]] as const),
+]);
+
+/** The infix operator of a spelling, aliases included. */
+export const infixOperatorOf = (spelling: string): InfixOperator | undefined => bySpelling.get(spelling);
+
+/** Words that are not names unless they are quoted or follow a dot. */
+export const reservedWords: ReadonlySet<string> = new Set(['true', 'false', 'null', 'and', 'or', 'not', 'in']);
+
+/** A formula that parsed. Frozen, and so is every node of it. */
+export interface Formula {
+  readonly text: string;
+  readonly root: FormulaNode;
+}
+
+/** Bounds of what parses; larger formulas are refused with their position. */
+export const formulaLimits = {
+  /** UTF-16 units of a formula. */
+  length: 10_000,
+  /** Levels of nodes below one another; a chain `a + b + c` is one level an operator. */
+  depth: 200,
+  /** Nodes of a formula. */
+  nodes: 4_000,
+  /** Parts of a dotted name. */
+  nameParts: 32,
+  /** Regular expressions of a formula, each at most `patternLength` UTF-16 units and `patternSize` instructions. */
+  patterns: 20,
+  patternLength: 1_000,
+  patternSize: 1_000,
+} as const;

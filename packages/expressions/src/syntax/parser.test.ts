@@ -1,5 +1,4 @@
-import { formulaLimits } from '../formula';
-import { childrenOf, type FormulaNode } from './nodes';
+import { childrenOf, formulaLimits, type FormulaNode } from './nodes';
 import { parseFormula } from './parser';
 
 const rootOf = (text: string): FormulaNode => {

@@ -1,7 +1,17 @@
-import { type Formula, formulaLimits } from '../formula';
 import { FormulaFault, type FormulaProblem, type FormulaProblemCode, problemAt, problemOf } from '../formula-problem';
-import { childrenOf, type FormulaNode, type NameNode, type Place } from './nodes';
-import { type InfixOperator, infixOperatorOf, infixOperators, precedence, reservedWords } from './operators';
+import {
+  childrenOf,
+  type Formula,
+  formulaLimits,
+  type FormulaNode,
+  type InfixOperator,
+  infixOperatorOf,
+  infixOperators,
+  type NameNode,
+  type Span,
+  precedence,
+  reservedWords,
+} from './nodes';
 import { Scanner, type Token } from './scanner';
 
 export type FormulaParsing =
@@ -9,13 +19,13 @@ export type FormulaParsing =
 
 /**
  * Parses a formula, or answers the first fault with its position. Never throws. Bounded by `formulaLimits`; takes time and
- * memory linear in the length of the text.
+ * memory linear in the length of the text. Why the parser is the project's own: docs/adr/0007-own-parser-for-formulas.md.
  */
 export const parseFormula = (text: string): FormulaParsing => {
   if (text.length > formulaLimits.length) {
     const message = `a formula has at most ${formulaLimits.length} characters; this one has ${text.length}`;
-    const place = { position: formulaLimits.length, length: 1 };
-    return { ok: false, problem: problemAt(text, 'formula_too_long', message, place) };
+    const span = { position: formulaLimits.length, length: 1 };
+    return { ok: false, problem: problemAt(text, 'formula_too_long', message, span) };
   }
   try {
     return { ok: true, formula: Object.freeze({ text, root: new Parser(text).parse() }) };
@@ -26,7 +36,7 @@ export const parseFormula = (text: string): FormulaParsing => {
 };
 
 /** A node before it has its place; the distribution keeps the union a union. */
-type Unplaced<Node> = Node extends FormulaNode ? Omit<Node, keyof Place> : never;
+type Unplaced<Node> = Node extends FormulaNode ? Omit<Node, keyof Span> : never;
 
 /** Parentheses may nest as deep as nodes, beside them; a printed formula needs no more than that. */
 const RECURSION_LIMIT = 2 * formulaLimits.depth + 2;
@@ -272,11 +282,11 @@ class Parser {
     return this.fail('unexpected_text', `expected ${expected}, found ${describeToken(this.token)}`);
   }
 
-  private tooDeep(place: Place): never {
+  private tooDeep(span: Span): never {
     const message = `a formula nests at most ${formulaLimits.depth} levels deep; split it, or use a list function`;
     throw new FormulaFault('formula_too_deep', message, {
-      position: place.position,
-      length: Math.min(1, place.length),
+      position: span.position,
+      length: Math.min(1, span.length),
     });
   }
 

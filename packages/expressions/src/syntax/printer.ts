@@ -1,6 +1,4 @@
-import { type Formula } from '../formula';
-import { type FormulaNode } from './nodes';
-import { infixOperators, precedence, reservedWords } from './operators';
+import { type Formula, type FormulaNode, infixOperators, precedence, reservedWords } from './nodes';
 
 /**
  * The canonical spelling of a formula: one space around infix operators, strings in double quotes, `and`, `or`, `not`, `==`,

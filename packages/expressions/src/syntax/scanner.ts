@@ -1,9 +1,7 @@
 import { FormulaFault, type FormulaProblemCode } from '../formula-problem';
-import { parseDecimal } from './decimal';
-import { scanQuoted } from './quoted';
-import { type Place } from './nodes';
+import { type Span } from './nodes';
 
-export type Token = Place &
+export type Token = Span &
   (
     | { readonly type: 'number'; readonly value: number }
     | { readonly type: 'string'; readonly value: string }
@@ -101,12 +99,12 @@ export class Scanner {
     return found;
   }
 
-  private since(position: number): Place {
+  private since(position: number): Span {
     return { position, length: this.position - position };
   }
 
-  private fail(code: FormulaProblemCode, message: string, place: Place): never {
-    throw new FormulaFault(code, message, place);
+  private fail(code: FormulaProblemCode, message: string, span: Span): never {
+    throw new FormulaFault(code, message, span);
   }
 }
 
@@ -115,3 +113,72 @@ const printable = (character: string): string =>
   /^[\p{C}\p{Z}]$/u.test(character)
     ? `the character U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`
     : `"${character}"`;
+
+const PLAIN: Readonly<Record<string, RegExp>> = {
+  '"': /[^"\\\n\r]*/y,
+  "'": /[^'\\\n\r]*/y,
+  '`': /[^`\\\n\r]*/y,
+};
+
+const ESCAPE = /\\(?:([bfnrt"'`\\/])|u([0-9a-fA-F]{4})|u\{([0-9a-fA-F]{1,6})\})/y;
+const NAMED: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };
+const LAST_CODE_POINT = 0x10ffff;
+
+/**
+ * Reads text in quotes that begins at `start` with `"`, `'` or a backtick. Escapes: \b \f \n \r \t \" \' \` \\ \/ \uXXXX
+ * \u{X...}. Line breaks must be escaped. Answers what the quotes hold and the position after the closing one.
+ */
+const scanQuoted = (text: string, start: number): { readonly value: string; readonly end: number } => {
+  const quote = text[start] ?? '"';
+  const plain = PLAIN[quote] ?? ESCAPE;
+  let value = '';
+  let position = start + 1;
+  for (;;) {
+    const chunk = matchAt(plain, text, position)?.[0] ?? '';
+    value += chunk;
+    position += chunk.length;
+    if (text[position] === quote) return { value, end: position + 1 };
+    if (text[position] !== '\\') {
+      throw new FormulaFault('unterminated_string', `the closing ${quote} is missing`, {
+        position: start,
+        length: position - start,
+      });
+    }
+    const escape = matchAt(ESCAPE, text, position);
+    value += meaningOf(escape, position);
+    position += escape?.[0].length ?? 0;
+  }
+};
+
+const meaningOf = (escape: RegExpExecArray | null, position: number): string => {
+  const [, named, four, braced] = escape ?? [];
+  if (named !== undefined) return NAMED[named] ?? named;
+  if (four !== undefined) return String.fromCharCode(parseInt(four, 16));
+  const codePoint = parseInt(braced ?? '', 16);
+  if (codePoint <= LAST_CODE_POINT) return String.fromCodePoint(codePoint);
+  const message = 'a backslash is followed by n, r, t, b, f, a quotation mark, a backslash, /, uXXXX or u{XXXXX}';
+  throw new FormulaFault('invalid_escape', message, { position, length: escape?.[0].length ?? 1 });
+};
+
+const matchAt = (pattern: RegExp, text: string, position: number): RegExpExecArray | null => {
+  pattern.lastIndex = position;
+  return pattern.exec(text);
+};
+
+const DECIMAL = /^[+-]?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?$/;
+const INTEGER = /^[+-]?\d+$/;
+
+/** Longer strings are no numbers. */
+const LONGEST = 400;
+
+/**
+ * The number that decimal digits write, or undefined where they write none, or one that a double cannot hold: too large, or an integer
+ * that lies between two doubles and is not how the nearest is usually written.
+ */
+export const parseDecimal = (text: string): number | undefined => {
+  if (text.length > LONGEST || !DECIMAL.test(text)) return undefined;
+  const value = Number(text);
+  if (!Number.isFinite(value)) return undefined;
+  if (Number.isSafeInteger(value) || !INTEGER.test(text) || String(value) === text) return value;
+  return BigInt(text.replace('+', '')) === BigInt(value) ? value : undefined;
+};

@@ -1,5 +1,5 @@
-import { formulaLimits } from '../formula';
-import { parsePattern } from './pattern';
+import { formulaLimits } from '../syntax/nodes';
+import { parsePattern, PatternMemory, patternMemory, type PatternStates } from './pattern';
 
 const test = (source: string, text: string): boolean => {
   const parsing = parsePattern(source);
@@ -48,4 +48,74 @@ describe('regular expressions', () => {
     const parsing = parsePattern('a{500}');
     expect(parsing.ok && parsing.pattern.size).toBeGreaterThanOrEqual(500);
   });
+});
+
+const MAX = 1_000_000;
+
+/** States of a pattern that has built this many bytes of them. */
+const statesOf = (size: number): PatternStates & { memBudget: number; cleared: number } => ({
+  maxMem: MAX,
+  memBudget: MAX - size,
+  cleared: 0,
+  clearCache() {
+    this.cleared += 1;
+    this.memBudget = MAX;
+  },
+});
+
+describe('PatternMemory', () => {
+  it('does not count small patterns', () => {
+    const memory = new PatternMemory(100_000);
+    memory.note(statesOf(16_384));
+    expect(memory.used).toBe(0);
+  });
+
+  it('counts a pattern once, as large as it is', () => {
+    const memory = new PatternMemory(100_000);
+    const states = statesOf(20_000);
+    memory.note(states);
+    memory.note(states);
+    states.memBudget -= 5_000;
+    memory.note(states);
+    expect(memory.used).toBe(25_000);
+  });
+
+  it('clears those that grew longest ago until a quarter is free', () => {
+    const memory = new PatternMemory(100_000);
+    const patterns = [20_000, 20_000, 20_000, 20_000].map(statesOf);
+    for (const states of patterns) memory.note(states);
+    const [first] = patterns;
+    if (first) first.memBudget -= 1_000;
+    for (const states of patterns) memory.note(states);
+    expect(memory.used).toBe(81_000);
+    memory.note(statesOf(30_000));
+    expect(patterns.map(({ cleared }) => cleared)).toEqual([0, 1, 1, 0]);
+    expect(memory.used).toBe(71_000);
+  });
+
+  it('counts a pattern again that builds its states once more', () => {
+    const memory = new PatternMemory(100_000);
+    const states = statesOf(90_000);
+    memory.note(states);
+    memory.note(statesOf(20_000));
+    expect([states.cleared, memory.used]).toEqual([1, 20_000]);
+    states.memBudget = MAX - 17_000;
+    memory.note(states);
+    expect(memory.used).toBe(37_000);
+  });
+});
+
+it('hostile patterns together stay within the memory of the process, and go on answering', () => {
+  const letters = 'abcdefghijklmnop';
+  const text = (seed: number) =>
+    Array.from({ length: 20_000 }, (_, span) => letters[(span * span * seed + (span >> 3)) % 16]).join('');
+  const patterns = Array.from({ length: 30 }, (_, index) => parsePattern(`[a-h].{${index + 30}}[i-p][a-h]$`));
+  for (const [index, parsing] of patterns.entries()) {
+    if (!parsing.ok) throw new Error(parsing.reason);
+    parsing.pattern.test(text(index + 1));
+    expect(patternMemory.used).toBeLessThanOrEqual(33_554_432);
+  }
+  expect(patternMemory.used).toBeGreaterThan(1_000_000);
+  for (const [index, parsing] of patterns.entries())
+    expect(parsing.ok && parsing.pattern.test(`a${'b'.repeat(index + 30)}ia`)).toBe(true);
 });

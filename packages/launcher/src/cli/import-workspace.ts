@@ -1,9 +1,8 @@
 import { resolve } from 'node:path';
-import { readConnection } from '../connection-file';
 import { LaunchError } from '../launch-error';
-import { localPaths } from '../paths';
+import { localPaths, readConnection } from '../local-files';
 import { importWorkspace } from '../workspace/import-workspace';
-import { type WorkspaceAddress } from '../workspace/workspace-client';
+import { type WorkspaceAddress } from '../workspace/importers';
 
 const USAGE = 'Usage: pnpm workspace:import <folder>, for instance examples/starter.';
 
@@ -36,3 +35,17 @@ const addressOf = (root: string, environment: NodeJS.ProcessEnv): WorkspaceAddre
   if (apiKey === undefined) throw new LaunchError('Set DECISION_API_KEY to a key that may write the workspace.');
   return { baseUrl: baseUrl.replace(/\/+$/, ''), apiKey };
 };
+
+/** The program behind `pnpm workspace:import`. */
+const main = async (): Promise<void> => {
+  try {
+    const root = resolve(__dirname, '../../../..');
+    await importFromCommandLine(root, process.argv.slice(2), process.env, (line) => process.stdout.write(`${line}\n`));
+  } catch (error) {
+    const text = error instanceof LaunchError ? error.message : error instanceof Error ? error.stack : String(error);
+    process.stderr.write(`${text}\n`);
+    process.exitCode = 1;
+  }
+};
+
+if (require.main === module) void main();

@@ -1,19 +1,24 @@
 import { rmSync } from 'node:fs';
 import { type RunningStack, startStack } from '@decision/local-stack';
-import { type Connection, readConnection, readPrivateJson, removeFile, writePrivateJson } from '../connection-file';
-import { explainRefusal, requireExternalServers } from '../external-servers';
-import { createTerminal, type Terminal } from '../terminal';
 import { type Fleet, startFleet } from '../fleet/fleet';
-import { prepareServers, type PreparedWorkspace } from '../fleet/prepare';
-import { readExamples, seedExamples } from '../fleet/seed-examples';
-import { requireFreePort } from '../require-free-port';
-import { createRouteOverrides } from '../ingress/route-overrides';
+import { type PreparedWorkspace, prepareServers } from '../fleet/prepare';
+import { createRouteOverrides } from '../fleet/route-overrides';
 import { LaunchError } from '../launch-error';
-import { takeLaunchLock } from '../launch-lock';
 import { type LaunchSettings, readLaunchSettings } from '../launch-settings';
-import { localPaths, type LocalPaths } from '../paths';
+import {
+  type Connection,
+  localPaths,
+  type LocalPaths,
+  readConnection,
+  readPrivateJson,
+  removeFile,
+  takeLaunchLock,
+  writePrivateJson,
+} from '../local-files';
+import { explainRefusal, requireExternalServers, requireFreePort } from '../preconditions';
 import { openServiceLogs } from '../service-logs';
-import { welcome } from '../welcome';
+import { createTerminal, type Terminal, welcome } from '../terminal';
+import { readExamples, seedExamples } from '../workspace/import-workspace';
 
 /** Parts that have been started so far, newest last; they are stopped backwards. */
 interface Opened {
@@ -48,8 +53,8 @@ export const start = async (root: string): Promise<void> => {
 const launch = async (root: string, terminal: Terminal, opened: Opened[]): Promise<void> => {
   const paths = localPaths(root);
   const settings = readLaunchSettings(process.env);
-  const lock = takeLaunchLock(paths.lock, () => whereItRuns(paths));
-  opened.push({ what: 'lock', close: () => lock.release() });
+  const release = takeLaunchLock(paths.lock, () => whereItRuns(paths));
+  opened.push({ what: 'lock', close: release });
   await requireFreePort(settings.ingressPort, 'INGRESS_PORT');
   await requireExternalServers(settings.external);
 

@@ -2,11 +2,52 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { type ServiceName, topics } from '@decision/contracts';
 import { freePort } from '@decision/local-stack';
-import { type Ingress, startIngress } from '../ingress/ingress';
-import { type FleetNames, type ServerAddresses, serviceEnvironment } from './addresses';
-import { waitUntilReady } from './readiness';
-import { type Replicas, watchReplicas } from './replicas';
+import { type Ingress, startIngress } from './ingress';
+import { type Replicas, waitUntilReady, watchReplicas } from './replicas';
 import { type ServiceProcess, startServiceProcess } from './service-process';
+
+/** Addresses of the servers of a fleet. */
+export interface ServerAddresses {
+  readonly databaseUrl: string;
+  readonly cacheUrl: string;
+  /** Comma-separated host:port. */
+  readonly mqBrokers: string;
+  /** Login of the brokers, by SCRAM-SHA-256; undefined if they ask for none. */
+  readonly brokerLogin?: { readonly username: string; readonly password: string } | undefined;
+}
+
+export interface FleetNames {
+  readonly topicPrefix: string;
+  readonly cachePrefix: string;
+}
+
+/** Environment of every service. */
+const serviceEnvironment = (
+  addresses: ServerAddresses,
+  names: FleetNames,
+  partitions: number,
+): Record<string, string> => ({
+  NODE_ENV: 'production',
+  DATABASE_URL: addresses.databaseUrl,
+  CACHE_URL: addresses.cacheUrl,
+  CACHE_KEY_PREFIX: names.cachePrefix,
+  MQ_BROKERS: addresses.mqBrokers,
+  ...(addresses.brokerLogin === undefined
+    ? {}
+    : {
+        MQ_SASL_MECHANISM: 'scram-sha-256',
+        MQ_SASL_USERNAME: addresses.brokerLogin.username,
+        MQ_SASL_PASSWORD: addresses.brokerLogin.password,
+      }),
+  MQ_TOPIC_PREFIX: names.topicPrefix,
+  MAX_WORKERS: String(partitions),
+  // The ingress says who called it, and proves itself with PROXY_SECRET.
+  TRUSTED_PROXIES: '1',
+  // Everything together must have stopped ten seconds after Ctrl-C.
+  SHUTDOWN_DRAIN_MS: '2500',
+  // The ingress is stopped first.
+  SHUTDOWN_GRACE_MS: '0',
+});
 
 export interface FleetOptions {
   /** Root of the checkout, whose built services are run. */
@@ -17,7 +58,7 @@ export interface FleetOptions {
   readonly ingressPort: number;
   /** Environment beyond the common one, by service. */
   readonly environment?: Partial<Record<ServiceName, Readonly<Record<string, string>>>>;
-  /** Processes of a service, of which the ingress asks those that are ready in turn. Default: one. */
+  /** Processes of a service; the ingress sends requests to the ready ones in turn. Default: one. */
   readonly replicas?: Partial<Record<ServiceName, number>>;
   /** An address that takes a service's place at the ingress. */
   readonly overrideOf?: (service: ServiceName) => string | undefined;

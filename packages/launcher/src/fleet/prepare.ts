@@ -12,13 +12,13 @@ import {
 } from '@decision/persistence';
 import { generateApiKey, hashApiKeySecret, parseApiKey } from '@decision/service-kit';
 import { LaunchError } from '../launch-error';
-import { type FleetNames, type ServerAddresses } from './addresses';
+import { type FleetNames, type ServerAddresses } from './fleet';
 
 /** The workspace that a fleet serves and a key that may do everything in it. */
 export interface PreparedWorkspace {
   readonly workspaceId: string;
   readonly apiKey: string;
-  /** For the services: as the role of `serviceLogin`, else what was given. */
+  /** The URL for the services: with the role of `serviceLogin`, else the given one. */
   readonly databaseUrl: string;
 }
 

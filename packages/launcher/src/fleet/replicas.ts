@@ -1,7 +1,8 @@
-import { probe } from './readiness';
+import { request } from 'node:http';
+import { LaunchError } from '../launch-error';
 import { type ServiceProcess } from './service-process';
 
-/** The processes of one service, of which the ingress asks one after the other. */
+/** The processes of one service, to which the ingress sends requests in turn. */
 export interface Replicas {
   readonly processes: readonly ServiceProcess[];
   /**
@@ -9,7 +10,7 @@ export interface Replicas {
    * they lack. Undefined where none lives.
    */
   nextUrl(): string | undefined;
-  /** Stops asking whether they are ready. */
+  /** Stops the readiness probes. */
   close(): void;
 }
 
@@ -17,7 +18,7 @@ export interface Replicas {
 const POLL_MS = 200;
 const PROBE_TIMEOUT_MS = 1_000;
 
-/** Asks each process all the time whether it is ready. One alone gets every request as long as it lives, and is not asked. */
+/** Probes the readiness of each process. A single process gets every request as long as it runs, and is not probed. */
 export const watchReplicas = (processes: readonly ServiceProcess[]): Replicas => {
   const ready = new Set<ServiceProcess>();
   const asking = new Set<ServiceProcess>();
@@ -43,4 +44,35 @@ export const watchReplicas = (processes: readonly ServiceProcess[]): Replicas =>
     },
     close: () => clearInterval(poll),
   };
+};
+
+/** Status and body of one GET, or undefined where nobody answers within the time. */
+const probe = (url: string, timeoutMs = 1_000): Promise<{ status: number; body: string } | undefined> =>
+  new Promise((resolve) => {
+    const call = request(url, { timeout: timeoutMs, agent: false }, (answer) => {
+      const chunks: Buffer[] = [];
+      answer.on('data', (chunk: Buffer) => chunks.push(chunk));
+      answer.once('end', () =>
+        resolve({ status: answer.statusCode ?? 0, body: Buffer.concat(chunks).toString('utf8') }),
+      );
+      answer.once('error', () => resolve(undefined));
+    });
+    call.once('timeout', () => call.destroy());
+    call.once('error', () => resolve(undefined));
+    call.end();
+  });
+
+const READY_POLL_MS = 100;
+
+/** Waits until `url` answers 200. Throws {@link LaunchError} with the last answer once the deadline has passed. */
+export const waitUntilReady = async (name: string, url: string, deadlineMs: number): Promise<void> => {
+  const until = Date.now() + deadlineMs;
+  let last: Awaited<ReturnType<typeof probe>>;
+  while (Date.now() < until) {
+    last = await probe(url);
+    if (last?.status === 200) return;
+    await new Promise((resolve) => setTimeout(resolve, READY_POLL_MS));
+  }
+  const seen = last === undefined ? 'it does not answer' : `it answers ${last.status} ${last.body.slice(0, 500)}`;
+  throw new LaunchError(`${name} is not ready after ${Math.round(deadlineMs / 1000)} s: ${seen}. Its log says more.`);
 };

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { type ServiceName } from '@decision/contracts';
+import { doublingMs } from '@decision/waiting';
 
 interface ServiceProcessOptions {
   readonly name: ServiceName;
@@ -10,7 +11,7 @@ interface ServiceProcessOptions {
   readonly environment: Readonly<Record<string, string>>;
   /** Gets every line that the process prints. */
   readonly onLine: (service: ServiceName, line: string) => void;
-  /** Gets a sentence for each death and each start after it. */
+  /** Gets a sentence for each unexpected end and the restart after it. */
   readonly onNotice: (sentence: string) => void;
   /** Told after each start, the first included; the process id is a new one each time. */
   readonly onStart?: () => void;
@@ -25,17 +26,16 @@ export interface ServiceProcess {
   stop(deadlineMs: number): Promise<void>;
 }
 
-const FIRST_PAUSE_MS = 250;
-const LONGEST_PAUSE_MS = 10_000;
+const RESTART = { initialMs: 250, maxMs: 10_000 };
 /** A process that lived this long did start; the next death begins the back-off anew. */
 const HEALTHY_AFTER_MS = 30_000;
-/** Exit code of a service that refuses its configuration: starting it again cannot help, so it is said once and left. */
+/** Exit code of a service that refuses its configuration: a restart cannot help, so the launcher reports it once. */
 const CONFIGURATION_REFUSED = 78;
 
 export const startServiceProcess = (options: ServiceProcessOptions): ServiceProcess => {
   let child: ChildProcess | undefined;
   let stopping = false;
-  let pauseMs = FIRST_PAUSE_MS;
+  let deaths = 0;
   let retry: NodeJS.Timeout | undefined;
 
   const spawnChild = (): void => {
@@ -45,7 +45,7 @@ export const startServiceProcess = (options: ServiceProcessOptions): ServiceProc
     child.once('exit', (code, signal) => {
       child = undefined;
       if (stopping) return;
-      if (Date.now() - startedAt > HEALTHY_AFTER_MS) pauseMs = FIRST_PAUSE_MS;
+      if (Date.now() - startedAt > HEALTHY_AFTER_MS) deaths = 0;
       scheduleRestart(signal ?? `exit code ${code ?? 0}`, code);
     });
   };
@@ -55,9 +55,10 @@ export const startServiceProcess = (options: ServiceProcessOptions): ServiceProc
       options.onNotice(`${options.name} refuses its configuration and is not started again; its log says why.`);
       return;
     }
+    deaths += 1;
+    const pauseMs = doublingMs(deaths, RESTART);
     options.onNotice(`${options.name} died (${how}); starting it again in ${pauseMs} ms.`);
     retry = setTimeout(spawnChild, pauseMs);
-    pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
   };
 
   spawnChild();

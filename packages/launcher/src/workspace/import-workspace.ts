@@ -1,13 +1,14 @@
 import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { type RuleImport } from '@decision/contracts';
 import { LaunchError } from '../launch-error';
-import { importers } from './importers';
-import { createWorkspaceClient, type WorkspaceAddress } from './workspace-client';
+import { createWorkspaceClient, importers, type WorkspaceAddress } from './importers';
 import { readWorkspaceFolder } from './workspace-files';
 
 interface ImportWorkspaceOptions extends WorkspaceAddress {
   /** Folder that holds the workspace. */
   readonly directory: string;
-  /** Is told each file and what was written of it. */
+  /** Called for each file with a description of the assets written. */
   readonly onWritten?: (file: string, what: string) => void;
 }
 
@@ -62,4 +63,25 @@ const requireKnownFolders = (directory: string): void => {
     .map(({ name }) => name);
   if (strangers.length === 0) return;
   throw new LaunchError(`${directory} has the folder ${strangers.join(', ')}; a workspace has ${known.join(', ')}.`);
+};
+
+/** One example: the body of an import; its rule has a sample request and the expected response. */
+export interface Example {
+  readonly file: string;
+  readonly rule: RuleImport;
+}
+
+const starterOf = (root: string): string => join(root, 'examples/starter');
+
+/** The example rules of a checkout, by file name. */
+export const readExamples = (root: string): readonly Example[] =>
+  readWorkspaceFolder(starterOf(root), 'rules').map(({ file, content }) => ({
+    file,
+    rule: content['rule'] as RuleImport, // our own files; the import checks them
+  }));
+
+/** Imports the workspace that comes with a checkout and answers the slugs of its rules. Throws `LaunchError` with the API's answer. */
+export const seedExamples = async (root: string, baseUrl: string, apiKey: string): Promise<readonly string[]> => {
+  await importWorkspace({ directory: starterOf(root), baseUrl, apiKey });
+  return readExamples(root).map(({ file, rule }) => rule.slug ?? file);
 };

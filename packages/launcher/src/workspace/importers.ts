@@ -1,5 +1,115 @@
-import { contexts } from './contexts-importer';
-import { type Importer, isObject } from './importer';
+import { LaunchError } from '../launch-error';
+import { type WorkspaceFile } from './workspace-files';
+
+/** How the files of one folder become assets of a workspace. */
+interface Importer {
+  readonly folder: string;
+  /** Fault of a file, checked before anything is sent; undefined if there is none. */
+  readonly faultOf: (content: WorkspaceFile['content']) => string | undefined;
+  /** Writes the assets of one file, by the names and ids in it, so that a repetition creates no second one. Returns a description of the assets written. */
+  readonly write: (client: WorkspaceClient, content: WorkspaceFile['content']) => Promise<string>;
+  /** Completes the assets of one file once those of every file of the folder are written. */
+  readonly complete?: (client: WorkspaceClient, content: WorkspaceFile['content']) => Promise<void>;
+}
+
+const isObject = (value: unknown): value is WorkspaceFile['content'] =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The API as an importer uses it. */
+interface WorkspaceClient {
+  /** Sends JSON to a path under /api/v1 and answers the body. Throws {@link LaunchError} with the API's answer where it refuses. */
+  send(method: 'GET' | 'POST' | 'PUT', path: string, body?: object): Promise<unknown>;
+}
+
+/** Address of a workspace, and a key that may write it. */
+export interface WorkspaceAddress {
+  readonly baseUrl: string;
+  readonly apiKey: string;
+}
+
+/** Values and rules of any size are written within this time, ms. */
+const CALL_DEADLINE_MS = 60_000;
+const MAX_SHOWN = 2_000;
+
+export const createWorkspaceClient = ({ baseUrl, apiKey }: WorkspaceAddress): WorkspaceClient => ({
+  send: async (method, path, body) => {
+    const response = await reach(`${baseUrl}/api/v1${path}`, {
+      method,
+      headers: { 'x-api-key': apiKey, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      signal: AbortSignal.timeout(CALL_DEADLINE_MS),
+    });
+    const answer = await response.text();
+    if (!response.ok) throw new LaunchError(`${response.status} ${answer.slice(0, MAX_SHOWN)}`);
+    return JSON.parse(answer) as unknown; // what the API answers
+  },
+});
+
+const reach = async (url: string, request: RequestInit): Promise<Response> => {
+  try {
+    return await fetch(url, request);
+  } catch (cause) {
+    throw new LaunchError(`${new URL(url).origin} did not answer. Is the service running?`, { cause });
+  }
+};
+
+/** The part of the API's answer about a context that an import needs. */
+interface KnownContext {
+  readonly id: string;
+}
+
+interface GivenRelationship {
+  /** Name of the other context. */
+  readonly to: string;
+  readonly name: string;
+}
+
+/**
+ * The body of `POST /admin/contexts`, with its `relationships`: bodies of theirs in which `to` names the other context. A context is found again by its
+ * name. Formulas may read relationships, and those need both contexts: so contexts come first, without formulas, and are completed when all
+ * of them are there.
+ */
+const contexts: Importer = {
+  folder: 'contexts',
+  faultOf: ({ name, schema, relationships = [] }) => {
+    if (typeof name !== 'string') return 'lacks the "name" of the context, by which it is found again';
+    if (!isObject(schema)) return 'lacks the "schema" of the context';
+    if (Array.isArray(relationships) && relationships.every(isRelationship)) return undefined;
+    return 'has relationships that lack their "name" or the name of the context "to" which they lead';
+  },
+  write: async (client, { relationships: _later, ...body }) => {
+    const name = String(body['name']);
+    const schema = { ...(body['schema'] as object), derived: [] }; // as faultOf found it
+    if ((await find(client, name)) === undefined) await client.send('POST', '/admin/contexts', { ...body, schema });
+    return `context ${JSON.stringify(name)}`;
+  },
+  complete: async (client, { relationships = [], ...body }) => {
+    const { id } = await mustFind(client, String(body['name']));
+    const known = (await client.send('GET', `/admin/contexts/${id}/relationships`)) as {
+      outgoing: readonly { name: string }[];
+    }; // what the API answers
+    for (const { to, ...relationship } of relationships as readonly GivenRelationship[]) {
+      if (known.outgoing.some(({ name }) => name === relationship.name)) continue;
+      const { id: to_context_id } = await mustFind(client, to);
+      await client.send('POST', `/admin/contexts/${id}/relationships`, { ...relationship, to_context_id });
+    }
+    await client.send('PUT', `/admin/contexts/${id}`, body);
+  },
+};
+
+const isRelationship = (given: unknown): given is GivenRelationship =>
+  isObject(given) && typeof given['to'] === 'string' && typeof given['name'] === 'string';
+
+const find = async (client: WorkspaceClient, name: string): Promise<KnownContext | undefined> => {
+  const found = await client.send('GET', `/admin/contexts?name=${encodeURIComponent(name)}`);
+  return (found as readonly KnownContext[])[0]; // a list, as no page was asked for
+};
+
+const mustFind = async (client: WorkspaceClient, name: string): Promise<KnownContext> => {
+  const found = await find(client, name);
+  if (found === undefined) throw new LaunchError(`There is no context named ${JSON.stringify(name)}.`);
+  return found;
+};
 
 /** The body of `PUT /objects`, whose `content` may be written as JSON rather than as text that holds JSON. */
 const objects: Importer = {

@@ -1,9 +1,8 @@
 import { chmodSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { checkoutRoot } from '../package-root';
 import { startStack } from '../stack';
-import { stackLocations } from '../stack-locations';
+import { stackLocations } from '../stack-files';
 import type { RunningStack, StackProgress } from '../stack-options';
 import type { TestStackAddresses } from '../test-stack';
 
@@ -29,7 +28,7 @@ const runUntilAsked = async (directory: string, addressFile: string): Promise<vo
   try {
     const stack = await startStack({
       directory,
-      downloads: join(checkoutRoot, '.local', 'downloads'),
+      downloads: join(__dirname, '../../../../.local/downloads'),
       durable: false,
       onProgress: printProgress,
       signal: asked.signal,

@@ -24,7 +24,7 @@ describe('installPackages', () => {
     rmSync(programs, { recursive: true });
   });
 
-  it('updates the lists once, one call at a time, and takes the first package that there is', async () => {
+  it('updates the lists once, one call at a time, and installs the first package that exists', async () => {
     await Promise.all([installPackages(['no-such-package', 'some-package']), installPackages(['other-package'])]);
     const calls = readFileSync(join(programs, 'apt-get.calls'), 'utf8').trimEnd().split('\n');
     const install = 'install --yes --no-install-recommends';
@@ -43,7 +43,7 @@ describe('installPackages', () => {
     await installPackages(['some-package']);
   });
 
-  it('is not tried without the package manager', () => {
+  it('cannot install packages without apt-get', () => {
     process.env['PATH'] = '/no/such/place';
     expect(canInstallPackages()).toBe(false);
   });

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
-import { StackError } from '../stack-error';
-import { findProgram } from '../process/find-program';
-import { lastLines, type ProgramResult, runProgram } from '../process/run-program';
+import { findProgram, lastLines, type ProgramResult, runProgram } from '../process/run-program';
+import { StackError } from '../stack-options';
 
 const DEADLINE_MS = 600_000;
 

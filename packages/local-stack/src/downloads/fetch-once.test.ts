@@ -56,14 +56,14 @@ describe('fetchOnce', () => {
     expect(existsSync(join(folder, 'whole'))).toBe(true);
   });
 
-  it('fills once for several at the same time, and tells those that wait whom they wait for', async () => {
+  it('fills once for several callers at the same time, and tells the others which process they wait for', async () => {
     const folders = await Promise.all([fetch(), fetch(), fetch()]);
     expect(new Set(folders).size).toBe(1);
     expect(fills).toBe(1);
     expect(said).toEqual(Array.from({ length: 2 }, () => `waiting for process ${process.pid}, which is fetching`));
   });
 
-  it('leaves nothing of a failure, and can be repeated', async () => {
+  it('leaves nothing behind after a failure, and can be repeated', async () => {
     const failing = fetch({
       fill: (directory) => {
         writeFileSync(join(directory, 'half'), '');
@@ -76,7 +76,7 @@ describe('fetchOnce', () => {
     expect(readdirSync(downloads)).toEqual(['tool-1']);
   });
 
-  it('removes what a process that was killed had begun', async () => {
+  it('removes the partial folder of a process that was killed', async () => {
     mkdirSync(join(downloads, 'tool-1.partial-abc'));
     mkdirSync(join(downloads, 'tool-2.partial-abc'));
     writeFileSync(join(downloads, 'tool-1.lock'), '4194305 boot:1');
@@ -84,7 +84,7 @@ describe('fetchOnce', () => {
     expect(readdirSync(downloads).sort()).toEqual(['tool-1', 'tool-2.partial-abc']);
   });
 
-  it('can be given up while it waits', async () => {
+  it('stops waiting when its signal aborts', async () => {
     const lock = tryLock(join(downloads, 'tool-1.lock'));
     const giveUp = new AbortController();
     const waiting = fetch({ signal: giveUp.signal });

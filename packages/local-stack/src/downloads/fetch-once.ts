@@ -2,17 +2,19 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync,
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { tryLock } from '../process/lock-file';
-import { abortedError } from '../process/run-program';
-import { StackError } from '../stack-error';
+import { abortedError, findProgram, lastLines, runProgram } from '../process/run-program';
+import type { ServerContext } from '../server-recipe';
+import { StackError } from '../stack-options';
+import { canInstallPackages, installPackages } from './debian-packages';
 
-export interface Fetch {
+interface Fetch {
   /** Absolute; made when absent. */
   readonly downloads: string;
   /** Folder inside `downloads`; names the version, so that a new version is fetched beside the old. */
   readonly name: string;
-  /** Puts everything into an empty directory. */
+  /** Puts the files into an empty directory. */
   readonly fill: (directory: string) => Promise<void>;
-  /** Tells a person why nothing seems to happen. */
+  /** Reports progress to the person who waits. */
   readonly say: (message: string) => void;
   readonly signal: AbortSignal;
 }
@@ -23,7 +25,7 @@ const NOTICE_MS = 10_000;
 
 /**
  * The folder, filled once however many processes ask at the same time: one of them fills a directory beside it and renames
- * that, so that a folder is there completely or not at all, and the others wait.
+ * that, so that the folder is never incomplete; the others wait.
  */
 export const fetchOnce = async (fetch: Fetch): Promise<string> => {
   const target = join(fetch.downloads, fetch.name);
@@ -77,3 +79,39 @@ const takeLock = async (path: string, { say, signal }: Fetch): Promise<() => voi
 
 const lockedForTooLong = (pid: number, path: string): StackError =>
   new StackError('fetch_failed', `Process ${pid} has been fetching for 15 minutes: end it, or delete ${path}.`);
+
+const DEADLINE_MS = 600_000;
+
+/** Runs Maven quietly with these arguments. @throws {StackError} where it is missing or fails. */
+export const runMaven = async (context: ServerContext, args: readonly string[]): Promise<void> => {
+  const command = await requireMaven(context);
+  const quiet = ['--quiet', '--batch-mode', '--no-transfer-progress', '--strict-checksums'];
+  const { exitCode, output } = await runProgram({
+    command,
+    args: [...quiet, ...args],
+    cwd: context.downloads,
+    deadlineMs: DEADLINE_MS,
+    signal: context.signal,
+  });
+  if (exitCode !== 0) {
+    throw new StackError(
+      'fetch_failed',
+      `Maven could not fetch what the ${context.server} needs:\n${lastLines(output)}`,
+    );
+  }
+};
+
+const requireMaven = async (context: ServerContext): Promise<string> => {
+  const found = findProgram('mvn');
+  if (found !== undefined) return found;
+  if (canInstallPackages()) {
+    context.say('install', 'installing Maven');
+    await installPackages(['maven'], context.signal);
+    const installed = findProgram('mvn');
+    if (installed !== undefined) return installed;
+  }
+  throw new StackError(
+    'missing_program',
+    `Maven fetches the ${context.server} once: install Maven 3.6 or newer and put mvn on the PATH.`,
+  );
+};

@@ -9,6 +9,16 @@ describe('freePort', () => {
     expect(ports.every((port) => port >= 20_000 && port < 32_000)).toBe(true);
     expect(await isPortFree(ports[0] ?? 0)).toBe(true);
   });
+
+  it('passes over a port that somebody listens on', async () => {
+    const next = (await freePort()) + 1; // a block of ports is given out in order
+    const server = createServer().listen(next, '127.0.0.1');
+    await once(server, 'listening');
+    const ports = await Promise.all(Array.from({ length: 20 }, freePort));
+    expect(ports).not.toContain(next);
+    server.close();
+    await once(server, 'close');
+  });
 });
 
 describe('isPortFree', () => {

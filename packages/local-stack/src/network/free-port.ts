@@ -1,6 +1,6 @@
-import { createServer } from 'node:net';
 import { randomInt } from 'node:crypto';
-import { StackError } from '../stack-error';
+import { createServer, type Server } from 'node:net';
+import { StackError } from '../stack-options';
 
 /**
  * Chosen ports lie below the range from which operating systems take the local ends of connections (32768 on Linux, 49152
@@ -8,26 +8,55 @@ import { StackError } from '../stack-error';
  */
 const LOWEST = 20_000;
 const ABOVE_HIGHEST = 32_000;
-const ATTEMPTS = 50;
+/**
+ * A process takes whole blocks: it listens on the first port of a block until it ends, so that the system gives the block to no other process, and
+ * hands out the others. A server may begin to listen seconds after it was given its port, or again after a crash.
+ */
+const BLOCK = 16;
+const ATTEMPTS = 200;
 
-/** Ports that this process has given out; what will listen on them may take seconds to do so. */
-const givenOut = new Set<number>();
+/** Ports of this process's blocks that have not been handed out. */
+let left: number[] = [];
+let queue: Promise<unknown> = Promise.resolve();
 
-/** A port on 127.0.0.1 that nothing listens on, never the same twice in one process. */
-export const freePort = async (): Promise<number> => {
-  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-    const port = randomInt(LOWEST, ABOVE_HIGHEST);
-    if (givenOut.has(port) || !(await isPortFree(port))) continue;
-    givenOut.add(port);
-    return port;
+/** A port on 127.0.0.1 that nothing listens on. No other call gets it as long as this process lives, in whichever process. */
+export const freePort = (): Promise<number> => {
+  const port = queue.then(nextPort);
+  queue = port.catch(() => undefined);
+  return port;
+};
+
+const nextPort = async (): Promise<number> => {
+  for (;;) {
+    const port = left.shift();
+    if (port === undefined) left = await takeBlock();
+    else if (await isPortFree(port)) return port;
   }
-  throw new StackError('start_failed', `No free port was found between ${LOWEST} and ${ABOVE_HIGHEST - 1}.`);
+};
+
+const takeBlock = async (): Promise<number[]> => {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+    const first = LOWEST + randomInt((ABOVE_HIGHEST - LOWEST) / BLOCK) * BLOCK;
+    const server = await listen(first);
+    if (server === undefined) continue;
+    server.unref(); // held to the end of this process, without holding it up
+    return Array.from({ length: BLOCK - 1 }, (_, index) => first + 1 + index);
+  }
+  throw new StackError('start_failed', `No free ports were found between ${LOWEST} and ${ABOVE_HIGHEST - 1}.`);
 };
 
 /** Whether a server could listen on this port of 127.0.0.1 now. */
-export const isPortFree = (port: number): Promise<boolean> =>
+export const isPortFree = async (port: number): Promise<boolean> => {
+  const server = await listen(port);
+  if (server === undefined) return false;
+  await new Promise((resolve) => server.close(resolve));
+  return true;
+};
+
+/** Undefined where the port is taken. */
+const listen = (port: number): Promise<Server | undefined> =>
   new Promise((resolve) => {
-    const server = createServer();
-    server.once('error', () => resolve(false));
-    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+    const server = createServer((socket) => socket.destroy());
+    server.once('error', () => resolve(undefined));
+    server.listen({ port, host: '127.0.0.1', exclusive: true }, () => resolve(server));
   });

@@ -12,7 +12,7 @@ const COMMON_NAME = [0x55, 0x04, 0x03];
 const SUBJECT_ALTERNATIVE_NAME = [0x55, 0x1d, 0x11];
 const BASIC_CONSTRAINTS = [0x55, 0x1d, 0x13];
 
-/** Makes a certificate for a host name, valid from yesterday until tomorrow, so that no key is kept in the repository. */
+/** Makes a certificate for a host name, valid from yesterday until tomorrow, so that no key is kept in the repository. See docs/adr/0033-libraries-tried.md. */
 export const makeSelfSigned = (host: string): SelfSigned => {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const algorithm = sequence(objectId(ECDSA_WITH_SHA256));

@@ -1,14 +1,13 @@
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { identityOf, isSameProcess } from './process-table';
-import { isSystemError } from './system-error';
+import { identityOf, isSameProcess, isSystemError } from './process-table';
 
 type LockAttempt =
   | { readonly kind: 'taken'; readonly release: () => void }
   /** `pid` is 0 where the holder has not yet written who it is. */
   | { readonly kind: 'held'; readonly pid: number };
 
-/** Takes the lock unless a living process holds it; one that died without releasing it does not. */
+/** Takes the lock unless a living process holds it. The lock of a process that died without releasing it is taken over. See docs/adr/0033-libraries-tried.md. */
 export const tryLock = (path: string): LockAttempt => {
   mkdirSync(dirname(path), { recursive: true });
   const mine = `${process.pid} ${identityOf(process.pid) ?? 'unknown'}`;
@@ -23,7 +22,7 @@ export const tryLock = (path: string): LockAttempt => {
   return { kind: 'held', pid: 0 };
 };
 
-/** Between finding a dead holder and taking its place another process may have done so; then look again. */
+/** Another process may take over the lock of the same dead holder first; then this one looks again. */
 const ATTEMPTS = 5;
 /** A lock without a name in it is being written, or was when the machine died. */
 const NAMELESS_LIMIT_MS = 2_000;

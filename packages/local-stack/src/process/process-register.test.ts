@@ -50,7 +50,7 @@ describe('the process register', () => {
     expect(readdirSync(directory)).toEqual([]);
   });
 
-  it('has leftovers ended by the signal that they are registered with', async () => {
+  it('ends leftovers by the signal that they are registered with', async () => {
     const child = await startShell("trap 'exit 7' INT");
     createProcessRegister(directory).add(child.pid, 'SIGINT');
     const exit = once(child, 'exit');
@@ -59,7 +59,7 @@ describe('the process register', () => {
     expect(readdirSync(directory)).toEqual([]);
   });
 
-  it('has leftovers of several runs killed where they do not heed their signal, also when they are stopped', async () => {
+  it('kills leftovers of several runs that ignore their signal or are stopped', async () => {
     const deaf = await startShell("trap '' TERM");
     const stopped = await startShell("trap '' INT");
     createProcessRegister(directory).add(deaf.pid, 'SIGTERM');
@@ -73,7 +73,7 @@ describe('the process register', () => {
     ]);
   });
 
-  it('spares processes that merely have the id of an earlier one', async () => {
+  it('spares processes that reuse the id of an earlier one', async () => {
     const child = await startShell(':');
     writeFileSync(join(directory, 'processes-0123'), `KILL ${child.pid} boot:1\nKILL 4194305 boot:1\nnonsense\n`);
     await endLeftovers(directory, DEADLINE_MS);

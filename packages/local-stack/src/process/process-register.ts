@@ -1,15 +1,15 @@
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { identityOf, isSameProcess } from './process-table';
-import { killTree } from './process-tree';
-import { sendSignal } from './send-signal';
+import { identityOf, isSameProcess, killTree, sendSignal } from './process-table';
 
-/** The record of a server process, so that a later start can end it. */
+/** A server process as it is recorded, so that a later start can end it. */
 interface RegisteredProcess {
   readonly pid: number;
   readonly identity: string;
-  /** Asks it to end in good order. */
+  /** Asks it for an orderly shutdown. */
   readonly stopSignal: NodeJS.Signals;
 }
 
@@ -51,8 +51,8 @@ export const createProcessRegister = (directory: string): ProcessRegister => {
 const POLL_MS = 20;
 
 /**
- * Ends what earlier starts in this directory left running: in good order, and by force at the deadline. Processes that have
- * the ids of ours but are others are left alone. The directory must be locked.
+ * Ends servers that earlier starts in this directory left running: orderly first, and by SIGKILL at the deadline. Other processes that reuse
+ * their ids are left alone. The directory must be locked.
  */
 export const endLeftovers = async (directory: string, deadlineMs: number): Promise<void> => {
   const files = registersIn(directory);
@@ -90,4 +90,61 @@ const isAlive = ({ pid, identity }: RegisteredProcess): boolean => isSameProcess
 const untilGone = async (processes: readonly RegisteredProcess[], deadlineMs: number): Promise<void> => {
   const until = Date.now() + deadlineMs;
   while (processes.some(isAlive) && Date.now() < until) await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+};
+
+/** Waits for the end of its standard input, which comes when the process that holds the other end has ended, for whatever reason. */
+const SCRIPT = `
+cat >/dev/null
+[ -f "$1" ] || exit 0
+listed() { while read -r signal pid _; do "$@" "$signal" "$pid"; done <"$file"; }
+ask() { kill -s CONT "$2"; kill -s "$1" "$2"; }
+look() { kill -s 0 "$2" && alive=yes; }
+end() { kill -s KILL "$2"; }
+file="$1"
+listed ask
+tries=0
+while [ $tries -lt 25 ]; do
+  alive=no
+  listed look
+  [ $alive = no ] && break
+  sleep 0.2
+  tries=$((tries + 1))
+done
+[ $alive = yes ] && listed end
+rm -f "$file"
+`;
+
+interface Watchdog {
+  readonly pid: number | undefined;
+  /** Ends it. Servers that are still in the register are ended too. */
+  stop(): Promise<void>;
+}
+
+const STOP_DEADLINE_MS = 2_000;
+
+/**
+ * A small shell that outlives this process, even one killed with SIGKILL, and then ends the registered servers: orderly
+ * first, by SIGKILL after 5 s.
+ */
+export const startWatchdog = (registerPath: string): Watchdog => {
+  const child = spawn('/bin/sh', ['-c', SCRIPT, 'sh', registerPath], {
+    cwd: '/',
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+  child.on('error', () => undefined); // Without a shell there is no watchdog; the next start still finds leftovers.
+  child.stdin.on('error', () => undefined);
+  child.unref();
+  return {
+    pid: child.pid,
+    stop: async () => {
+      if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
+      const ended = once(child, 'exit');
+      child.ref();
+      child.stdin.destroy();
+      const timer = setTimeout(() => child.kill('SIGKILL'), STOP_DEADLINE_MS);
+      await ended;
+      clearTimeout(timer);
+    },
+  };
 };

@@ -1,9 +1,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { findProgram } from './find-program';
-import { processesIn, procFiles } from './proc-files';
-import { descendantsOf, identityOf, isSameProcess } from './process-table';
-import { psProgram } from './ps-program';
+import { descendantsOf, identityOf, isSameProcess, processesIn, procFiles, psProgram } from './process-table';
+import { findProgram } from './run-program';
 
 const isLinux = process.platform === 'linux';
 const NOBODY = 4_194_305; // above the highest id that Linux gives

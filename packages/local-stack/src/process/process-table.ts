@@ -1,6 +1,103 @@
-import { procFiles } from './proc-files';
-import type { ProcessSource } from './process-source';
-import { psProgram } from './ps-program';
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+
+/** The operating system's data about processes. */
+interface ProcessSource {
+  /**
+   * Time at which a process began, without spaces: it distinguishes the process from a later one with the same id. Undefined when no such process
+   * lives; one that has ended and only waits to be collected does not live.
+   */
+  identityOf(pid: number): string | undefined;
+  /** The parent of each process. */
+  parents(): ReadonlyMap<number, number>;
+}
+
+/** The files of `/proc`, which Linux has whether or not `ps` is installed. */
+export const procFiles: ProcessSource = {
+  identityOf: (pid) => {
+    const stat = readStat(pid);
+    if (stat === undefined || stat.state === 'Z' || stat.state === 'X') return undefined;
+    return `${readText('/proc/sys/kernel/random/boot_id')?.trim() ?? 'boot'}:${stat.startTicks}`;
+  },
+  parents: () => new Map(allPids().map((pid) => [pid, readStat(pid)?.parent ?? 0])),
+};
+
+/** Processes of the named program whose working directory is this one, a path without links; none on other systems. */
+export const processesIn = (directory: string, program: string): number[] =>
+  allPids().filter((pid) => readStat(pid)?.program === program && workingDirectory(pid) === directory);
+
+interface ProcessStat {
+  readonly program: string;
+  readonly state: string;
+  readonly parent: number;
+  /** Clock ticks from the start of the machine to that of the process. */
+  readonly startTicks: string;
+}
+
+// The program's name stands in parentheses and may hold anything, so fields are counted from the last one.
+const readStat = (pid: number): ProcessStat | undefined => {
+  const text = readText(`/proc/${pid}/stat`);
+  if (text === undefined) return undefined;
+  const end = text.lastIndexOf(')');
+  const fields = text.slice(end + 2).split(' ');
+  return {
+    program: text.slice(text.indexOf('(') + 1, end),
+    state: fields[0] ?? '',
+    parent: Number(fields[1]),
+    startTicks: fields[19] ?? '',
+  };
+};
+
+const allPids = (): number[] =>
+  (process.platform === 'linux' ? readdirSync('/proc') : []).filter((name) => /^\d+$/.test(name)).map(Number);
+
+const readText = (path: string): string | undefined => {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return undefined; // The process ended between two looks.
+  }
+};
+
+const workingDirectory = (pid: number): string | undefined => {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`);
+  } catch {
+    return undefined; // Ended, or of another user.
+  }
+};
+
+const DEADLINE_MS = 2_000;
+
+/** Output of `ps`, which every Unix has; a process is identified by the second in which it began. */
+export const psProgram: ProcessSource = {
+  identityOf: (pid) => {
+    const [state = '', ...start] = (ps(['-o', 'stat=', '-o', 'lstart=', '-p', String(pid)]) ?? '').split(/\s+/);
+    return state === '' || state.startsWith('Z') ? undefined : start.join('_');
+  },
+  parents: () => {
+    const lines = ps(['-A', '-o', 'pid=', '-o', 'ppid='])?.split('\n') ?? [];
+    return new Map(
+      lines.map((line) => {
+        const [pid = 0, parent = 0] = line.trim().split(/\s+/).map(Number);
+        return [pid, parent];
+      }),
+    );
+  },
+};
+
+const ps = (args: readonly string[]): string | undefined => {
+  try {
+    return execFileSync('ps', args, {
+      encoding: 'utf8',
+      timeout: DEADLINE_MS,
+      stdio: ['ignore', 'pipe', 'ignore'],
+      env: { PATH: process.env['PATH'], LC_ALL: 'C', TZ: 'UTC' },
+    }).trim();
+  } catch {
+    return undefined; // It fails where there is no such process.
+  }
+};
 
 const system: ProcessSource = process.platform === 'linux' ? procFiles : psProgram;
 
@@ -24,3 +121,44 @@ export const descendantsOf = (pid: number, source = system): number[] => {
   }
   return found;
 };
+
+/**
+ * Stops a process and all below it where they are, the parent first so that it starts no more of them. Returns those below
+ * it.
+ */
+export const freezeTree = (pid: number): number[] => {
+  sendSignal(pid, 'SIGSTOP');
+  const descendants = descendantsOf(pid);
+  for (const descendant of descendants) sendSignal(descendant, 'SIGSTOP');
+  return descendants;
+};
+
+export const thawTree = (pid: number): void => {
+  for (const descendant of descendantsOf(pid)) sendSignal(descendant, 'SIGCONT');
+  sendSignal(pid, 'SIGCONT');
+};
+
+/**
+ * Kills a process and all below it. They are listed while the parent lives: afterwards nothing tells that they were its
+ * children, and a database session that goes on would keep the next server from starting.
+ */
+export const killTree = (pid: number): void => {
+  for (const descendant of freezeTree(pid)) sendSignal(descendant, 'SIGKILL');
+  sendSignal(pid, 'SIGKILL');
+};
+
+/** Sends a signal; a process that has ended already is no fault. */
+export const sendSignal = (pid: number, signal: NodeJS.Signals): void => {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    if (!isSystemError(error, 'ESRCH')) throw error;
+  }
+};
+
+/**
+ * Whether this is the operating system's error of that name, for instance `ENOENT`. Only its code is checked: inside jest such
+ * errors belong to another realm, where `instanceof Error` is false.
+ */
+export const isSystemError = (error: unknown, code: string): boolean =>
+  typeof error === 'object' && error !== null && 'code' in error && error.code === code;

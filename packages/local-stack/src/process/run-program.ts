@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { StackError } from '../stack-error';
-import { atExit } from './at-exit';
-import { sendSignal } from './send-signal';
+import { accessSync, constants, statSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { StackError } from '../stack-options';
+import { sendSignal } from './process-table';
 
 export interface ProgramUser {
   readonly uid: number;
@@ -18,7 +19,7 @@ export interface ProgramRun {
   /** Written to its standard input, which is then closed. */
   readonly input?: string;
   readonly deadlineMs: number;
-  /** Gives it up: the program is ended, and the promise rejects once it has. */
+  /** Ends the program when it aborts; the promise rejects once the program has ended. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -30,10 +31,13 @@ export interface ProgramResult {
 }
 
 const OUTPUT_LIMIT = 8 * 1024;
-/** How long a program that is given up may take to end before it is killed. */
+/** Time for a program to end after SIGTERM before it is killed, ms. */
 const GRACE_MS = 2_000;
 
-/** Runs a program to its end. @throws {StackError} when it takes longer than its deadline or is given up. */
+/**
+ * Runs a program to its end; see docs/adr/0033-libraries-tried.md.
+ * @throws {StackError} when it takes longer than its deadline or its signal aborts.
+ */
 export const runProgram = async (run: ProgramRun): Promise<ProgramResult> => {
   if (run.signal?.aborted === true) throw abortedError();
   const child = spawn(run.command, run.args, {
@@ -68,12 +72,12 @@ const collectResult = (child: ChildProcess): Promise<ProgramResult> =>
   });
 
 interface Guard {
-  /** Why the program was ended before its time, if it was. */
+  /** The reason for which the program was ended early, if it was. */
   readonly reason: () => StackError | undefined;
   readonly dispose: () => void;
 }
 
-/** Ends the program at its deadline, when it is given up, or when this process ends. */
+/** Ends the program at its deadline, when its signal aborts, or when this process ends. */
 const guardProgram = (child: ChildProcess, run: ProgramRun): Guard => {
   let reason: StackError | undefined;
   const timers: NodeJS.Timeout[] = [];
@@ -110,3 +114,37 @@ export const lastLines = (output: string, count = 5): string =>
     .filter((line) => line !== '')
     .slice(-count)
     .join('\n');
+
+/** The first executable file of this name on the PATH, as a full path. */
+export const findProgram = (name: string, path = process.env['PATH'] ?? ''): string | undefined =>
+  path
+    .split(delimiter)
+    .filter((directory) => directory !== '')
+    .map((directory) => join(directory, name))
+    .find(isExecutable);
+
+export const isExecutable = (path: string): boolean => {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+};
+
+/** Actions at the end of this process, newest last; one listener serves all servers and stacks. */
+const actions = new Set<() => void>();
+
+/** Runs the action, synchronously, when this process ends by itself or by `process.exit`. Returns a function that cancels it. */
+export const atExit = (action: () => void): (() => void) => {
+  if (actions.size === 0) process.on('exit', runAll);
+  actions.add(action);
+  return () => {
+    actions.delete(action);
+    if (actions.size === 0) process.off('exit', runAll);
+  };
+};
+
+const runAll = (): void => {
+  for (const action of actions) action();
+};

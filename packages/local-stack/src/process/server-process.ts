@@ -1,8 +1,12 @@
-import type { ServerControl } from '../stack-options';
-import { freezeTree, killTree, thawTree } from './process-tree';
-import { sendSignal } from './send-signal';
-import type { ServerRecipe } from './server-recipe';
-import { launchServer, type ServerRun, type ServerWatch, untilServerReady } from './server-run';
+import { spawn } from 'node:child_process';
+import { closeSync, openSync, readSync, renameSync, statSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { doublingMs } from '@decision/waiting';
+import type { ServerRecipe } from '../server-recipe';
+import { type ServerControl, StackError, type StackStep } from '../stack-options';
+import type { ProcessRegister } from './process-register';
+import { freezeTree, killTree, sendSignal, thawTree } from './process-table';
+import { abortedError, atExit, lastLines } from './run-program';
 
 export interface ServerProcess extends ServerControl {
   /** Asks it to end, and kills it at the deadline. May be called again. */
@@ -11,7 +15,7 @@ export interface ServerProcess extends ServerControl {
   onDeath(listener: () => void): void;
 }
 
-/** How long a server may take to heed a signal that does not kill outright. */
+/** Time for a server to end after a signal other than SIGKILL, ms. */
 const KILL_DEADLINE_MS = 10_000;
 
 /**
@@ -83,4 +87,169 @@ export const createServerProcess = (recipe: ServerRecipe, watch: ServerWatch): S
       tellDeath = listener;
     },
   };
+};
+
+/** Parts of a stack that the process of a server uses. */
+interface ServerWatch {
+  readonly register: ProcessRegister;
+  /** Aborts a start that is under way, and refuses later ones. */
+  readonly signal: AbortSignal;
+  readonly say: (step: StackStep, message: string) => void;
+}
+
+/** One run of a server, from its start to its end. */
+interface ServerRun {
+  readonly pid: number;
+  /** Resolves when the process has ended, whatever ended it. */
+  readonly ended: Promise<void>;
+  /** Set by the code that ends it, so that the end is expected. */
+  isEndExpected: boolean;
+  hasEnded: boolean;
+  /** Exit code or signal, once it has ended. */
+  how: string;
+}
+
+const READY_DEADLINE_MS = 90_000;
+const POLL_MS = 25;
+/** Interval of the message that the server does not answer yet, ms. */
+const NOTICE_MS = 5_000;
+
+/** Starts the program in a process group of its own, and registers it at once. */
+const launchServer = async (recipe: ServerRecipe, watch: ServerWatch): Promise<ServerRun> => {
+  if (watch.signal.aborted) throw abortedError();
+  const log = openLog(recipe.logFile);
+  const child = spawn(recipe.command, recipe.args, {
+    cwd: recipe.cwd,
+    env: recipe.env,
+    detached: true,
+    stdio: ['ignore', log, log],
+    ...(recipe.user ?? {}),
+  });
+  closeSync(log);
+  const { pid } = child;
+  if (pid === undefined) {
+    const cause = await new Promise<Error>((resolve) => child.once('error', resolve));
+    throw new StackError('start_failed', `${recipe.command} could not be executed: ${cause.message}.`, { cause });
+  }
+  watch.register.add(pid, recipe.stopSignal);
+  // If a signal does not suffice, the watchdog kills the process.
+  const forgetExit = atExit(() => sendSignal(pid, recipe.stopSignal));
+  const ended = new Promise<void>((resolve) => {
+    child.once('exit', (exitCode, signal) => {
+      run.hasEnded = true;
+      run.how = signal ?? `exit code ${exitCode}`;
+      watch.register.remove(pid);
+      forgetExit();
+      if (!run.isEndExpected) watch.say('stop', `ended by itself (${run.how}); see ${recipe.logFile}`);
+      resolve();
+    });
+  });
+  const run: ServerRun = { pid, ended, isEndExpected: false, hasEnded: false, how: '' };
+  return run;
+};
+
+/** Resolves when the server answers. @throws {StackError} when it ends or is late instead; it has then been killed. */
+const untilServerReady = async (recipe: ServerRecipe, run: ServerRun, watch: ServerWatch): Promise<void> => {
+  const began = Date.now();
+  let nextNotice = began + NOTICE_MS;
+  while (!(await recipe.isReady())) {
+    const failure = whyNotReady(recipe, run, watch.signal, began + READY_DEADLINE_MS);
+    if (failure !== undefined) {
+      run.isEndExpected = true;
+      if (!run.hasEnded) killTree(run.pid);
+      await run.ended;
+      throw failure;
+    }
+    if (Date.now() > nextNotice) {
+      watch.say('wait', 'does not answer yet');
+      nextNotice += NOTICE_MS;
+    }
+    await delay(POLL_MS);
+  }
+};
+
+const whyNotReady = (
+  recipe: ServerRecipe,
+  run: ServerRun,
+  signal: AbortSignal,
+  until: number,
+): StackError | undefined => {
+  if (signal.aborted) return abortedError();
+  if (run.hasEnded) return startFailed(recipe, `ended while it started (${run.how})`);
+  return Date.now() < until ? undefined : startFailed(recipe, `did not answer within ${READY_DEADLINE_MS / 1000} s`);
+};
+
+const startFailed = ({ name, logFile }: ServerRecipe, what: string): StackError =>
+  new StackError('start_failed', `The ${name} ${what}. The end of ${logFile}:\n${lastLines(readLogTail(logFile))}`);
+
+const SIZE_LIMIT_BYTES = 10 * 1024 * 1024;
+const TAIL_BYTES = 8 * 1024;
+
+/** Opens a log for appending. A log of more than 10 MiB is first renamed to `.old` and replaces the previous `.old`. */
+export const openLog = (path: string): number => {
+  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  if (size > SIZE_LIMIT_BYTES) renameSync(path, `${path}.old`);
+  return openSync(path, 'a', 0o600);
+};
+
+/** The last 8 KiB of a log; empty where it cannot be read. */
+export const readLogTail = (path: string): string => {
+  try {
+    const file = openSync(path, 'r');
+    try {
+      const { size } = statSync(path);
+      const bytes = Buffer.alloc(Math.min(size, TAIL_BYTES));
+      return bytes.toString('utf8', 0, readSync(file, bytes, 0, bytes.length, size - bytes.length));
+    } finally {
+      closeSync(file);
+    }
+  } catch {
+    return '';
+  }
+};
+
+const RESTART = { initialMs: 250, maxMs: 10_000 };
+/** A server that ran this long did start; its next death begins with the shortest pause again. */
+const HEALTHY_AFTER_MS = 30_000;
+
+/**
+ * Starts a server again whenever it ends by itself, on its port and with its data, until the signal aborts. The pause before a start doubles with
+ * each death that follows soon, up to 10 s; a start that fails counts as a death.
+ */
+export const keepRunning = (server: ServerProcess, { signal, say }: Pick<ServerWatch, 'signal' | 'say'>): void => {
+  let deaths = 0;
+  let isRestarting = false;
+  let startedAt = Date.now();
+
+  const restart = async (): Promise<void> => {
+    if (Date.now() - startedAt > HEALTHY_AFTER_MS) deaths = 0;
+    for (;;) {
+      deaths += 1;
+      const pauseMs = doublingMs(deaths, RESTART);
+      say('wait', `starts again in ${pauseMs} ms`);
+      await delay(pauseMs, undefined, { signal });
+      try {
+        await server.start();
+        startedAt = Date.now();
+        say('ready', 'ready again');
+        return;
+      } catch (error) {
+        signal.throwIfAborted();
+        say('stop', error instanceof Error ? error.message : String(error));
+      }
+    }
+  };
+
+  server.onDeath(() => {
+    // A death during a start makes that start fail, and the loop above goes on.
+    if (isRestarting || signal.aborted) return;
+    isRestarting = true;
+    restart()
+      .catch((error: unknown) => {
+        if (!signal.aborted) throw error;
+      })
+      .finally(() => {
+        isRestarting = false;
+      });
+  });
 };

@@ -3,14 +3,14 @@ import { type Database } from '../connection/database';
 import { query, type Transaction } from '../connection/query';
 
 /** Announcement of a change, sent to every process once the change is committed. */
-export interface OwedAnnouncement {
+export interface Announcement {
   readonly kind: InvalidationKind;
   /** Cache keys that no longer hold the truth. */
   readonly keys: readonly string[];
 }
 
 /** An announcement that has not been made yet. */
-interface StoredAnnouncement extends OwedAnnouncement {
+interface StoredAnnouncement extends Announcement {
   readonly id: string;
   readonly workspaceId: string;
 }
@@ -31,13 +31,13 @@ const TAKE = /* sql */ `
 const FINISH = /* sql */ `select finish_announcements(cast(:ids as bigint[]))`;
 
 /** Writes an announcement down in the transaction of the change that owes it, and answers its id. */
-export const oweAnnouncement = async (transaction: Transaction, { kind, keys }: OwedAnnouncement): Promise<string> => {
+export const recordAnnouncement = async (transaction: Transaction, { kind, keys }: Announcement): Promise<string> => {
   const [row] = await query<{ id: string }>(transaction, OWE, { kind, keys });
   return row?.id ?? '';
 };
 
 /**
- * Takes up announcements that have been owed for at least `minAgeMs`, of all workspaces, the oldest first. An announcement that is taken up is not
+ * Takes up announcements that have been pending for at least `minAgeMs`, of all workspaces, the oldest first. An announcement that is taken up is not
  * taken up again for as long; one that is not finished by then is.
  */
 export const takeAnnouncements = async (
@@ -51,16 +51,16 @@ export const takeAnnouncements = async (
 const COUNT = /* sql */ `select owed, oldest_age_ms from count_announcements()`;
 
 /** Announcements that have not been made, of all workspaces. */
-export interface OwedCount {
+export interface PendingAnnouncements {
   /** 100,000 stands for as many or more. */
-  readonly owed: number;
-  /** Since the oldest of them was owed, ms; 0 where there is none. */
+  readonly pending: number;
+  /** Since the oldest of them was recorded, ms; 0 where there is none. */
   readonly oldestAgeMs: number;
 }
 
-export const countOwedAnnouncements = async (database: Pick<Database, 'lookUp'>): Promise<OwedCount> => {
+export const countPendingAnnouncements = async (database: Pick<Database, 'lookUp'>): Promise<PendingAnnouncements> => {
   const [row] = await database.lookUp<{ owed: string; oldest_age_ms: number }>(COUNT, {});
-  return { owed: Number(row?.owed ?? 0), oldestAgeMs: row?.oldest_age_ms ?? 0 };
+  return { pending: Number(row?.owed ?? 0), oldestAgeMs: row?.oldest_age_ms ?? 0 };
 };
 
 /** Removes announcements that have been made. Idempotent. */

@@ -1,6 +1,5 @@
 import { query, type Transaction } from '../connection/query';
-import { type PageRequest } from '../paging/page';
-import { entriesToRead, startOfPage, takePage } from '../paging/take-page';
+import { entriesToRead, type PageRequest, startOfPage, takePage } from '../paging/page';
 
 /** One recorded change. Times are ISO 8601 UTC with milliseconds. */
 export interface AuditEntry {

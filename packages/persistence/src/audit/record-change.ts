@@ -2,6 +2,20 @@ import { query, type Transaction } from '../connection/query';
 import { type Change } from './change';
 import { toStoredChange } from './stored-change';
 
+/** Names that an entry about many things gives; of the others it tells how many there are. */
+const MAX_NAMES = 50;
+
+/** Many things as an entry names them. */
+interface CountedNames {
+  readonly count: number;
+  /** The first 50, in the order given. */
+  readonly names: readonly string[];
+}
+
+/** An entry of bounded size about any number of things; undefined, which is not stored, where there are none. */
+export const countNames = (things: readonly { readonly name: string }[]): CountedNames | undefined =>
+  things.length === 0 ? undefined : { count: things.length, names: things.slice(0, MAX_NAMES).map(({ name }) => name) };
+
 /** The name of the key is kept beside its id: a key can be deleted with its workspace's user. */
 const INSERT = /* sql */ `
   insert into audit_entries (actor_name, kind, action, subject_id, subject_name, user_groups, other_groups, before, after)

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { type Change } from './change';
-import { HIDDEN, maskSecrets } from './mask-secrets';
-import { toStoredChange } from './stored-change';
+import { HIDDEN, maskSecrets, toStoredChange } from './stored-change';
 
 const change = (parts: Partial<Change>): Change => ({
   kind: 'rule',

@@ -1,9 +1,11 @@
+import { settledWithin } from '@decision/waiting';
 import { Client } from 'pg';
 import { checkDatabaseUrl } from './database-url';
 import { translateError } from './translate-error';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const STATEMENT_TIMEOUT_MS = 60_000;
+const FAREWELL_MS = 2_000;
 
 /**
  * Runs work on a connection of its own with the rights of the URL's user, for an operator's tasks. Throws what the work throws,
@@ -25,22 +27,10 @@ export const asAdministrator = async <T>(url: string, work: (client: Client) => 
   } catch (error) {
     throw translateError(error);
   } finally {
-    await farewell(client);
+    // A server that hangs does not answer the end of a session either.
+    await settledWithin(client.end(), FAREWELL_MS);
   }
 };
-
-const FAREWELL_MS = 2_000;
-
-/** A server that hangs does not answer the end of a session either; after a while this stops waiting for it. */
-const farewell = (client: Client): Promise<void> =>
-  new Promise((resolve) => {
-    const timer = setTimeout(resolve, FAREWELL_MS);
-    const done = (): void => {
-      clearTimeout(timer);
-      resolve();
-    };
-    client.end().then(done, done);
-  });
 
 /** Runs work in one transaction of the client; what the work throws rolls it back. */
 export const inTransaction = async <T>(client: Client, work: () => Promise<T>): Promise<T> => {

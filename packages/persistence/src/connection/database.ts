@@ -1,10 +1,10 @@
 import { type Client } from 'pg';
 import { type DatabaseSettings } from './database-settings';
-import { createPool } from './pool';
+import { createPool, type PoolStatus } from './pool';
 import { type Bindings, query, type Transaction } from './query';
 import { runnerOn, transact } from './transact';
 import { translateError } from './translate-error';
-import { type WorkspaceAccess } from './workspace-access';
+import { type WorkspaceAccess } from './access';
 
 /**
  * A pool of connections that act as the runtime role, under row security. Connections are opened when first needed and replaced
@@ -23,6 +23,8 @@ export interface Database {
   inWorkspace<T>(access: WorkspaceAccess, work: (transaction: Transaction) => Promise<T>): Promise<T>;
   /** Runs one statement on behalf of no workspace. Row security hides every row from it; only lookup functions answer. */
   lookUp<Row>(sql: string, bindings?: Bindings): Promise<readonly Row[]>;
+  /** What the connections of the pool do now. */
+  poolStatus(): PoolStatus;
   /** Lets running transactions finish within `closeTimeoutMs`, then closes every connection. Idempotent. */
   close(): Promise<void>;
 }
@@ -51,6 +53,7 @@ export const openDatabase = (settings: DatabaseSettings): Database => {
     },
     inWorkspace,
     lookUp,
+    poolStatus: () => pool.status(),
     close: () => pool.close(),
   };
 };

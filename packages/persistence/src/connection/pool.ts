@@ -1,4 +1,5 @@
 import { ServiceError } from '@decision/contracts';
+import { settledWithin } from '@decision/waiting';
 import { type Knex, knex as createKnex } from 'knex';
 import { type Client } from 'pg';
 import { type DatabaseSettings } from './database-settings';
@@ -14,7 +15,18 @@ const READ_TIMEOUT_MARGIN_MS = 2_000;
 const IDLE_TIMEOUT_MS = 30_000;
 const CLOSE_TIMEOUT_MS = 10_000;
 
+/** What the connections of a pool do now. */
+export interface PoolStatus {
+  /** Connections that are open. */
+  readonly total: number;
+  /** Those of them that are lent to no work. */
+  readonly idle: number;
+  /** Work that waits for a connection. */
+  readonly waiting: number;
+}
+
 export interface Pool {
+  status(): PoolStatus;
   /** Lends a connection to some work. */
   lend<T>(work: (connection: Client) => Promise<T>): Promise<T>;
   /** Cuts a lent connection; it is not used again. */
@@ -29,7 +41,7 @@ export interface Pool {
 interface PoolClient {
   acquireConnection(): Promise<Client>;
   releaseConnection(connection: Client): Promise<void>;
-  readonly pool?: { numPendingAcquires(): number };
+  readonly pool?: { numUsed(): number; numFree(): number; numPendingAcquires(): number };
 }
 
 export const createPool = (settings: DatabaseSettings): Pool => {
@@ -60,7 +72,13 @@ export const createPool = (settings: DatabaseSettings): Pool => {
     }
   };
 
+  const status = (): PoolStatus => {
+    const [used, idle] = [client.pool?.numUsed() ?? 0, client.pool?.numFree() ?? 0];
+    return { total: used + idle, idle, waiting: client.pool?.numPendingAcquires() ?? 0 };
+  };
+
   return {
+    status,
     discard,
     discardIfBroken,
     lend: async (work) => {
@@ -77,7 +95,7 @@ export const createPool = (settings: DatabaseSettings): Pool => {
       }
     },
     close: () => {
-      closing ??= settleWithin(knex.destroy(), settings.closeTimeoutMs ?? CLOSE_TIMEOUT_MS).then(() =>
+      closing ??= settledWithin(knex.destroy(), settings.closeTimeoutMs ?? CLOSE_TIMEOUT_MS).then(() =>
         lent.forEach(cut),
       );
       return closing;
@@ -88,16 +106,6 @@ export const createPool = (settings: DatabaseSettings): Pool => {
 /** Not awaited: the server may be silent, and then so is the farewell. */
 const cut = (connection: Client): void => {
   connection.end().catch(() => undefined);
-};
-
-/** Waits for a promise, but no longer than this. */
-const settleWithin = async (work: Promise<void>, timeoutMs: number): Promise<void> => {
-  let timer: NodeJS.Timeout | undefined;
-  const deadline = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, timeoutMs);
-  });
-  await Promise.race([work, deadline]);
-  clearTimeout(timer);
 };
 
 const shuttingDown = (): ServiceError =>

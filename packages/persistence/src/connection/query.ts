@@ -1,6 +1,70 @@
-import { type Bindings } from './bind-names';
+/** Values by the names that a statement calls them: `:name`. Cast with `cast(:name as type)`, never with `::`. */
+export type Bindings = Readonly<Record<string, string | number | boolean | null | readonly string[]>>;
 
-export type { Bindings } from './bind-names';
+/** A statement as the driver takes it. */
+interface BoundStatement {
+  readonly text: string;
+  readonly values: unknown[];
+  /** Under which connections keep it prepared; undefined: it is planned anew each time. */
+  readonly name: string | undefined;
+}
+
+interface NumberedStatement {
+  readonly text: string;
+  readonly names: readonly string[];
+  readonly id: number;
+  uses: number;
+}
+
+/** How often a process runs a statement before its connections keep it: planning costs a short one more than running it. */
+const USES_BEFORE_PREPARED = 10;
+/** A plan that is kept knows no lengths: statements with longer lists are planned for the list that comes. */
+const LONGEST_LIST_PREPARED = 16;
+
+/** Statements are constants of this package; those of a caller who composes them must not fill the memory. */
+const MOST_STATEMENTS = 1_000;
+/** Statements all of whose names had values. */
+const numbered = new Map<string, NumberedStatement>();
+
+/**
+ * Numbers the names of a statement, each once however often it stands there, so that a list is sent once. A name without a value is left as it is: it
+ * may stand in a literal.
+ */
+export const bindNames = (sql: string, bindings: Bindings): BoundStatement => {
+  const known = numbered.get(sql);
+  const isKnown = known?.names.every((name) => Object.hasOwn(bindings, name)) === true;
+  const statement = isKnown ? known : number(sql, bindings);
+  const values = statement.names.map((name) => bindings[name] ?? null);
+  return { text: statement.text, values, name: nameOf(statement, values) };
+};
+
+const nameOf = (statement: NumberedStatement, values: readonly unknown[]): string | undefined => {
+  statement.uses += 1;
+  if (statement.uses <= USES_BEFORE_PREPARED) return undefined;
+  const isLong = values.some((value) => Array.isArray(value) && value.length > LONGEST_LIST_PREPARED);
+  return isLong ? undefined : `statement_${statement.id}`;
+};
+
+/** Never given twice: a connection may have an earlier statement by its name. */
+let lastId = 0;
+
+const number = (sql: string, bindings: Bindings): NumberedStatement => {
+  const names: string[] = [];
+  let leavesNames = false;
+  const text = sql.replace(/(?<![:\w]):([a-z_]\w*)/g, (place, name: string) => {
+    if (!Object.hasOwn(bindings, name)) {
+      leavesNames = true;
+      return place;
+    }
+    const known = names.indexOf(name);
+    return `$${known < 0 ? names.push(name) : known + 1}`;
+  });
+  const statement = { text, names, id: (lastId += 1), uses: 0 };
+  if (leavesNames) return statement;
+  if (numbered.size >= MOST_STATEMENTS) numbered.clear();
+  numbered.set(sql, statement);
+  return statement;
+};
 
 /** Runner of statements: a transaction, or a connection outside of one. */
 export interface StatementRunner {

@@ -1,7 +1,7 @@
 import { ServiceError } from '@decision/contracts';
 import { type Client, DatabaseError } from 'pg';
 import { runtimeRole } from './runtime-role';
-import { DatabaseFault } from './database-fault';
+import { DatabaseFault } from './translate-error';
 
 /** How long a transaction may wait for its own process between two statements, ms. The server ends it then. */
 const IDLE_IN_TRANSACTION_MS = 30_000;

@@ -1,10 +1,8 @@
 import { ServiceError } from '@decision/contracts';
 import { type Client } from 'pg';
-import { bindNames } from './bind-names';
-import { beginAs } from './claims';
+import { bindNames, type StatementRunner, type Transaction } from './query';
+import { beginAs, type WorkspaceAccess } from './access';
 import { type Pool } from './pool';
-import { type StatementRunner, type Transaction } from './query';
-import { type WorkspaceAccess } from './workspace-access';
 
 /** Statements on a connection. */
 export const runnerOn = (connection: Client): StatementRunner => ({

@@ -1,8 +1,7 @@
 import { ServiceError } from '@decision/contracts';
 import { knex } from 'knex';
 import { DatabaseError } from 'pg';
-import { DatabaseFault } from './database-fault';
-import { breaksConnection, refusesValues, translateError } from './translate-error';
+import { breaksConnection, DatabaseFault, refusesValues, translateError } from './translate-error';
 
 const serverError = (code: string, routine?: string): DatabaseError => {
   const error = new DatabaseError('insert into rules … - the sentence of the server', 1, 'error');

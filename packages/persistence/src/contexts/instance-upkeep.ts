@@ -1,5 +1,5 @@
 import { type Database } from '../connection/database';
-import { type HeldInstances } from './fence';
+import { type HeldInstances } from './admission';
 
 /** An operation whose holder has been silent for longer than its lease, held by the caller from now on. */
 export interface TakenOperation {

@@ -1,14 +1,82 @@
-import { contextLimits, ServiceError } from '@decision/contracts';
+import { contextLimits, type ExecutionRecord, ServiceError } from '@decision/contracts';
 import { query, type Transaction } from '../connection/query';
-import {
-  alive,
-  among,
-  instanceColumns,
-  type InstanceRecord,
-  type InstanceRow,
-  type ReaderPass,
-  toInstanceRecord,
-} from './instance-record';
+
+/** Values by the name of their fact; JSON. */
+export type StoredFacts = Readonly<Record<string, unknown>>;
+export type StoredExecutions = Readonly<Record<string, ExecutionRecord>>;
+
+/** How far the cascade of a change of an instance has come (C115). */
+export interface ReaderPass {
+  /** Fingerprint of the facts whose readers are re-evaluated. */
+  readonly fingerprint: string;
+  /** Whether every reader was re-evaluated. */
+  readonly done: boolean;
+  /** The relationship under way, and the last reader that was re-evaluated. */
+  readonly relationshipId?: string;
+  readonly after?: string;
+}
+
+/** State of an instance, without the times of its writes. Times are ISO 8601 UTC with milliseconds. */
+export interface InstanceState {
+  readonly instanceId: string;
+  readonly facts: StoredFacts;
+  readonly derived: StoredFacts;
+  readonly executions: StoredExecutions;
+  /** Counts its writes. */
+  readonly version: number;
+  readonly readerPass: ReaderPass | undefined;
+  /** Null: it never expires. */
+  readonly expiresAt: string | null;
+}
+
+/** An instance as it is stored. */
+export interface InstanceRecord extends InstanceState {
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+export interface StateRow {
+  readonly instance_id: string;
+  readonly facts: StoredFacts;
+  readonly derived: StoredFacts;
+  readonly executions: StoredExecutions;
+  readonly version: string;
+  readonly reader_pass: ReaderPass | null;
+  readonly expires_at: Date | null;
+}
+
+interface InstanceRow extends StateRow {
+  readonly created_at: Date;
+  readonly updated_at: Date;
+}
+
+/** Select list of a {@link StateRow}, from `context_instances i`. */
+export const stateColumns = 'i.instance_id, i.facts, i.derived, i.executions, i.version, i.reader_pass, i.expires_at';
+
+/** Select list of an {@link InstanceRow}, from `context_instances i`. */
+const instanceColumns = `${stateColumns}, i.created_at, i.updated_at`;
+
+/** Condition of instances that have not expired by the clock of the database (C106). */
+export const alive = '(i.expires_at is null or i.expires_at > clock_timestamp())';
+
+/** Limits a table of instances to the ids of the statement, beside a join with them, so that the index can be asked for those alone. */
+export const among = (table: string): string => `${table}.instance_id = any (cast(:ids as text[]))`;
+
+export const toInstanceState = (row: StateRow): InstanceState => ({
+  instanceId: row.instance_id,
+  facts: row.facts,
+  derived: row.derived,
+  executions: row.executions,
+  version: Number(row.version),
+  readerPass: row.reader_pass ?? undefined,
+  expiresAt: row.expires_at?.toISOString() ?? null,
+});
+
+const toInstanceRecord = (row: InstanceRow): InstanceRecord => ({
+  ...toInstanceState(row),
+  createdAt: row.created_at.toISOString(),
+  updatedAt: row.updated_at.toISOString(),
+});
 
 const FIND = /* sql */ `
   select ${instanceColumns} from context_instances i
@@ -141,13 +209,13 @@ const SET_PASS = /* sql */ `
   from unnest(cast(:ids as text[]), cast(:passes as text[]), cast(:versions as bigint[])) as p (instance_id, pass, version)
   where i.context_id = cast(:context as uuid) and ${among('i')} and i.instance_id = p.instance_id and i.version = p.version`;
 
-/** How far the readers of one version of an instance have been told. */
+/** How far the cascade of one version of an instance has come. */
 interface PassOfVersion {
   readonly version: number;
   readonly pass: ReaderPass;
 }
 
-/** Notes how far the readers of instances have been told (C115); an instance that was written meanwhile is left to its writer. */
+/** Saves how far the cascades of instances have come (C115); an instance that was written meanwhile is left to its writer. */
 export const saveReaderPasses = async (
   transaction: Transaction,
   contextId: string,

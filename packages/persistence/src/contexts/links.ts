@@ -1,5 +1,5 @@
 import { query, type Transaction } from '../connection/query';
-import { alive, among, type StoredFacts } from './instance-record';
+import { alive, among, type StoredFacts } from './instances';
 
 /** Which instance a foreign key names; null: none. */
 export interface LinkWrite {
@@ -89,9 +89,9 @@ export const findLinkHolders = async (
 
 const FORGET = /* sql */ `
   delete from context_links l
-  using unnest(cast(:ids as text[]), cast(:versions as bigint[])) as told (instance_id, version)
-  where l.context_id = cast(:context as uuid) and ${among('l')} and l.instance_id = told.instance_id and l.former
-    and told.version = coalesce((
+  using unnest(cast(:ids as text[]), cast(:versions as bigint[])) as done (instance_id, version)
+  where l.context_id = cast(:context as uuid) and ${among('l')} and l.instance_id = done.instance_id and l.former
+    and done.version = coalesce((
       select i.version from context_instances i where i.context_id = l.context_id and i.instance_id = l.instance_id
     ), 0)`;
 
@@ -145,3 +145,124 @@ export const findNamed = async (
   const rows = await query<{ instance_id: string; facts: StoredFacts }>(transaction, NAMED, bindings);
   return rows.map(({ instance_id, facts: found }) => ({ instanceId: instance_id, facts: found }));
 };
+
+/** A fact that is wanted, with what stands where it was never given; null: nothing. */
+export interface WantedFact {
+  readonly key: string;
+  readonly defaultValue: unknown;
+}
+
+/** Selection of instances, and of the related data to read. */
+export interface RelatedPiecesQuery {
+  /** The context of the related instances, which hold the foreign key. */
+  readonly contextId: string;
+  readonly foreignKeyFact: string;
+  /** Ids that foreign keys name. Distinct. */
+  readonly ids: readonly string[];
+  /** Undefined: all that is stored, without defaults. */
+  readonly facts: readonly WantedFact[] | undefined;
+  /** Links that one statement follows at most. */
+  readonly most: number;
+  /** Bound of the bytes of one instance's related data; the rest may be left out. Default: no bound. */
+  readonly mostBytesOfEach?: number | undefined;
+}
+
+/** Some of the instances that are related to one, in the order of their ids. */
+export interface RelatedPiece {
+  readonly ofId: string;
+  /** Facts of each, derived ones among them: those that are wanted, null where there is none, or all. */
+  readonly related: readonly StoredFacts[];
+  /** Bytes of the selected data, as JSON. */
+  readonly bytes: number;
+}
+
+const LINKS = /* sql */ `
+  select l.target_id, l.instance_id from context_links l
+  where l.context_id = cast(:context as uuid) and l.fact = :key and l.target_id = any (cast(:ids as text[])) and not l.former
+    and l.instance_id > cast(:after as text) collate "C"
+  order by l.target_id, l.instance_id
+  limit :most`;
+
+/**
+ * A row for each target: what is wanted of its instances as one JSON text, which costs far less to read than a row for each. Each instance is looked
+ * up by its key: left to itself, a database without statistics reads the whole context for every page.
+ */
+const piecesOf = (wanted: string): string => /* sql */ `
+  with page as materialized (${LINKS})
+  select page.target_id, max(page.instance_id) as last, cast(count(*) as integer) as links,
+    cast(coalesce(sum(octet_length(cast(i.wanted as text))), 0) as double precision) as bytes,
+    json_agg(i.wanted order by page.instance_id) filter (where i.wanted is not null) as found
+  from page left join lateral (
+    select ${wanted} as wanted from context_instances i
+    where i.context_id = cast(:context as uuid) and i.instance_id = page.instance_id and i.version > 0 and ${alive}
+    limit 1
+  ) i on true
+  group by page.target_id
+  order by page.target_id`;
+
+const WHOLE = piecesOf('cast(i.facts || i.derived as json)');
+
+const valueOfFact = (index: number): string =>
+  `coalesce(i.derived -> :fact${index}, i.facts -> :fact${index}, cast(:default${index} as jsonb))`;
+
+interface PieceRow {
+  readonly target_id: string;
+  readonly last: string;
+  readonly links: number;
+  readonly bytes: number;
+  /** Facts, or the values of the wanted ones. */
+  readonly found: readonly (StoredFacts | readonly unknown[])[] | null;
+}
+
+/**
+ * Related instances that exist, by what they are related to. Nothing is held beyond the links of one statement, however many there are, and time
+ * is linear in them. Each statement sees what is committed when it begins.
+ */
+export async function* findRelatedPieces(
+  transaction: Transaction,
+  { contextId, foreignKeyFact, ids, facts, most, mostBytesOfEach = Infinity }: RelatedPiecesQuery,
+): AsyncGenerator<RelatedPiece> {
+  const sql = facts === undefined ? WHOLE : piecesOf(`json_build_array(${facts.map((_, index) => valueOfFact(index)).join(', ')})`); // prettier-ignore
+  const fixed = { context: contextId, key: foreignKeyFact, most, ...bindingsOf(facts ?? []) };
+  const toFacts = factsReader(facts);
+  let open = [...ids].sort(byBytes);
+  let after = '';
+  let ofFirst = 0;
+  while (open.length > 0) {
+    const [first = ''] = open;
+    // Within a target there are only its own links, so that the index is entered where the page before ended.
+    const rows = await query<PieceRow>(transaction, sql, { ...fixed, ids: after === '' ? open : [first], after });
+    for (const { target_id: ofId, found, bytes } of rows) yield { ofId, related: (found ?? []).map(toFacts), bytes };
+    const last = rows.at(-1);
+    const isFull = rows.reduce((sum, { links }) => sum + links, 0) >= most;
+    if (last === undefined || !isFull) {
+      open = after === '' ? [] : open.slice(1);
+      [after, ofFirst] = ['', 0];
+      continue;
+    }
+    ofFirst = (last.target_id === first ? ofFirst : 0) + last.bytes;
+    open = open.slice(open.indexOf(last.target_id));
+    after = last.last;
+    if (ofFirst <= mostBytesOfEach) continue;
+    open = open.slice(1);
+    [after, ofFirst] = ['', 0];
+  }
+}
+
+const bindingsOf = (facts: readonly WantedFact[]): Readonly<Record<string, string | null>> =>
+  Object.fromEntries(
+    facts.flatMap(({ key, defaultValue }, index) => [
+      [`fact${index}`, key],
+      [`default${index}`, defaultValue === null ? null : JSON.stringify(defaultValue)],
+    ]),
+  );
+
+const factsReader =
+  (facts: readonly WantedFact[] | undefined) =>
+  (found: StoredFacts | readonly unknown[]): StoredFacts =>
+    facts === undefined || !Array.isArray(found)
+      ? (found as StoredFacts) // what was not asked for by fact is whole
+      : Object.fromEntries(facts.map(({ key }, index): [string, unknown] => [key, found[index]]));
+
+/** The order of the database's ids: that of their bytes. */
+const byBytes = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b));

@@ -1,6 +1,6 @@
 import { type AssetType } from '@decision/contracts';
 import { query, type Transaction } from '../connection/query';
-import { among } from './instance-record';
+import { among } from './instances';
 
 /** An evaluation that waits for facts. */
 export interface Registration {

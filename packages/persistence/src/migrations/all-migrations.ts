@@ -21,6 +21,7 @@ import { auditOfTwo } from './0020-audit-of-two';
 import { untoldReaders } from './0021-untold-readers';
 import { stepsByIndex } from './0022-steps-by-index';
 import { sweepsFromInstances } from './0023-sweeps-from-instances';
+import { valueLookUps } from './0024-value-look-ups';
 import { type Migration } from './migration';
 
 /** Every migration, in order. */
@@ -48,6 +49,7 @@ export const allMigrations: readonly Migration[] = [
   untoldReaders,
   stepsByIndex,
   sweepsFromInstances,
+  valueLookUps,
 ];
 
 /** Table of the applied migrations. */

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { ServiceError } from '@decision/contracts';
 import { type Client, DatabaseError, escapeIdentifier, escapeLiteral } from 'pg';
 import { asAdministrator } from '../connection/administrator';
-import { DatabaseFault } from '../connection/database-fault';
+import { DatabaseFault } from '../connection/translate-error';
 import { runtimeRole } from '../connection/runtime-role';
 
 const ENSURE_ROLE = /* sql */ `

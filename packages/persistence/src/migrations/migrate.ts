@@ -1,11 +1,12 @@
 import { ServiceError } from '@decision/contracts';
 import { type Knex, knex as createKnex } from 'knex';
 import { asAdministrator } from '../connection/administrator';
+import { type Database } from '../connection/database';
 import { checkDatabaseUrl } from '../connection/database-url';
 import { translateError } from '../connection/translate-error';
 import { allMigrations, migrationTable } from './all-migrations';
-import { type Migration } from './migration';
 import { ensureRuntimeRole } from './ensure-runtime-role';
+import { type Migration } from './migration';
 
 interface MigrateSettings {
   /** Its user owns what the migrations make; it need not be a superuser. */
@@ -79,3 +80,10 @@ const migratorConfig = ({ url, applicationName = 'decision-migrations' }: Migrat
   pool: { min: 0, max: 1 },
   migrations: { migrationSource, tableName: migrationTable, disableMigrationsListValidation: true },
 });
+
+/** Names of the migrations that this release needs and the database lacks. Throws `database_unavailable`. */
+export const findPendingMigrations = async (database: Pick<Database, 'lookUp'>): Promise<readonly string[]> => {
+  const rows = await database.lookUp<{ name: string }>(`select name from ${migrationTable}`);
+  const applied = new Set(rows.map(({ name }) => name));
+  return allMigrations.map(({ name }) => name).filter((name) => !applied.has(name));
+};

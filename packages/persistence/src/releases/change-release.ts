@@ -1,7 +1,75 @@
+import { type EnvironmentRecord } from '@decision/contracts';
+import { recordChange } from '../audit/record-change';
 import { query, type Transaction } from '../connection/query';
-import { findRelease } from './find-release';
-import { recordReleaseChange, type ReleaseAction } from './record-release-change';
-import { type ReleaseRecord, type ReleaseState } from './release-record';
+import { findRelease, type ReleaseRecord, type ReleaseSource, type ReleaseState } from './releases';
+
+const GROUPS = /* sql */ `select user_groups from rules where id = cast(:id as uuid)`;
+
+/** Actions on a release. */
+type ReleaseAction =
+  'create' | 'promote' | 'approve' | 'go_live' | 'supersede' | 'cancel' | 'withdraw' | 'roll_back' | 'put_back';
+
+/** Records what a release has become since `before`, which is undefined for one that is new; it has the groups of its rule. */
+const recordReleaseChange = async (
+  transaction: Transaction,
+  action: ReleaseAction,
+  id: string,
+  before: ReleaseRecord | undefined,
+): Promise<void> => {
+  const after = await findRelease(transaction, id);
+  if (after === undefined) return;
+  const [rule] = await query<{ user_groups: string[] }>(transaction, GROUPS, { id: after.rule.id });
+  const name = `${after.rule.slug} ${after.version} in ${after.environment.slug}`;
+  const userGroups = rule?.user_groups ?? [];
+  await recordChange(transaction, { kind: 'release', action, id, name, userGroups, before, after });
+};
+
+export interface NewRelease {
+  /** A UUID. */
+  readonly id: string;
+  readonly ruleId: string;
+  readonly versionId: string;
+  readonly environment: Pick<EnvironmentRecord, 'id' | 'approvers' | 'approvalScheme'>;
+  readonly source: ReleaseSource;
+  readonly sourceReleaseId: string | null;
+  readonly note: string | null;
+}
+
+type InsertReleaseOutcome =
+  | { readonly status: 'inserted'; readonly release: ReleaseRecord }
+  /** Another release has the id; it need not be visible. */
+  | { readonly status: 'id_taken' };
+
+const INSERT = /* sql */ `
+  insert into releases (id, environment_id, rule_id, version_id, state, approvers, approval_scheme, source, source_release_id, note)
+  values (
+    cast(:id as uuid), cast(:environment_id as uuid), cast(:rule_id as uuid), cast(:version_id as uuid), 'pending',
+    cast(:approvers as text[]), :approval_scheme, :source, cast(:source_release_id as uuid), :note
+  )
+  on conflict (id) do nothing
+  returning id`;
+
+/** Makes a pending release. The rule must be locked, and nothing of it may be pending in the environment. */
+export const insertRelease = async (
+  transaction: Transaction,
+  { id, ruleId, versionId, environment, source, sourceReleaseId, note }: NewRelease,
+): Promise<InsertReleaseOutcome> => {
+  const [inserted] = await query(transaction, INSERT, {
+    id,
+    environment_id: environment.id,
+    rule_id: ruleId,
+    version_id: versionId,
+    approvers: environment.approvers,
+    approval_scheme: environment.approvalScheme,
+    source,
+    source_release_id: sourceReleaseId,
+    note,
+  });
+  if (inserted === undefined) return { status: 'id_taken' };
+  await recordReleaseChange(transaction, source === 'promotion' ? 'promote' : 'create', id, undefined);
+  const release = await findRelease(transaction, id);
+  return release ? { status: 'inserted', release } : { status: 'id_taken' };
+};
 
 /** How a release ends. */
 type EndState = Exclude<ReleaseState, 'pending' | 'live'>;

@@ -1,9 +1,7 @@
 import { type Bindings, query, type Transaction } from '../connection/query';
 import { isUuid } from '../connection/uuid';
-import { type PageRequest } from '../paging/page';
-import { entriesToRead, startOfPage, takePage } from '../paging/take-page';
-import { type RuleSummary } from './rule-record';
-import { fromRules, type RuleRow, summaryColumns, toRuleSummary } from './rule-row';
+import { entriesToRead, type PageRequest, startOfPage, takePage } from '../paging/page';
+import { fromRules, type RuleRow, type RuleSummary, summaryColumns, toRuleSummary } from './rule-record';
 
 /** Which rules are wanted; all given filters must hold. */
 export interface RuleFilters {

@@ -1,6 +1,8 @@
 import { recordChange } from '../audit/record-change';
 import { query, type Transaction } from '../connection/query';
 import { isUuid } from '../connection/uuid';
+import { findOpenReleases, type ReleaseRecord } from '../releases/releases';
+import { lockRule } from './rules';
 
 interface NewVersion {
   /** The UUID of the version to make. Publishing again under the same id answers what the first time made. */
@@ -74,4 +76,29 @@ export const publishRule = async (
     await recordChange(transaction, { kind: 'rule', action: 'publish', id, name, userGroups, after: version });
   }
   return { status: 'published', version, slug: name };
+};
+
+type UnpublishRuleOutcome =
+  | { readonly status: 'unpublished'; readonly slug: string }
+  /** These releases of the rule wait or are live. */
+  | { readonly status: 'released'; readonly slug: string; readonly releases: readonly ReleaseRecord[] }
+  | { readonly status: 'not_found' };
+
+const UNPUBLISH = /* sql */ `
+  update rules set published_version_id = null where id = cast(:id as uuid) returning user_groups`;
+
+/**
+ * Takes a rule of which no release waits or is live out of service: no selector solves it until it is published again. Its versions are
+ * kept. Idempotent.
+ */
+export const unpublishRule = async (transaction: Transaction, id: string): Promise<UnpublishRuleOutcome> => {
+  const rule = await lockRule(transaction, { id });
+  if (rule === undefined) return { status: 'not_found' };
+  const { slug } = rule;
+  const releases = await findOpenReleases(transaction, id);
+  if (releases.length > 0) return { status: 'released', slug, releases };
+  const [row] = await query<{ user_groups: string[] }>(transaction, UNPUBLISH, { id });
+  const userGroups = row?.user_groups ?? [];
+  await recordChange(transaction, { kind: 'rule', action: 'unpublish', id, name: slug, userGroups });
+  return { status: 'unpublished', slug };
 };

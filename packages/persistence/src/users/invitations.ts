@@ -3,16 +3,10 @@ import { recordChange } from '../audit/record-change';
 import { type Database } from '../connection/database';
 import { query, type Transaction } from '../connection/query';
 import { isUuid } from '../connection/uuid';
+import { invitationFields, type InvitationRecord } from '@decision/contracts';
+import { type DescribedRow, describeTable } from '../resources/described-table';
 
-/** An invitation that waits; never its link. Times are ISO 8601 UTC with milliseconds. */
-export interface InvitationRecord {
-  readonly id: string;
-  readonly email: string;
-  readonly role: string;
-  readonly userGroups: readonly string[];
-  readonly createdAt: string;
-  readonly expiresAt: string;
-}
+const { columns, toRecord } = describeTable('invitations', invitationFields);
 
 export interface NewInvitation extends Pick<InvitationRecord, 'email' | 'role' | 'userGroups' | 'expiresAt'> {
   /** Public part of the link. */
@@ -31,26 +25,6 @@ export interface FoundInvitation {
   readonly tokenHash: string;
   readonly expiresAt: string;
 }
-
-interface InvitationRow {
-  readonly id: string;
-  readonly email: string;
-  readonly role: string;
-  readonly user_groups: string[];
-  readonly created_at: Date;
-  readonly expires_at: Date;
-}
-
-const columns = 'id, email, role, user_groups, created_at, expires_at';
-
-const toRecord = (row: InvitationRow): InvitationRecord => ({
-  id: row.id,
-  email: row.email,
-  role: row.role,
-  userGroups: row.user_groups,
-  createdAt: row.created_at.toISOString(),
-  expiresAt: row.expires_at.toISOString(),
-});
 
 /** Invitations that are listed at most. */
 const MAX_INVITATIONS = 10_000;
@@ -83,7 +57,7 @@ export const createInvitation = async (
   if ((await query(transaction, EMAIL_HAS_USER, { email })).length > 0) return { status: 'email_taken' };
   await query(transaction, WITHDRAW_EARLIER, { email });
   const bindings = { email, role, user_groups: userGroups, selector, token_hash: tokenHash, expires_at: expiresAt };
-  const [row] = await query<InvitationRow>(transaction, INSERT, bindings);
+  const [row] = await query<DescribedRow>(transaction, INSERT, bindings);
   if (row === undefined) return { status: 'email_taken' };
   const invitation = toRecord(row);
   await recordChange(transaction, changeOf('create', invitation));
@@ -92,7 +66,7 @@ export const createInvitation = async (
 
 /** The invitations that wait and are visible, newest first; 10,000 at most. */
 export const listInvitations = async (transaction: Transaction): Promise<readonly InvitationRecord[]> =>
-  (await query<InvitationRow>(transaction, LIST)).map(toRecord);
+  (await query<DescribedRow>(transaction, LIST)).map(toRecord);
 
 /**
  * Takes an invitation away, because it is withdrawn or because it is used: of several that try, one gets it. Undefined where none is
@@ -103,7 +77,7 @@ export const takeInvitation = async (
   id: string,
   action: 'withdraw' | 'accept',
 ): Promise<InvitationRecord | undefined> => {
-  const [row] = isUuid(id) ? await query<InvitationRow>(transaction, DELETE, { id }) : [];
+  const [row] = isUuid(id) ? await query<DescribedRow>(transaction, DELETE, { id }) : [];
   if (row === undefined) return undefined;
   const invitation = toRecord(row);
   await recordChange(transaction, changeOf(action, invitation));

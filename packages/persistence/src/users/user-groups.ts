@@ -1,45 +1,26 @@
 import { recordChange } from '../audit/record-change';
 import { query, type Transaction } from '../connection/query';
 import { writeUnlessTaken } from '../connection/unique-violation';
+import { type GivenOf, userGroupFields, type UserGroupRecord } from '@decision/contracts';
+import { type DescribedRow, describeTable } from '../resources/described-table';
 
-/** A group of users. */
-export interface UserGroupRecord {
-  readonly id: string;
-  readonly name: string;
-  readonly description: string | null;
-  /** ISO 8601 UTC with milliseconds. */
-  readonly createdAt: string;
-}
-
-interface UserGroupRow {
-  readonly id: string;
-  readonly name: string;
-  readonly description: string | null;
-  readonly created_at: Date;
-}
-
-const toRecord = (row: UserGroupRow): UserGroupRecord => ({
-  id: row.id,
-  name: row.name,
-  description: row.description,
-  createdAt: row.created_at.toISOString(),
-});
+const { columns, givenColumns, givenValues, bindGiven, toRecord } = describeTable('user_groups', userGroupFields);
 
 /** Groups that are listed at most. */
 const MAX_GROUPS = 10_000;
 
 const LIST = /* sql */ `
-  select id, name, description, created_at from user_groups order by name, id limit ${MAX_GROUPS}`;
+  select ${columns} from user_groups order by name, id limit ${MAX_GROUPS}`;
 const UNKNOWN = /* sql */ `
   select name from unnest(cast(:names as text[])) as given (name)
   where not exists (select from user_groups where user_groups.name = given.name)`;
 const INSERT = /* sql */ `
-  insert into user_groups (name, description) values (:name, :description)
-  returning id, name, description, created_at`;
+  insert into user_groups (${givenColumns}) values (${givenValues})
+  returning ${columns}`;
 
 /** The groups that are visible, by name; a restricted access sees its own. 10,000 at most. */
 export const listUserGroups = async (transaction: Transaction): Promise<readonly UserGroupRecord[]> =>
-  (await query<UserGroupRow>(transaction, LIST)).map(toRecord);
+  (await query<DescribedRow>(transaction, LIST)).map(toRecord);
 
 /** Which of these names no visible group has. */
 export const findUnknownGroups = async (
@@ -54,15 +35,15 @@ type CreateUserGroupOutcome =
 /** Makes a group. Throws `forbidden` for a restricted access, unless it is restricted to a group of that name. */
 export const createUserGroup = async (
   transaction: Transaction,
-  { name, description }: Pick<UserGroupRecord, 'name' | 'description'>,
+  given: GivenOf<typeof userGroupFields>,
 ): Promise<CreateUserGroupOutcome> => {
   const writing = await writeUnlessTaken(transaction, (savepoint) =>
-    query<UserGroupRow>(savepoint, INSERT, { name, description }),
+    query<DescribedRow>(savepoint, INSERT, bindGiven(given)),
   );
   const [row] = writing.status === 'taken' ? [] : writing.value;
   if (row === undefined) return { status: 'name_taken' };
   const group = toRecord(row);
-  const { id } = group;
+  const { id, name } = group;
   await recordChange(transaction, { kind: 'user_group', action: 'create', id, name, userGroups: [name], after: group });
   return { status: 'created', group };
 };

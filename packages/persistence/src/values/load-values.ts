@@ -1,7 +1,7 @@
 import { query, type Transaction } from '../connection/query';
 import { isUuid } from '../connection/uuid';
-import { type BoundValue } from './find-values';
-import { resolveContent } from './value-reference';
+import { type BoundValue } from './values';
+import { resolveContent } from './value-references';
 
 /** A value with those who may see it. */
 interface LoadedValue extends BoundValue {

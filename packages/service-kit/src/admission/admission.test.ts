@@ -111,7 +111,7 @@ it('bounds the bytes in flight, and forgets those that left', () => {
   admission.hold(1_000);
 });
 
-it('says honestly when to come back: the time in which what is in flight is answered', () => {
+it('tells clients to come back after the time in which the requests in flight are answered', () => {
   const admission = make({ maxRequests: 300 });
   fill(admission);
   expect(refusalOf(() => admission.enter())).toMatchObject({ details: { retry_after_seconds: 1 } });

@@ -1,9 +1,7 @@
-import { timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 import { ServiceError } from '@decision/contracts';
-import { hashApiKeySecret, parseApiKey, selectorOfNonsense } from './api-key';
-import { type RefusalGuard } from './refusal-guard';
 
-/** Sender of a request and their entitlements. */
+/** The caller of a request and their entitlements. */
 export interface Identity {
   readonly keyId: string;
   readonly workspaceId: string;
@@ -41,14 +39,34 @@ export interface StoredKey {
   readonly revokedAt: Moment | null;
 }
 
+/**
+ * Bounds the checks of API keys that this process has not accepted before, and slows callers that try many: an address whose keys were refused too
+ * often has a few places, which its refusals keep while they wait, and beyond them nothing is looked up for it. Nobody learns from the time that an
+ * answer took why a key was refused.
+ */
+export interface RefusalGuard {
+  /** Admits the check of a key that came from this address. Throws `too_many_refusals`; nothing has been looked up by then. */
+  admit(address: string | undefined): KeyCheck;
+  /** The number of addresses that are remembered now. */
+  size(): number;
+}
+
+/** The check of one key; exactly one of its functions is to be called. */
+interface KeyCheck {
+  /** The key was accepted, or could not be checked. */
+  end(): void;
+  /** The key was refused: resolves when that may be answered. `startedAt` is when the check began, as `now` tells. */
+  refuse(startedAt: number): Promise<void>;
+}
+
 export interface AuthenticatorOptions {
   /** Finds a key by its public part, through whatever caches there are. Its failures are handed on. */
   readonly findKey: (selector: string) => Promise<StoredKey | undefined>;
   /** Epoch ms. */
   readonly now: () => number;
-  /** Holds refusals back; none by default. */
+  /** Bounds checks and delays refusals; none by default. */
   readonly refusals?: RefusalGuard;
-  /** Told of every key that was accepted. */
+  /** Called for every key that is accepted. */
   readonly onUse?: (identity: Identity) => void;
 }
 
@@ -74,8 +92,8 @@ export const createAuthenticator = ({ findKey, now, refusals, onUse }: Authentic
       }
       const startedAt = performance.now();
       const parts = parseApiKey(apiKey);
-      // A text that is no key is looked up too, so that the time of the answer does not reveal it.
-      const selector = parts?.selector ?? selectorOfNonsense(apiKey);
+      // Text that is not a key is looked up too, so that the time to the answer does not reveal it.
+      const selector = parts?.selector ?? selectorOfInvalidKey(apiKey);
       const secretHash = hashApiKeySecret(parts?.secret ?? apiKey);
       // A key that was accepted before is not held up by others from its address.
       const isKnown = accepted.has(selector, secretHash);
@@ -84,8 +102,8 @@ export const createAuthenticator = ({ findKey, now, refusals, onUse }: Authentic
         check?.end();
         throw error;
       });
-      const proven = provesKey(secretHash, key);
-      if (key === undefined || parts?.selector !== key.selector || !proven || !isAlive(key, now())) {
+      const matches = matchesSecret(secretHash, key);
+      if (key === undefined || parts?.selector !== key.selector || !matches || !isAlive(key, now())) {
         if (isKnown) accepted.delete(selector);
         await (check ?? refusals?.admit(address))?.refuse(startedAt);
         throw invalidKey();
@@ -100,13 +118,13 @@ export const createAuthenticator = ({ findKey, now, refusals, onUse }: Authentic
 };
 
 /** Always compares once in constant time, whether there is a key or not. */
-const provesKey = (secretHash: Buffer, key: StoredKey | undefined): boolean => {
+const matchesSecret = (secretHash: Buffer, key: StoredKey | undefined): boolean => {
   const stored = key === undefined ? NO_HASH : Buffer.from(key.secretHash, 'hex');
   const usable = stored.length === NO_HASH.length ? stored : NO_HASH;
   return timingSafeEqual(secretHash, usable) && usable !== NO_HASH;
 };
 
-/** Keys that were accepted lately; whether they still are is looked up each time. The one accepted first is forgotten first. */
+/** Recently accepted keys, the oldest forgotten first. Each use still looks up whether the key is valid. */
 class AcceptedKeys {
   private readonly hashes = new Map<string, Buffer>();
 
@@ -143,3 +161,74 @@ const toIdentity = ({ id, workspaceId, role, entitlements, userGroups }: StoredK
   entitlements: new Set(entitlements),
   userGroups: userGroups.length === 0 ? undefined : userGroups,
 });
+
+/** Throws `forbidden` where the role of the key does not allow it. */
+export const requireEntitlement = (identity: Identity, entitlement: string): void => {
+  if (identity.entitlements.has(entitlement)) return;
+  throw new ServiceError(
+    'forbidden',
+    `The role "${identity.role}" of this key lacks the entitlement "${entitlement}".`,
+    { entitlement },
+  );
+};
+
+/** The two parts of an API key: the public selector, by which it is found, and the secret. */
+interface ApiKeyParts {
+  readonly selector: string;
+  readonly secret: string;
+}
+
+/** A new key. Only `selector` and `secretHash` are stored; `apiKey` is shown once. */
+export interface GeneratedApiKey {
+  readonly apiKey: string;
+  readonly selector: string;
+  /** SHA-256 of the secret part, hex. */
+  readonly secretHash: string;
+}
+
+/** Digits and lower-case letters without i, l, o and u, which are mistaken for others: five bits a character. */
+const SELECTOR_ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
+const SELECTOR_LENGTH = 12;
+const SECRET_BYTES = 32;
+const API_KEY = /^dsk_([0-9a-hjkmnp-tv-z]{12})_([A-Za-z0-9_-]{43})$/;
+
+/** Makes a key: `dsk_<selector, 60 bit>_<secret, 256 bit>`. `randomBytes` must be cryptographically strong. */
+export const generateApiKey = (randomBytes: (size: number) => Buffer): GeneratedApiKey => {
+  const selector = [...randomBytes(SELECTOR_LENGTH)].map((byte) => SELECTOR_ALPHABET.charAt(byte & 31)).join('');
+  const secret = randomBytes(SECRET_BYTES).toString('base64url');
+  return { apiKey: `dsk_${selector}_${secret}`, selector, secretHash: hashApiKeySecret(secret).toString('hex') };
+};
+
+/** Splits a key into its parts; undefined for text that cannot be a key. */
+export const parseApiKey = (text: string): ApiKeyParts | undefined => {
+  const [, selector, secret] = API_KEY.exec(text) ?? [];
+  return selector === undefined || secret === undefined ? undefined : { selector, secret };
+};
+
+/** A selector for text that is not a key, so that the look-up takes as long. With 60 bits it is hardly ever that of a key. */
+const selectorOfInvalidKey = (text: string): string =>
+  [...hash('sha256', text, 'buffer').subarray(0, SELECTOR_LENGTH)]
+    .map((byte) => SELECTOR_ALPHABET.charAt(byte & 31))
+    .join('');
+
+/** SHA-256 of the secret part of a key. The secret has 256 bits of chance, so a fast hash is enough. */
+export const hashApiKeySecret = (secret: string): Buffer => hash('sha256', secret, 'buffer');
+
+/**
+ * The groups that a key gives to a thing. A restricted key hands on only groups of its own, and all of them where none are named; those that the
+ * thing had before may stay. Throws `invalid_request`.
+ */
+export const assignableGroups = (
+  own: readonly string[] | undefined,
+  wanted: readonly string[] | undefined,
+  kept: readonly string[] = [],
+): readonly string[] => {
+  if (own === undefined) return wanted ?? kept;
+  if (wanted === undefined || wanted.length === 0) return kept.length > 0 && wanted === undefined ? kept : own;
+  const foreign = wanted.filter((group) => !own.includes(group) && !kept.includes(group));
+  if (foreign.length === 0 && wanted.some((group) => own.includes(group))) return wanted;
+  const message = `must be among the groups of this key: ${own.join(', ')}`;
+  throw new ServiceError('invalid_request', `The field "user_groups" ${message}.`, {
+    problems: [{ path: '/user_groups', message }],
+  });
+};

@@ -1,4 +1,5 @@
-import { scrubText } from '../logging/scrub-text';
+import { scrubText } from '../logging/redact';
+import { processSettings } from './service-settings';
 import { type Config, type Setting, type SettingsShape } from './setting';
 
 /** One bad value of the environment. */
@@ -46,3 +47,36 @@ const show = ({ secret }: Setting<unknown>, text: string | undefined): string =>
   const shown = scrubText(text);
   return `=${JSON.stringify(shown.length > MAX_SHOWN ? `${shown.slice(0, MAX_SHOWN)}...` : shown)}`;
 };
+
+/** One row of a table of environment variables. */
+interface SettingRow {
+  readonly name: string;
+  /** As an operator would write it; undefined where there is none. */
+  readonly default: string | undefined;
+  readonly required: boolean;
+  readonly secret: boolean;
+  readonly accepts: string;
+  readonly meaning: string;
+}
+
+/** The rows of a table of environment variables for the documentation, in the order of the shape. */
+export const describeSettings = (shape: SettingsShape): SettingRow[] =>
+  Object.values(shape).map(({ env, defaultText, required, secret, accepts, meaning }) => ({
+    name: env,
+    default: defaultText,
+    required,
+    secret,
+    accepts,
+    meaning,
+  }));
+
+/** The table of a service's environment variables for the documentation, in Markdown: those of every process last. */
+export const settingsTable = (shape: SettingsShape): string =>
+  [
+    '| variable | default | accepts | meaning |',
+    '| --- | --- | --- | --- |',
+    ...describeSettings({ ...shape, ...processSettings }).map(
+      (row) =>
+        `| \`${row.name}\` | ${row.default ?? (row.required ? 'required' : 'not set')} | ${row.accepts}${row.secret ? ' (secret)' : ''} | ${row.meaning} |`,
+    ),
+  ].join('\n');

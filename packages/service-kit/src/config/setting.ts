@@ -1,6 +1,36 @@
+import { inspect } from 'node:util';
+import { type Limit } from '@decision/contracts';
+
+const MASK = '[secret]';
+
+/** A value that may be used but never shown: it prints, serialises and inspects as `[secret]`. */
+export class Secret {
+  readonly #value: string;
+
+  constructor(value: string) {
+    this.#value = value;
+  }
+
+  /** The value itself. Call it where the value is used, and hand on the secret everywhere else. */
+  reveal(): string {
+    return this.#value;
+  }
+
+  toString(): string {
+    return MASK;
+  }
+
+  toJSON(): string {
+    return MASK;
+  }
+
+  [inspect.custom](): string {
+    return MASK;
+  }
+}
+
 /** Result of reading one value: the value, or what is wrong with it as a fragment such as `is below 1`. */
-export type SettingReading<T> =
-  { readonly ok: true; readonly value: T } | { readonly ok: false; readonly fault: string };
+type SettingReading<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly fault: string };
 
 /** One value that an operator can set through the environment. */
 export interface Setting<T> {
@@ -29,7 +59,7 @@ export type Config<S extends SettingsShape> = {
 };
 
 /** Options of a builder of settings beside the name of the variable. */
-export interface SettingOptions<T> {
+interface SettingOptions<T> {
   /** Used where the variable is not set; without one the setting is required. */
   readonly default?: T;
   /** Purpose of the setting, as a sentence. */
@@ -49,7 +79,7 @@ interface SettingDefinition<T> extends SettingOptions<T> {
 }
 
 /** A setting from its definition; the builders are made of it. */
-export const defineSetting = <T>(definition: SettingDefinition<T>): Setting<T> => {
+const defineSetting = <T>(definition: SettingDefinition<T>): Setting<T> => {
   const { env, meaning, accepts, secret = false, emptyIsValue = false, format = String } = definition;
   const fallback = definition.default;
   return {
@@ -73,5 +103,185 @@ export const optional = <T>(setting: Setting<T>): Setting<T | undefined> => ({
   read: (text) => (text === undefined || text === '' ? { ok: true, value: undefined } : setting.read(text)),
 });
 
-export const accepted = <T>(value: T): SettingReading<T> => ({ ok: true, value });
-export const refused = (fault: string): SettingReading<never> => ({ ok: false, fault });
+const accepted = <T>(value: T): SettingReading<T> => ({ ok: true, value });
+const refused = (fault: string): SettingReading<never> => ({ ok: false, fault });
+
+interface TextOptions extends SettingOptions<string> {
+  /** Pattern of the whole text. */
+  readonly pattern?: RegExp;
+  /** Words for the texts that the pattern accepts; default: the pattern itself. */
+  readonly accepts?: string;
+  /** Whether `NAME=` sets the empty text instead of counting as not set. Default false. */
+  readonly emptyIsValue?: boolean;
+}
+
+export const text = (env: string, options: TextOptions): Setting<string> => {
+  const { pattern, accepts = pattern === undefined ? 'any text' : `text that matches ${String(pattern)}` } = options;
+  return defineSetting({
+    ...options,
+    env,
+    accepts,
+    parse: (value) => (pattern === undefined || pattern.test(value) ? accepted(value) : refused('has another form')),
+    format: (value) => (value === '' ? '(empty)' : value),
+  });
+};
+
+/** A secret text. It has no default: a secret that everybody knows is none. */
+export const secret = (
+  env: string,
+  options: { readonly meaning: string; readonly minLength?: number },
+): Setting<Secret> => {
+  const { minLength = 1, meaning } = options;
+  return defineSetting({
+    env,
+    meaning,
+    accepts: minLength > 1 ? `a secret text of at least ${minLength} characters` : 'a secret text',
+    secret: true,
+    parse: (value) =>
+      value.length < minLength ? refused(`has ${value.length} characters`) : accepted(new Secret(value)),
+  });
+};
+
+interface WholeNumberOptions extends SettingOptions<number> {
+  readonly min: number;
+  readonly max: number;
+  readonly unit?: 'bytes' | 'ms' | 'count';
+}
+
+/** A whole number within bounds, in plain digits. */
+export const wholeNumber = (env: string, options: WholeNumberOptions): Setting<number> => {
+  const { min, max, unit = 'count' } = options;
+  return defineSetting({
+    ...options,
+    env,
+    accepts: `a whole number from ${min} to ${max}${unit === 'count' ? '' : ` (${unit})`}`,
+    parse: (value) => {
+      if (!/^-?\d{1,15}$/.test(value)) return refused('is not a whole number');
+      const number = Number(value);
+      if (number < min) return refused(`is below ${min}`);
+      return number > max ? refused(`is above ${max}`) : accepted(number);
+    },
+  });
+};
+
+/** A limit of the catalogue in contracts. */
+export const limit = ({ env, defaultValue, ...bounds }: Limit): Setting<number> =>
+  wholeNumber(env, { ...bounds, default: defaultValue });
+
+/** A TCP port; 0 lets the system choose one. */
+export const port = (env: string, defaultPort: number): Setting<number> =>
+  wholeNumber(env, {
+    default: defaultPort,
+    min: 0,
+    max: 65_535,
+    meaning: 'TCP port to listen on; 0 takes a free one.',
+  });
+
+const FLAG_WORDS: Readonly<Record<string, boolean>> = { true: true, '1': true, false: false, '0': false };
+
+/** On or off; off where no default is given. */
+export const flag = (env: string, options: SettingOptions<boolean>): Setting<boolean> =>
+  defineSetting({
+    ...options,
+    env,
+    default: options.default ?? false,
+    accepts: '`true` or `false`',
+    parse: (value) => {
+      const word = value.toLowerCase();
+      const found = Object.hasOwn(FLAG_WORDS, word) ? FLAG_WORDS[word] : undefined;
+      return found === undefined ? refused('is neither true nor false') : accepted(found);
+    },
+  });
+
+/** One of a few words. */
+export const oneOf = <const T extends string>(
+  env: string,
+  values: readonly T[],
+  options: SettingOptions<NoInfer<T>>,
+): Setting<T> =>
+  defineSetting<T>({
+    ...options,
+    env,
+    accepts: `one of ${values.join(', ')}`,
+    parse: (value) => {
+      const found = values.find((candidate) => candidate === value);
+      return found === undefined ? refused('is none of these') : accepted(found);
+    },
+  });
+
+const MAX_LIST_ITEMS = 1_000;
+
+interface ListOptions extends SettingOptions<readonly string[]> {
+  /** Pattern of each item. */
+  readonly pattern?: RegExp;
+  /** Name of the items, in the plural: `host:port pairs`. Default `items`. */
+  readonly items?: string;
+}
+
+/** A comma-separated list; blanks around items and empty items are dropped. At most 1,000 items. */
+export const list = (env: string, options: ListOptions): Setting<readonly string[]> => {
+  const { pattern, items = 'items' } = options;
+  return defineSetting({
+    ...options,
+    env,
+    accepts: `a comma-separated list of ${items}`,
+    emptyIsValue: options.default?.length === 0,
+    parse: (value) => checkList(splitList(value), pattern, options.default?.length === 0),
+    format: (values) => (values.length === 0 ? '(empty)' : values.join(',')),
+  });
+};
+
+const splitList = (value: string): string[] =>
+  value
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
+
+const checkList = (
+  items: readonly string[],
+  pattern: RegExp | undefined,
+  mayBeEmpty: boolean,
+): SettingReading<readonly string[]> => {
+  if (items.length === 0 && !mayBeEmpty) return refused('holds no item');
+  if (items.length > MAX_LIST_ITEMS) return refused(`holds ${items.length} items, more than ${MAX_LIST_ITEMS}`);
+  const wrong = pattern === undefined ? -1 : items.findIndex((item) => !pattern.test(item));
+  return wrong < 0 ? accepted(items) : refused(`has another form at item ${wrong + 1}`);
+};
+
+interface UrlOptions extends SettingOptions<string> {
+  /** Accepted protocols without the colon: `['postgres', 'postgresql']`. */
+  readonly protocols: readonly string[];
+}
+
+/** An address. With `secret: true`, for addresses that carry a password, it is read as a {@link Secret} and never shown. */
+export function url(env: string, options: UrlOptions & { readonly secret: true }): Setting<Secret>;
+export function url(env: string, options: UrlOptions & { readonly secret?: false }): Setting<string>;
+export function url(
+  env: string,
+  options: UrlOptions & { readonly secret?: boolean },
+): Setting<string> | Setting<Secret> {
+  const { protocols, meaning } = options;
+  const definition = {
+    env,
+    meaning,
+    accepts: `an address that begins with ${protocols.map((name) => `${name}://`).join(' or ')}`,
+  };
+  const parse = (text: string): SettingReading<string> => checkUrl(text, protocols);
+  if (options.secret !== true) return defineSetting({ ...definition, default: options.default, parse });
+  return defineSetting({
+    ...definition,
+    default: options.default === undefined ? undefined : new Secret(options.default),
+    secret: true,
+    parse: (text) => {
+      const reading = parse(text);
+      return reading.ok ? accepted(new Secret(reading.value)) : reading;
+    },
+  });
+}
+
+const checkUrl = (text: string, protocols: readonly string[]): SettingReading<string> => {
+  if (!URL.canParse(text)) return refused('is not an address');
+  const { protocol, hostname } = new URL(text);
+  if (!protocols.includes(protocol.slice(0, -1))) return refused('begins with another protocol');
+  return hostname === '' && protocol !== 'file:' ? refused('names no host') : accepted(text);
+};

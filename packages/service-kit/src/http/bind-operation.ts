@@ -1,11 +1,17 @@
-import { type ErrorCode, type Operation, ServiceError } from '@decision/contracts';
+import {
+  compileValidator,
+  type ErrorCode,
+  MAX_PROBLEMS,
+  type Operation,
+  type SchemaProblem,
+  ServiceError,
+  type Validator,
+} from '@decision/contracts';
 import { type Identity } from '../api-keys/authenticator';
-import { Answer } from './answer/answer';
-import { createBodyReader } from './body/body-reader';
-import { isLinesType } from './body/line-media';
-import { createQueryReader } from './query-reader';
+import { Answer } from './answer';
+import { isLinesType } from './body/content-type';
+import { parseJsonBody, requireStorable } from './body/json-body';
 import { type RequestContext } from './request-context';
-import { type Schema, type StaticOf } from './static-of';
 
 type QueryOf<O extends Operation> = O extends { readonly query: infer Q extends Schema }
   ? StaticOf<Q>
@@ -76,13 +82,13 @@ export const bindOperation = <const O extends Operation>(
       const query = (readQuery?.(raw.query) ?? {}) as QueryOf<O>; // checked against the operation's own schema
       const identity = identityFor(operation, raw.identity) as IdentityOf<O>; // there whenever the operation has an entitlement
       const header = (name: string): string | undefined => raw.header(name);
-      const asked = { identity, params, query, header, context };
+      const checkedRequest = { identity, params, query, header, context };
       if (answerLines !== undefined && isLinesType(raw.header('content-type'))) {
-        return toAnswer(await answerLines({ ...asked, readPieces: (deadline) => raw.readPieces(deadline) }));
+        return toAnswer(await answerLines({ ...checkedRequest, readPieces: (deadline) => raw.readPieces(deadline) }));
       }
-      const left = operation.body?.optional === true && !raw.hasBody();
-      const body = readJson?.(left ? NO_FIELDS : await raw.readBody()) as BodyOf<O>; // likewise
-      return toAnswer(await handler({ ...asked, body }));
+      const isOmitted = operation.body?.optional === true && !raw.hasBody();
+      const body = readJson?.(isOmitted ? NO_FIELDS : await raw.readBody()) as BodyOf<O>; // likewise
+      return toAnswer(await handler({ ...checkedRequest, body }));
     },
   };
 };
@@ -101,3 +107,126 @@ const identityFor = ({ entitlement }: Operation, identity: Identity | undefined)
   if (entitlement === undefined || identity !== undefined) return identity;
   throw new ServiceError('missing_api_key', 'The header x-api-key is absent. Send your API key in it.');
 };
+
+/**
+ * Reads a JSON body of this schema. Throws as {@link parseJsonBody} does, `invalid_request` that lists every problem, and `unstorable` where a text
+ * holds what no database takes; undefined: any text may stand there.
+ */
+const createBodyReader = <S extends Schema>(
+  schema: S,
+  unstorable: ErrorCode | undefined,
+): ((bytes: Buffer) => StaticOf<S>) => {
+  const check = compileValidator(schema);
+  return (bytes) => {
+    const given = parseJsonBody(bytes);
+    if (unstorable !== undefined) requireStorable(given, bytes, unstorable);
+    const checked = check(given);
+    if (!checked.ok) throw invalidRequest('body', checked.problems);
+    return checked.value; // the validator of this very schema accepted it
+  };
+};
+
+/** Reads the query of a request: the text behind the question mark, undecoded. Throws `invalid_request` that lists every problem. */
+type QueryReader<S extends Schema> = (query: string) => StaticOf<S>;
+
+/**
+ * A reader of queries of this schema, whose fields are texts, or lists of texts where a parameter may be repeated. A parameter that is
+ * given twice, cannot be decoded or holds a NUL is a problem; it is never guessed at.
+ */
+export const createQueryReader = <S extends Schema>(schema: S): QueryReader<S> => {
+  const check = compileValidator(schema);
+  const lists = listFieldsOf(schema);
+  return (query) => {
+    const { values, problems } = parseQuery(query, lists);
+    if (problems.length > 0) throw invalidRequest('query', problems);
+    const checked = check(values);
+    if (!checked.ok) throw invalidRequest('query', checked.problems);
+    return checked.value; // the validator of this very schema accepted it
+  };
+};
+
+const listFieldsOf = (schema: Schema): ReadonlySet<string> => {
+  const { properties = {} } = schema as { properties?: Record<string, { type?: unknown }> }; // a query schema is an object schema
+  return new Set(Object.keys(properties).filter((name) => properties[name]?.type === 'array'));
+};
+
+type QueryValues = Record<string, string | string[]>;
+
+const parseQuery = (query: string, lists: ReadonlySet<string>): { values: QueryValues; problems: SchemaProblem[] } => {
+  const values: QueryValues = Object.create(null) as QueryValues; // no prototype: `__proto__` is a name like any other
+  const problems: SchemaProblem[] = [];
+  for (const pair of query.split('&').filter((part) => part !== '')) {
+    const separator = pair.indexOf('=');
+    const name = decode(separator < 0 ? pair : pair.slice(0, separator));
+    const value = decode(separator < 0 ? '' : pair.slice(separator + 1));
+    const problem = name === undefined || value === undefined ? 'cannot be decoded' : add(values, lists, name, value);
+    if (problem !== undefined) problems.push({ path: name === undefined ? '' : pointer(name), message: problem });
+  }
+  return { values, problems };
+};
+
+/** Adds one parameter; answers what is wrong with that, if anything. */
+const add = (values: QueryValues, lists: ReadonlySet<string>, name: string, value: string): string | undefined => {
+  if (name.includes('\0') || value.includes('\0')) return 'holds a NUL character';
+  const before = values[name];
+  if (lists.has(name)) values[name] = [...(Array.isArray(before) ? before : []), value];
+  else if (before === undefined) values[name] = value;
+  else return 'must be given only once';
+  return undefined;
+};
+
+const decode = (text: string): string | undefined => {
+  const spaced = text.replaceAll('+', ' ');
+  try {
+    return decodeURIComponent(spaced);
+  } catch {
+    return undefined;
+  }
+};
+
+const pointer = (name: string): string => `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+
+/** The page of a list that a request asks for. */
+export interface PageQuery {
+  readonly limit: number;
+  readonly cursor: string | undefined;
+}
+
+const DEFAULT_PAGE_SIZE = 100;
+const MAX_PAGE_SIZE = 1_000;
+
+/** Reads `limit` and `cursor`. Throws `invalid_request` for a limit outside 1 to 1000. */
+export const readPageQuery = ({ limit, cursor }: { readonly limit?: string; readonly cursor?: string }): PageQuery => ({
+  limit: limit === undefined ? DEFAULT_PAGE_SIZE : readCount('limit', limit, MAX_PAGE_SIZE),
+  cursor,
+});
+
+/** Reads a whole number of a query. Throws `invalid_request` for one outside 1 to `most`. */
+export const readCount = (name: string, text: string, most: number): number => {
+  const count = Number(text);
+  if (count >= 1 && count <= most) return count;
+  const message = `must be from 1 to ${most}`;
+  throw new ServiceError('invalid_request', `The parameter "${name}" is ${text}; it ${message}.`, {
+    problems: [{ path: `/${name}`, message }],
+  });
+};
+
+/** Part of a request that has a problem. */
+type RequestPart = 'body' | 'query';
+
+/** The error for what does not follow its schema: the sentence names the first problem, `problems` lists all that were looked for. */
+const invalidRequest = (part: RequestPart, problems: readonly SchemaProblem[]): ServiceError => {
+  const [first] = problems;
+  const place = `${part === 'body' ? 'body' : 'query'}${first?.path === '' || first === undefined ? '' : ` at ${first.path}`}`;
+  const others = `${problems.length < MAX_PROBLEMS ? '' : 'at least '}${problems.length - 1} more`;
+  const more = problems.length > 1 ? ` (and ${others})` : '';
+  return new ServiceError('invalid_request', `The ${place} ${first?.message ?? 'is invalid'}${more}.`, {
+    problems: problems.map(({ path, message }) => ({ in: part, path, message })),
+  });
+};
+
+/** A schema of contracts. */
+type Schema = NonNullable<Operation['query']>;
+
+/** The type of the values that a schema accepts. */
+type StaticOf<S extends Schema> = ReturnType<typeof compileValidator<S>> extends Validator<infer T> ? T : never;

@@ -27,19 +27,19 @@ it.each([
   expect(socket.destroyed).toBe(false);
 });
 
-it('does not look at what comes behind what was refused', () => {
+it('ignores bytes after a refused request', () => {
   for (let time = 0; time < 5; time += 1) fail('HPE_INVALID_METHOD');
   expect(refused).toEqual([400]);
   expect(socket.destroyed).toBe(false);
 });
 
-it('says nothing to a client that is gone', () => {
+it('sends nothing to a client that has gone away', () => {
   fail('ECONNRESET');
   expect(refused).toEqual([]);
   expect(socket.destroyed).toBe(true);
 });
 
-it('says nothing where nothing can be said any more', () => {
+it('sends nothing where the socket cannot be written to', () => {
   socket.end();
   fail('HPE_INVALID_METHOD');
   expect(refused).toEqual([]);

@@ -2,19 +2,15 @@ import { type IncomingMessage, type ServerResponse } from 'node:http';
 import { fixedLimits, limits, type Operation, ServiceError } from '@decision/contracts';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import helmet from 'helmet';
-import { type RequestPlace, type RequestPlaces } from '../admission/request-place';
-import { type Authenticator, type Identity } from '../api-keys/authenticator';
-import { type Answer } from './answer/answer';
+import { type RequestPlace, type RequestPlaces } from '../admission/request-places';
+import { type Authenticator, type Identity, requireEntitlement } from '../api-keys/authenticator';
+import { type Answer, LinesAnswer, sendBytes, sendError, sendLines } from './answer';
 import { type BoundOperation } from './bind-operation';
 import { checkJsonContentType } from './body/content-type';
-import { readPieces } from './body/body-pieces';
-import { compareTemplates, parseTemplate } from './path-template';
+import { readPieces } from './body/read-pieces';
+import { compareTemplates, createAllowedMethods, parseTemplate } from './route-table';
 import { hasBody, readBody, type ReadBodyOptions } from './body/read-body';
 import { type RequestContext } from './request-context';
-import { createAllowedMethods } from './route-table';
-import { sendBytes } from './answer/send-answer';
-import { LinesAnswer, sendLines } from './answer/send-lines';
-import { sendError } from './answer/send-error';
 import { type ServiceRoute } from './service-routes';
 
 interface AppOptions {
@@ -93,7 +89,7 @@ const answerOperation = async (
 ): Promise<void> => {
   const context = options.contextOf(request);
   const identity = await authorise(options.authenticator, bound, request, context);
-  // Whoever is not allowed takes no place of those who are.
+  // A caller without permission must not take up a place.
   const place = identity === undefined ? undefined : options.admission?.enter();
   try {
     await answerAdmitted(options, { bound, identity, place }, request, response);
@@ -102,7 +98,7 @@ const answerOperation = async (
   }
 };
 
-/** A call on its way through the app. */
+/** A request whose caller is known and admitted. */
 interface Call {
   readonly bound: BoundOperation;
   readonly identity: Identity | undefined;
@@ -148,7 +144,7 @@ const answerAdmitted = async (
   });
   if (answer instanceof LinesAnswer) return sendLines(response, answer, context);
   // A batch takes as long as its records need; all else says how busy the service is.
-  if (bound.operation.body?.lines === undefined) place?.answered(performance.now() - startedAt);
+  if (bound.operation.body?.lines === undefined) place?.reportAnswerTime(performance.now() - startedAt);
   send(response, answer, bound.operation.success.status, place);
 };
 
@@ -180,16 +176,6 @@ const authorise = async (
   return { ...identity, origin: { address: context.address, requestId: context.requestId } };
 };
 
-/** Throws `forbidden` where the role of the key does not allow it. */
-export const requireEntitlement = (identity: Identity, entitlement: string): void => {
-  if (identity.entitlements.has(entitlement)) return;
-  throw new ServiceError(
-    'forbidden',
-    `The role "${identity.role}" of this key lacks the entitlement "${entitlement}".`,
-    { entitlement },
-  );
-};
-
 const send = (
   response: ServerResponse,
   { body, options: { status, headers } }: Answer,
@@ -197,7 +183,7 @@ const send = (
   place?: RequestPlace,
 ): void => {
   const bytes = Buffer.isBuffer(body) ? body : body === undefined ? '' : JSON.stringify(body);
-  place?.answerInstead(bytes.length);
+  place?.replaceBodyWithAnswer(bytes.length);
   sendBytes(response, status ?? usual, bytes, headers);
 };
 

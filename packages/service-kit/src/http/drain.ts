@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** How a server stops without losing a request. */
 export interface Drain {
   draining(): boolean;
-  /** To be told of every response at its beginning. */
+  /** Must be called for every response when its request arrives. */
   track(response: ServerResponse): void;
   /**
    * Resolves when nothing is open any more; what is still open after `drainMs` is cut. For the first `graceMs` of it new connections are still
@@ -16,10 +16,12 @@ export interface Drain {
 
 /**
  * How long kept-alive connections that are idle stay open after draining began. A client may be sending on one right now: such a
- * request is still served, and told to close the connection.
+ * request is still served, and told to close the connection. Counted in polls, between which sockets are read, and not by the clock: a process
+ * that was busy for as long would close what has a request waiting.
  */
 const IDLE_GRACE_MS = 500;
 const POLL_MS = 50;
+const IDLE_GRACE_POLLS = IDLE_GRACE_MS / POLL_MS;
 
 export const createDrain = (server: Server): Drain => {
   const inFlight = new Set<ServerResponse>();
@@ -59,11 +61,11 @@ const drainAfter = async (graceMs: number, server: Server, open: Open, drainMs: 
 const drain = async (server: Server, { sockets }: Open, drainMs: number): Promise<void> => {
   const startedAt = performance.now();
   const closed = closeListener(server);
-  const graceMs = Math.min(IDLE_GRACE_MS, drainMs);
+  let polls = 0;
   const poll = setInterval(() => {
-    const elapsedMs = performance.now() - startedAt;
-    if (elapsedMs >= drainMs) server.closeAllConnections();
-    else if (elapsedMs >= graceMs) {
+    polls += 1;
+    if (performance.now() - startedAt >= drainMs) server.closeAllConnections();
+    else if (polls >= IDLE_GRACE_POLLS) {
       server.closeIdleConnections();
       closeSilent(sockets);
     }

@@ -1,10 +1,9 @@
+import { createHash, randomFillSync, randomUUID, timingSafeEqual } from 'node:crypto';
 import { type IncomingMessage, type ServerResponse } from 'node:http';
+import { isIP } from 'node:net';
+import { type Secret } from '../config/setting';
 import { type Logger } from '../logging/logger';
-import { clientAddress, PROXY_SECRET_HEADER, type ProxyTrust } from './client-address';
-import { ClientGone } from './client-gone';
-import { type FailureLog } from './answer/failure-log';
-import { requestIdOf } from './request-id';
-import { continueTrace } from './trace-context';
+import { ClientGone, type FailureLog } from './failure';
 
 /** Facts about a request that are known from its first byte on. */
 export interface RequestContext {
@@ -24,11 +23,11 @@ export interface RequestContext {
   readonly signal: AbortSignal;
   /** Template of the route that answers, for metrics and logs; a hot route sets it. Never a path. */
   route: string | undefined;
-  /** Logs the failure of this request as its kind deserves; `sendError` does it. */
+  /** Logs the failure of this request, at the level that belongs to its code; `sendError` calls it. */
   reportFailure(error: unknown): void;
 }
 
-interface RequestSurroundings extends ProxyTrust {
+interface RequestDependencies extends ProxyTrust {
   readonly logger: Logger;
   readonly failures: FailureLog;
 }
@@ -37,9 +36,9 @@ interface RequestSurroundings extends ProxyTrust {
 export const beginRequest = (
   request: IncomingMessage,
   response: ServerResponse,
-  surroundings: RequestSurroundings,
+  dependencies: RequestDependencies,
 ): RequestContext => {
-  const context = new LazyContext(request, response, surroundings);
+  const context = new LazyContext(request, response, dependencies);
   response.setHeader('x-request-id', context.requestId);
   response.setHeader('x-trace-id', context.traceId);
   return context;
@@ -58,7 +57,7 @@ class LazyContext implements RequestContext {
   constructor(
     private readonly request: IncomingMessage,
     private readonly response: ServerResponse,
-    private readonly surroundings: RequestSurroundings,
+    private readonly dependencies: RequestDependencies,
   ) {
     this.requestId = requestIdOf(request.headers['x-request-id']);
     const header = request.headers['traceparent'];
@@ -72,13 +71,13 @@ class LazyContext implements RequestContext {
       connection: this.request.socket.remoteAddress,
       forwardedFor: this.request.headers['x-forwarded-for'],
       proof: this.request.headers[PROXY_SECRET_HEADER],
-      trustedProxies: this.surroundings.trustedProxies,
-      proxySecret: this.surroundings.proxySecret,
+      trustedProxies: this.dependencies.trustedProxies,
+      proxySecret: this.dependencies.proxySecret,
     });
   }
 
   get log(): Logger {
-    return (this.#log ??= this.surroundings.logger.child({ request_id: this.requestId, trace_id: this.traceId }));
+    return (this.#log ??= this.dependencies.logger.child({ request_id: this.requestId, trace_id: this.traceId }));
   }
 
   get signal(): AbortSignal {
@@ -86,7 +85,7 @@ class LazyContext implements RequestContext {
   }
 
   reportFailure(error: unknown): void {
-    this.surroundings.failures.report(() => this.log, error);
+    this.dependencies.failures.report(() => this.log, error);
   }
 }
 
@@ -98,3 +97,105 @@ const signalOf = (response: ServerResponse): AbortSignal => {
   });
   return controller.signal;
 };
+
+const VALID_REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
+
+/** The id of a request: the client's where it is valid (up to 128 of `A-Za-z0-9._-`), else a new UUID. */
+export const requestIdOf = (header: string | string[] | undefined): string =>
+  typeof header === 'string' && VALID_REQUEST_ID.test(header) ? header : randomUUID();
+
+/** Position of a request in a trace (W3C Trace Context). */
+interface TraceContext {
+  /** 32 lower-case hex digits. */
+  readonly traceId: string;
+  /** This request's own span, 16 lower-case hex digits. */
+  readonly spanId: string;
+  /** The value to hand on: this request's span is the parent of what follows. */
+  readonly traceparent: string;
+}
+
+const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
+const NO_TRACE = '0'.repeat(32);
+const NO_SPAN = '0'.repeat(16);
+/** Not sampled: no tracer of ours has recorded anything. */
+const NEW_TRACE_FLAGS = '00';
+
+interface ReceivedTrace {
+  readonly traceId: string;
+  readonly flags: string;
+}
+
+/** Continues the trace of the header, or begins one where the header is absent or malformed. */
+export const continueTrace = (header: string | undefined): TraceContext => {
+  const received = header === undefined ? undefined : parseTraceparent(header);
+  const traceId = received?.traceId ?? randomHex(16);
+  const spanId = randomHex(8);
+  return { traceId, spanId, traceparent: `00-${traceId}-${spanId}-${received?.flags ?? NEW_TRACE_FLAGS}` };
+};
+
+/** Strict: lower case, no zero ids, version 00 with nothing behind it; a later version may carry more, version ff is forbidden. */
+const parseTraceparent = (header: string): ReceivedTrace | undefined => {
+  const [, version, traceId, parentId, flags, more] = TRACEPARENT.exec(header) ?? [];
+  if (traceId === undefined || flags === undefined || version === 'ff') return undefined;
+  if (version === '00' && more !== undefined) return undefined;
+  return traceId === NO_TRACE || parentId === NO_SPAN ? undefined : { traceId, flags };
+};
+
+const POOL_BYTES = 4_096;
+const pool = Buffer.allocUnsafeSlow(POOL_BYTES);
+let used = POOL_BYTES;
+
+/** Random lower-case hex digits, two a byte; drawn from a pool, since every request needs some. */
+const randomHex = (bytes: 8 | 16): string => {
+  if (used + bytes > POOL_BYTES) {
+    randomFillSync(pool);
+    used = 0;
+  }
+  used += bytes;
+  return pool.toString('hex', used - bytes, used);
+};
+
+/** The header in which a proxy proves itself. The proxy replaces what its client wrote there. */
+export const PROXY_SECRET_HEADER = 'x-proxy-secret';
+
+/** Which proxies a service believes. */
+interface ProxyTrust {
+  /** How many proxies in front of the service can be believed; 0: none, and `x-forwarded-for` says nothing. */
+  readonly trustedProxies: number;
+  /** Without this secret in {@link PROXY_SECRET_HEADER} a caller is no proxy; undefined: every caller is one. */
+  readonly proxySecret: Secret | undefined;
+}
+
+/** The facts of a request from which the address of its client follows. */
+interface AddressFacts extends ProxyTrust {
+  /** The other end of the connection. */
+  readonly connection: string | undefined;
+  /** The header `x-forwarded-for`, to which each proxy adds the address that it was called from. */
+  readonly forwardedFor: string | readonly string[] | undefined;
+  /** The header {@link PROXY_SECRET_HEADER}. */
+  readonly proof: string | readonly string[] | undefined;
+}
+
+/** The address of the client, as the outermost proxy that can be believed saw it; undefined where it is not known. */
+export const clientAddress = (facts: AddressFacts): string | undefined => {
+  const { connection, forwardedFor, trustedProxies } = facts;
+  const own = connection === undefined ? undefined : unmapped(connection);
+  if (trustedProxies < 1 || forwardedFor === undefined || !isProxy(facts)) return own;
+  const chain = (typeof forwardedFor === 'string' ? forwardedFor : forwardedFor.join(','))
+    .split(',')
+    .map((part) => unmapped(part.trim()));
+  // Entries further to the left were written by the caller of the first proxy, and may be anything.
+  const claimed = chain.at(-Math.min(trustedProxies, chain.length));
+  return claimed !== undefined && isIP(claimed) !== 0 ? claimed : own;
+};
+
+const isProxy = ({ proxySecret, proof }: AddressFacts): boolean =>
+  proxySecret === undefined ||
+  (typeof proof === 'string' && timingSafeEqual(digest(proof), digest(proxySecret.reveal())));
+
+/** Digests have one length, so that comparing them takes the same time whatever was sent. */
+const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+
+/** The IPv4 address within an IPv6 address that maps one; other addresses stay as they are. */
+const unmapped = (address: string): string =>
+  /^::ffff:\d+\.\d+\.\d+\.\d+$/i.test(address) ? address.slice(7) : address;

@@ -1,5 +1,4 @@
-import { compareTemplates, parseTemplate } from './path-template';
-import { createAllowedMethods } from './route-table';
+import { compareTemplates, createAllowedMethods, parseTemplate } from './route-table';
 
 const allowed = createAllowedMethods([
   { method: 'get', path: '/values/{id}' },

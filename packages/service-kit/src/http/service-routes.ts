@@ -1,7 +1,7 @@
 import { openApiDocument, type Operation, ServiceError } from '@decision/contracts';
-import { withDeadline } from '../lifecycle/with-deadline';
+import { withDeadline } from '@decision/waiting';
 import { type Metrics } from '../metrics/metrics';
-import { Answer } from './answer/answer';
+import { Answer } from './answer';
 
 /** One of the routes that every service has; they ask for no key. */
 export interface ServiceRoute {

@@ -1,22 +1,21 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { type AddressInfo } from 'node:net';
 import { type Operation, ServiceError } from '@decision/contracts';
-import { type RequestPlaces } from '../admission/request-place';
+import { type RequestPlaces } from '../admission/request-places';
 import { type Authenticator } from '../api-keys/authenticator';
-import { type Secret } from '../config/secret';
+import { type Secret } from '../config/setting';
+import { StartRefusal } from '../lifecycle/run-service';
 import { type Logger } from '../logging/logger';
 import { type Metrics } from '../metrics/metrics';
+import { sendError } from './answer';
 import { type BoundOperation } from './bind-operation';
-import { checkPath } from './check-path';
-import { handleClientErrors } from './client-errors';
+import { hasBody } from './body/read-body';
+import { handleClientErrors, SECURITY_HEADERS } from './client-errors';
 import { createApp } from './create-app';
 import { createDrain, type Drain } from './drain';
-import { FailureLog } from './answer/failure-log';
-import { listen } from './listen';
-import { hasBody } from './body/read-body';
+import { FailureLog } from './failure';
 import { beginRequest, type RequestContext } from './request-context';
-import { sendError } from './answer/send-error';
 import { type Readiness, type ServiceRoute, serviceRoutes } from './service-routes';
-import { SECURITY_HEADERS } from './unreadable-request';
 
 /** Answers requests before the Express app sees them; false where the request is not its own. */
 export type HotRoute = (request: IncomingMessage, response: ServerResponse, context: RequestContext) => boolean;
@@ -190,4 +189,58 @@ const observe = (
 const stop = async (server: Server, drain: Drain, drainMs: number, graceMs: number): Promise<void> => {
   if (!server.listening && !drain.draining()) return;
   await drain.run(drainMs, Math.min(graceMs, drainMs));
+};
+
+interface ListenOptions {
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  readonly logger: Logger;
+}
+
+/** Advice to operators, by the error code of the system. */
+const REFUSALS: Readonly<Record<string, (address: ListenOptions) => string>> = {
+  EADDRINUSE: ({ host, port }) => `Port ${port} on ${host} is in use; set PORT to another one.`,
+  EACCES: ({ port }) => `This user may not listen on port ${port}; set PORT to one from 1024 up.`,
+  EADDRNOTAVAIL: ({ host }) => `${host} is no address of this machine; set HOST to one of its own, or to 0.0.0.0.`,
+  ENOTFOUND: ({ host }) => `The host ${host} is not known; set HOST to an address of this machine, or to 0.0.0.0.`,
+};
+
+/** Resolves once the server listens. Rejects with {@link StartRefusal} where the address cannot be used. */
+export const listen = async (server: Server, options: ListenOptions): Promise<{ url: string; port: number }> => {
+  const { host, port, logger } = options;
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (cause: NodeJS.ErrnoException) => {
+      const sentence = REFUSALS[cause.code ?? '']?.(options);
+      reject(sentence === undefined ? cause : new StartRefusal(sentence, { cause }));
+    });
+    server.listen(port, host, resolve);
+  });
+  // One connection that could not be accepted must not end the process.
+  server.on('error', (error) => logger.error({ err: error }, 'A connection could not be accepted.'));
+  const { port: chosen } = server.address() as AddressInfo; // a listening TCP server has one
+  return { url: `http://${host.includes(':') ? `[${host}]` : host}:${chosen}`, port: chosen };
+};
+
+/**
+ * Refuses an address whose path cannot be decoded, or holds a NUL, which no store accepts as text. Throws `invalid_url`. `url` is the address as it
+ * arrived; its query is left to its readers.
+ */
+const checkPath = (url: string): void => {
+  const queryAt = url.indexOf('?');
+  const path = queryAt < 0 ? url : url.slice(0, queryAt);
+  if (!path.includes('%')) return;
+  const decoded = decodePath(path);
+  if (decoded === undefined) {
+    throw new ServiceError('invalid_url', 'The path holds a percent sign that does not begin a valid escape.');
+  }
+  if (decoded.includes('\0')) throw new ServiceError('invalid_url', 'The path holds a NUL character.');
+};
+
+const decodePath = (path: string): string | undefined => {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return undefined;
+  }
 };

@@ -4,7 +4,6 @@ import { processSettings } from '../config/service-settings';
 import { type Config, type SettingsShape } from '../config/setting';
 import { createLogger, type Logger } from '../logging/logger';
 import { createMetrics, type Metrics } from '../metrics/metrics';
-import { StartRefusal } from './start-refusal';
 import { createStopper, type Stopper } from './stopper';
 
 /** Arguments of the start of a service. */
@@ -27,7 +26,7 @@ interface ServiceDefinition<S extends SettingsShape> {
 const EXIT_CONFIGURATION = 78;
 /** From the deadline of a request, which its service answers, until that answer has left, ms. */
 const AFTER_DEADLINE_MS = 2_000;
-/** Beyond the drain time, for whatever hangs, ms. */
+/** Time beyond the drain time after which the process exits although something hangs, ms. */
 const LAST_RESORT_MS = 1_500;
 
 /**
@@ -42,8 +41,8 @@ export const runService = <S extends SettingsShape>({ name, settings, start }: S
   // `on`, not `once`: a signal without a listener ends the process at once, and a second one would cut what is being drained.
   process.on('SIGTERM', () => stop('SIGTERM', 0));
   process.on('SIGINT', () => stop('SIGINT', 0));
-  process.on('uncaughtException', (error) => die(logger, error, 'An error that nobody caught.'));
-  process.on('unhandledRejection', (error) => die(logger, error, 'A rejection that nobody handled.'));
+  process.on('uncaughtException', (error) => exitAfterFault(logger, error, 'An error that nobody caught.'));
+  process.on('unhandledRejection', (error) => exitAfterFault(logger, error, 'A rejection that nobody handled.'));
   start({ config, logger, metrics: createMetrics(name), stopper }).catch((error: unknown) => {
     // A start that is interrupted may well fail.
     if (stopping()) return logger.info({ err: error }, 'The start was cut short.');
@@ -77,14 +76,14 @@ const readConfigOrExit = <S extends SettingsShape>(settings: S): Config<S> & Con
   }
 };
 
-/** After an unknown fault nothing can be trusted, a clean stop included: the process ends and is started again. */
-const die = (logger: Logger, error: unknown, what: string): never => {
+/** Ends the process at once: after an unknown fault not even a clean stop can be trusted. The platform starts it again. */
+const exitAfterFault = (logger: Logger, error: unknown, what: string): never => {
   logger.fatal({ err: error }, what);
   process.exit(1);
 };
 
 interface Stop {
-  /** Ends the process with this code once everything is stopped. What comes later than the first call is ignored. */
+  /** Ends the process with this code once everything is stopped. Later calls are ignored. */
   readonly stop: (why: string, exitCode: number) => void;
   readonly stopping: () => boolean;
 }
@@ -101,8 +100,13 @@ const createStop = (logger: Logger, stopper: Stopper, drainMs: number): Stop => 
     }, drainMs + LAST_RESORT_MS).unref();
     stopper.stop(drainMs).then(
       () => process.exit(exitCode),
-      (error: unknown) => die(logger, error, 'Stopping failed.'),
+      (error: unknown) => exitAfterFault(logger, error, 'Stopping failed.'),
     );
   };
   return { stop, stopping: () => stopping };
 };
+
+/** A service will not start, for a reason that an operator can act on. The message is one clear sentence, printed without a stack. */
+export class StartRefusal extends Error {
+  override readonly name = 'StartRefusal';
+}

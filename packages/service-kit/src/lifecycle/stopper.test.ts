@@ -40,7 +40,7 @@ it('stops everything once, however often it is asked to', async () => {
   expect(stop).toHaveBeenCalledWith(0);
 });
 
-it('goes on behind what fails or hangs, and names both', async () => {
+it('goes on after parts that fail or hang, and names both', async () => {
   const last = jest.fn();
   const stopper = createStopper();
   stopper.add('first', last);
@@ -57,7 +57,7 @@ it('goes on behind what fails or hangs, and names both', async () => {
   expect(last).toHaveBeenCalledTimes(1);
 });
 
-it('stops what is added too late, behind the rest', async () => {
+it('stops parts that are added too late, after the rest', async () => {
   const late = jest.fn();
   const stopper = createStopper();
   await stopper.stop();
@@ -66,7 +66,7 @@ it('stops what is added too late, behind the rest', async () => {
   expect(late).toHaveBeenCalledTimes(1);
 });
 
-it('tells of a late failure only those who wait', async () => {
+it('reports a late failure only to callers who wait', async () => {
   const stopper = createStopper();
   await stopper.stop();
   stopper.add('late', () => Promise.reject(new TypeError('no way')));

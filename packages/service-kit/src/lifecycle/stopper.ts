@@ -1,7 +1,7 @@
-import { withDeadline } from './with-deadline';
+import { withDeadline } from '@decision/waiting';
 
 /** Stops one thing. `drainMs` is how long work in flight may still take: what is left of the drain time of all. */
-export type Stop = (drainMs: number) => Promise<unknown> | void;
+type Stop = (drainMs: number) => Promise<unknown> | void;
 
 /** Not everything could be stopped; `cause` holds the errors. */
 export class StopError extends Error {

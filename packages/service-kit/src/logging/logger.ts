@@ -1,6 +1,5 @@
 import { type DestinationStream, type Logger as PinoLogger, pino, stdTimeFunctions } from 'pino';
-import { redact, redactValue } from './redact';
-import { scrubText } from './scrub-text';
+import { redact, redactValue, scrubText } from './redact';
 
 export type Logger = PinoLogger;
 type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';

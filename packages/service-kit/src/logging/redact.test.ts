@@ -1,7 +1,5 @@
-import { Secret } from '../config/secret';
-import { describeError } from './describe-error';
-import { isSecretName, redact } from './redact';
-import { scrubText } from './scrub-text';
+import { Secret } from '../config/setting';
+import { describeError, isSecretName, redact, scrubText } from './redact';
 
 it.each([
   'authorization',
@@ -49,7 +47,7 @@ it('never changes what it was given', () => {
 });
 
 describe('errors', () => {
-  it('lose what drivers hang on them', () => {
+  it('lose the fields that drivers add', () => {
     const error = Object.assign(new Error('duplicate'), {
       code: '23505',
       detail: 'Key (email)=(a@b) exists',
@@ -59,7 +57,7 @@ describe('errors', () => {
     expect(Object.keys(describeError(error)).sort()).toEqual(['code', 'message', 'stack', 'type']);
   });
 
-  it('that quote what was read keep where they were thrown, and not the quote', () => {
+  it('keep the stack and lose the input that they quote', () => {
     let thrown: unknown;
     try {
       JSON.parse('{"iban": hunter2}');
@@ -104,7 +102,7 @@ describe('text', () => {
     (before) => expect(scrubText(before)).toBe(before),
   );
 
-  it('of hostile shape costs no more than its length', () => {
+  it('is scrubbed in time that is linear in its length, whatever its shape', () => {
     const hostile = `${'a://'.repeat(50_000)}${'bearer '.repeat(50_000)}${'dsk_'.repeat(50_000)}`;
     expect(scrubText(hostile)).toBe(hostile);
   });

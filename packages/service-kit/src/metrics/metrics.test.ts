@@ -1,5 +1,4 @@
-import { createEventCounter } from './event-counter';
-import { createMetrics, type Metrics } from './metrics';
+import { createEventCounter, createMetrics, type Metrics } from './metrics';
 
 let metrics: Metrics;
 beforeEach(() => {

@@ -6,7 +6,7 @@ export interface InOrderLimits<T> {
   readonly weightOf: (item: T) => number;
 }
 
-interface Flight<R> {
+interface Pending<R> {
   readonly result: Promise<R>;
   readonly weight: number;
 }
@@ -22,31 +22,31 @@ export async function* inOrder<T, R>(
   limits: InOrderLimits<T>,
 ): AsyncGenerator<R, void, undefined> {
   const items = source[Symbol.asyncIterator]();
-  const flights: Flight<R>[] = [];
+  const pending: Pending<R>[] = [];
   let weight = 0;
   let waiting: T | undefined;
   let reading: Promise<IteratorResult<T>> | undefined;
   let ended = false;
   try {
     for (;;) {
-      if (waiting !== undefined && hasRoom(flights.length, weight, limits, limits.weightOf(waiting))) {
-        const flight = take(work, waiting, limits.weightOf(waiting));
-        flights.push(flight);
-        weight += flight.weight;
+      if (waiting !== undefined && hasRoom(pending.length, weight, limits, limits.weightOf(waiting))) {
+        const started = start(work, waiting, limits.weightOf(waiting));
+        pending.push(started);
+        weight += started.weight;
         waiting = undefined;
       }
       if (waiting === undefined && !ended) reading ??= items.next();
-      const [first] = flights;
+      const [first] = pending;
       if (reading === undefined && first === undefined) return;
-      const came = await firstOf(reading, first?.result);
-      if (came.kind === 'result') {
-        flights.shift();
+      const settled = await firstOf(reading, first?.result);
+      if (settled.kind === 'result') {
+        pending.shift();
         weight -= first?.weight ?? 0;
-        yield came.value;
+        yield settled.value;
       } else {
         reading = undefined;
-        if (came.step.done === true) ended = true;
-        else waiting = came.step.value;
+        if (settled.step.done === true) ended = true;
+        else waiting = settled.step.value;
       }
     }
   } finally {
@@ -59,20 +59,20 @@ export async function* inOrder<T, R>(
 const hasRoom = <T>(count: number, weight: number, limits: InOrderLimits<T>, more: number): boolean =>
   count === 0 || (count < limits.maxItems && weight + more <= limits.maxWeight);
 
-const take = <T, R>(work: (item: T) => Promise<R>, item: T, weight: number): Flight<R> => {
+const start = <T, R>(work: (item: T) => Promise<R>, item: T, weight: number): Pending<R> => {
   const result = work(item);
-  result.catch(() => undefined); // seen when its turn comes
+  result.catch(() => undefined); // the iteration throws it in its turn
   return { result, weight };
 };
 
-type Came<T, R> =
+type Settled<T, R> =
   { readonly kind: 'step'; readonly step: IteratorResult<T> } | { readonly kind: 'result'; readonly value: R };
 
 const firstOf = <T, R>(
   reading: Promise<IteratorResult<T>> | undefined,
   result: Promise<R> | undefined,
-): Promise<Came<T, R>> =>
+): Promise<Settled<T, R>> =>
   Promise.race([
-    ...(result === undefined ? [] : [result.then((value): Came<T, R> => ({ kind: 'result', value }))]),
-    ...(reading === undefined ? [] : [reading.then((step): Came<T, R> => ({ kind: 'step', step }))]),
+    ...(result === undefined ? [] : [result.then((value): Settled<T, R> => ({ kind: 'result', value }))]),
+    ...(reading === undefined ? [] : [reading.then((step): Settled<T, R> => ({ kind: 'step', step }))]),
   ]);

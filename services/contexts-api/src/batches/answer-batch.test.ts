@@ -2,7 +2,7 @@ import { joinResults } from './answer-batch';
 
 const run = (slug: string) => ({ type: 'rule' as const, slug, status: 'success' as const });
 
-it('an instance that two chunks name is as the later left it, with what both did', () => {
+it('joins the results of an instance that two chunks name: its last state, and the runs of both', () => {
   const earlier = {
     ...{ instance_id: 'a', positions: [0], is_new: true, status: 'pending' as const, state: { n: 1 } },
     ...{ executed: [run('one')], triggered: true },
@@ -22,7 +22,7 @@ it('an instance that two chunks name is as the later left it, with what both did
   expect(joinResults({ instance_id: 'a' }, { instance_id: 'a' })).toEqual({ instance_id: 'a' });
 });
 
-it('an instance that two chunks name is unfinished as the later left it, and all that was ignored is told', () => {
+it('joins the ignored facts of both chunks, and keeps the unfinished assets of the later one', () => {
   const ignoredOf = (...facts: string[]) => facts.map((fact) => ({ fact, reason: `not ${fact}` }));
   const stopped = { unfinished: ['rule:r'], stopped_by: 'deadline' };
   const one = { instance_id: 'a', ignored: ignoredOf('x'), ignored_count: 1 };

@@ -1,8 +1,39 @@
-import { MOST_MISMATCHES, RejectionList } from '@decision/contexts';
-import { type BatchAnswer, type BatchResult } from '@decision/contracts';
-import { toldOfRejections } from '../instances/instance-answers';
+import { type AssetRun, type GivenInstance, MOST_MISMATCHES, type Rejection, RejectionList } from '@decision/contexts';
+import {
+  type BatchAnswer,
+  type BatchInclude,
+  type BatchResult,
+  type ContextCascadeSummary,
+  type ExecutedAsset,
+} from '@decision/contracts';
+import { endRemarks, ignoredRemarks, rejectionRemarks } from '../instances/instance-answers';
+import { type InstanceOutcome } from '../operations/work';
 import { type BatchWork } from './carry-out-chunk';
-import { type ChunkAnswer, type LinesBatch } from './submit-lines';
+
+/** Outcome of some records of a batch. */
+export interface ChunkAnswer {
+  readonly accepted: number;
+  readonly executed: number;
+  /** Facts that were not merged. */
+  readonly ignored: number;
+  readonly rejections: readonly Rejection[];
+  /** One for each instance that the chunk names, in the order in which it does. */
+  readonly results: readonly BatchResult[];
+  readonly degraded: string | undefined;
+}
+
+/** A batch of lines whose answers are taken one after the other. */
+export interface LinesBatch {
+  /**
+   * Outcome of each chunk, in their order. Throws as a single submission does and as reading the body does, once all work under way has ended, with
+   * the committed instances that were not {@link LinesBatch.acknowledge}d.
+   */
+  readonly answers: AsyncIterable<ChunkAnswer>;
+  /** Outcome of the readers of all merged instances; complete when the answers have ended. */
+  cascaded(): readonly ContextCascadeSummary[];
+  /** Forgets results that the client has received. */
+  acknowledge(results: readonly BatchResult[]): void;
+}
 
 type Totals = Omit<BatchAnswer, 'results' | 'rejections'>;
 
@@ -29,7 +60,7 @@ class BatchTotals {
     return {
       context: definition.slug,
       ...{ accepted, rejected, executed, ignored, cascaded },
-      ...toldOfRejections(cascaded),
+      ...rejectionRemarks(cascaded),
       ...(this.degraded === undefined ? {} : { execution_degraded: this.degraded }),
       timings: { total_ms: elapsed, ingest_ms: elapsed },
     };
@@ -67,7 +98,7 @@ export async function* answerLines(work: BatchWork, batch: LinesBatch): AsyncGen
   for await (const answer of batch.answers) {
     totals.add(answer);
     for (const entry of [...answer.results, ...answer.rejections]) yield JSON.stringify(entry);
-    batch.told(answer.results);
+    batch.acknowledge(answer.results);
   }
   yield JSON.stringify(totals.toAnswer(work, batch));
 }
@@ -90,4 +121,53 @@ export const joinResults = (earlier: BatchResult, later: BatchResult): BatchResu
     delete joined.reason;
   }
   return joined;
+};
+
+const executedOf = (run: AssetRun, fields: ReadonlySet<BatchInclude>): ExecutedAsset => ({
+  ...{ type: run.type, slug: run.slug, status: run.status },
+  ...(run.error === undefined ? {} : { error: run.error }),
+  ...(run.written === undefined ? {} : { written_to_context: [...run.written] }),
+  ...(run.cleared === undefined ? {} : { cleared: [...run.cleared] }),
+  ...(run.result === undefined || !fields.has('execution_results') ? {} : { result: run.result }),
+});
+
+/** Source of each field of a result. `execution_results` is part of `executed`. */
+const FIELDS: Readonly<
+  Record<
+    Exclude<BatchInclude, 'execution_results'>,
+    (outcome: InstanceOutcome, positions: readonly number[], fields: ReadonlySet<BatchInclude>) => Partial<BatchResult>
+  >
+> = {
+  positions: (_, positions) => ({ positions: [...positions] }),
+  is_new: ({ isNew }) => ({ is_new: isNew }),
+  status: ({ resolved }) => ({ status: resolved.status }),
+  have: ({ resolved }) => ({ have: [...resolved.have] }),
+  need: ({ resolved }) => ({ need: [...resolved.need] }),
+  state: ({ resolved }) => ({ state: { ...resolved.state } }),
+  expires_at: ({ expiresAt }) => ({ expires_at: expiresAt }),
+  executions: ({ settled }) => ({ executions: { ...settled.executions } }),
+  executed: ({ settled }, _, fields) => ({ executed: settled.runs.map((run) => executedOf(run, fields)) }),
+  triggered: ({ outcome }) => ({ triggered: outcome.triggered }),
+  reason: ({ outcome }) => (outcome.triggered ? {} : { reason: outcome.reason }),
+};
+
+/**
+ * One entry of a batch's answer, with the fields that were asked for (C82). Raw results bring `executed` with them. Ignored facts and unfinished
+ * assets are listed whether or not they were asked for.
+ */
+export const toBatchResult = (
+  outcome: InstanceOutcome,
+  given: Pick<GivenInstance, 'positions' | 'ignored' | 'ignoredCount'>,
+  fields: ReadonlySet<BatchInclude>,
+): BatchResult => {
+  const names = Object.keys(FIELDS) as (keyof typeof FIELDS)[]; // the keys of a Record are its type's keys
+  const wanted = names.filter(
+    (field) => fields.has(field) || (field === 'executed' && fields.has('execution_results')),
+  );
+  return Object.assign(
+    { instance_id: outcome.instanceId },
+    ...wanted.map((field) => FIELDS[field](outcome, given.positions, fields)),
+    ignoredRemarks(given),
+    endRemarks(outcome.settled),
+  ) as BatchResult; // the parts of one
 };

@@ -1,11 +1,19 @@
-import { type GivenInstance } from '@decision/contexts';
-import { ServiceError } from '@decision/contracts';
-import { type OpenContext } from '../definitions/context-directory';
-import { UnknownCommit } from '../operations/commit-writes';
-import { operate } from '../operations/operate';
-import { type InstanceOutcome, type RequestOrigin } from '../operations/work';
-import { type InstancesContext } from '../service-context';
-import { isMergeOnly, mergeOnly } from './merge-only';
+import {
+  type Facts,
+  type GivenInstance,
+  identityValueOf,
+  outcomeOf,
+  resolveInstance,
+  type Settled,
+} from '@decision/contexts';
+import { type ContextCascadeSummary, ServiceError } from '@decision/contracts';
+import { type DirectlyMerged, mergeDirect } from '@decision/persistence';
+import { Summaries } from '../cascades/cascade';
+import { ChangedInstances, cascadeChanges } from '../cascades/cascade-changes';
+import { type ContextInUse, type OpenContext } from '../definitions/context-directory';
+import { commitWrites, holdDefinition, UnknownCommit } from '../operations/commit-writes';
+import { type InstancesContext, operate } from '../operations/operate';
+import { type GivenFacts, type InstanceOutcome, NO_RELATIVES, type RequestOrigin } from '../operations/work';
 
 /** Chunks that are on their way at once: while one is settled by workers, the next is merged. */
 export const CHUNKS_AT_ONCE = 3;
@@ -17,15 +25,15 @@ export interface BatchWork {
   readonly origin: RequestOrigin;
 }
 
-/** Ids of instances that a batch, or several parts of it, have to tell of where it fails. */
-export interface Fates {
+/** Ids of instances that the error of a failed batch lists. */
+export interface Commits {
   /** Their merge is committed. */
   readonly committed: Set<string>;
-  /** The database did not tell whether it is. */
+  /** The database did not answer whether it is. */
   readonly unknown: Set<string>;
 }
 
-export const newFates = (): Fates => ({ committed: new Set(), unknown: new Set() });
+export const newCommits = (): Commits => ({ committed: new Set(), unknown: new Set() });
 
 /** How far a batch, or a part of one, has come. */
 export class BatchProgress {
@@ -34,15 +42,15 @@ export class BatchProgress {
   /** The first failure. */
   failure: ServiceError | undefined;
 
-  constructor(readonly fates: Fates = newFates()) {}
+  constructor(readonly commits: Commits = newCommits()) {}
 
   take(outcome: InstanceOutcome): void {
     this.outcomes.set(outcome.instanceId, outcome);
-    this.fates.committed.add(outcome.instanceId);
+    this.commits.committed.add(outcome.instanceId);
   }
 
   fail(error: unknown): void {
-    if (error instanceof UnknownCommit) for (const id of error.instanceIds) this.fates.unknown.add(id);
+    if (error instanceof UnknownCommit) for (const id of error.instanceIds) this.commits.unknown.add(id);
     this.failure ??=
       error instanceof ServiceError
         ? error
@@ -80,6 +88,120 @@ const mergeAndRun = async (
     ...{ context: definition, origin, given, mode: 'submit' },
   });
   for (const outcome of outcomes.values()) progress.take(definition.view.outcome(outcome));
-  for (const id of committed) progress.fates.committed.add(id);
+  for (const id of committed) progress.commits.committed.add(id);
   for (const failure of failures.values()) progress.fail(failure);
 };
+
+/** Whether merging is all that can happen to instances of a context: nothing is computed, noted, linked or run (C140). */
+const isMergeOnly = ({ id, model, assets, foreignKeys, world }: ContextInUse): boolean =>
+  assets.length === 0 &&
+  model.derived.size === 0 &&
+  foreignKeys.length === 0 &&
+  ![...model.facts.values()].some(({ trackHistory }) => trackHistory) &&
+  !world.relationships.some(({ fromContextId, toContextId }) => fromContextId === id || toContextId === id);
+
+const NOTHING_RUN: Omit<Settled, 'facts'> = {
+  ...{ executions: {}, runs: [], ended: 'fixpoint', unfinished: [], degraded: undefined, anyReady: false },
+};
+
+/**
+ * Merges in one statement; instances that are busy or have expired are left out, for the line, and so are all where the definition is another by now.
+ * Throws `context_not_found`.
+ */
+const mergeOnly = async (
+  { database, directory }: InstancesContext,
+  context: ContextInUse,
+  origin: RequestOrigin,
+  given: readonly GivenFacts[],
+): Promise<readonly InstanceOutcome[]> => {
+  const { identity, definition } = context.model;
+  const merges = given.map(({ instanceId, facts }) => ({
+    instanceId,
+    facts: { ...facts, [identity.key]: identityValueOf(identity, instanceId) ?? instanceId } satisfies Facts,
+  }));
+  const { written } = await commitWrites(database, context.id, origin, async (transaction) => {
+    const isInForce = (await holdDefinition(transaction, directory, { context, origin })) === context;
+    return {
+      written: isInForce ? await mergeDirect(transaction, context.id, merges, definition.ttlSeconds) : [],
+    };
+  });
+  return written.map((instance) => toOutcome(context, origin, instance));
+};
+
+const toOutcome = (
+  context: ContextInUse,
+  { now }: RequestOrigin,
+  { instanceId, isNew, facts, expiresAt }: DirectlyMerged,
+): InstanceOutcome => {
+  const { model } = context;
+  const settled = { ...NOTHING_RUN, facts };
+  return {
+    ...{
+      instanceId,
+      context,
+      isNew,
+      before: {},
+      settled,
+      relatives: NO_RELATIVES,
+      expiresAt,
+      version: 0,
+      readerPass: undefined,
+    },
+    resolved: resolveInstance(model, facts, { now, related: {} }),
+    outcome: outcomeOf(settled, {
+      hasAssets: false,
+      autoExecute: model.definition.autoExecuteDecisions,
+      hasRegistered: false,
+    }),
+    registered: false,
+  };
+};
+
+/** Largest size of the changed instances that are held until their cascade, bytes: enough for some 100,000. */
+const MOST_BYTES = 32 * 1024 * 1024;
+
+/**
+ * The cascade of a batch. Readers are re-evaluated when the whole batch is merged, each once (C112); for a batch that changes more instances than can
+ * be held, once for each part that can.
+ */
+export class BatchCascade {
+  private changed = new ChangedInstances();
+  private readonly summaries = new Summaries();
+  private running: Promise<void> = Promise.resolve();
+
+  constructor(
+    private readonly work: BatchWork,
+    private readonly mostBytes = MOST_BYTES,
+  ) {}
+
+  /** Adds changed instances. Resolves at once as long as there is room, else when the cascade of those that were held has ended. */
+  async add(outcomes: Iterable<InstanceOutcome>): Promise<void> {
+    for (const outcome of outcomes) this.changed.add(outcome);
+    if (this.changed.bytes > this.mostBytes) await this.run();
+  }
+
+  /** Re-evaluates the readers of all instances that were added. */
+  run(): Promise<void> {
+    const { changed } = this;
+    const { context, origin } = this.work;
+    this.changed = new ChangedInstances();
+    const before = this.running.catch(() => undefined); // the caller of that cascade has the error
+    this.running = before.then(() => cascadeChanges(context, origin, changed, this.summaries));
+    return this.running;
+  }
+
+  /** Re-evaluates the readers of the instances that a failed batch changed, as far as possible. The client's retry does the rest. */
+  async runPart(outcomes: Iterable<InstanceOutcome> = []): Promise<void> {
+    try {
+      await this.add(outcomes);
+      await this.run();
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+    }
+  }
+
+  /** Outcome of the readers so far, as far as the caller sees them. */
+  cascaded(): readonly ContextCascadeSummary[] {
+    return this.work.definition.view.summaries(this.summaries.list());
+  }
+}

@@ -1,14 +1,12 @@
 import { type GivenInstance, groupRecords, hasRun, readInclude } from '@decision/contexts';
-import { type BatchAnswer, batchIncludes, type BatchInclude, ServiceError } from '@decision/contracts';
+import { type BatchAnswer, type BatchInclude, batchIncludes, ServiceError } from '@decision/contracts';
 import { type OpenContext } from '../definitions/context-directory';
-import { toldOfRejections } from '../instances/instance-answers';
-import { withFates } from '../instances/instance-errors';
+import { rejectionRemarks, withCommits } from '../instances/instance-answers';
+import { type InstancesContext } from '../operations/operate';
 import { loadContextCollections, toCollections } from '../operations/surroundings';
 import { type RequestOrigin } from '../operations/work';
-import { type InstancesContext } from '../service-context';
-import { BatchReaders } from './batch-readers';
-import { toBatchResult } from './batch-result';
-import { BatchProgress, type BatchWork, carryOutChunk, CHUNKS_AT_ONCE } from './carry-out-chunk';
+import { toBatchResult } from './answer-batch';
+import { BatchProgress, BatchCascade, type BatchWork, carryOutChunk, CHUNKS_AT_ONCE } from './carry-out-chunk';
 
 /** Names of fields that `include` asks for. Throws `invalid_request` that lists the valid ones. */
 export const readBatchInclude = (text: string | undefined): ReadonlySet<BatchInclude> => {
@@ -22,7 +20,7 @@ export const readBatchInclude = (text: string | undefined): ReadonlySet<BatchInc
 };
 
 /**
- * Merges records into their instances, runs what is due, tells their readers, and answers what became of each instance. Throws as a single submission
+ * Merges records into their instances, runs what is due, re-evaluates their readers, and answers the state of each instance. Throws as a single submission
  * does, with what is committed by then (C96).
  */
 export const submitBatch = async (
@@ -42,17 +40,17 @@ export const submitBatch = async (
   );
   const work = { context, definition, origin };
   const batch = new Batch(work);
-  const readers = new BatchReaders(work);
+  const cascade = new BatchCascade(work);
   try {
     await batch.run(instances);
   } catch (error) {
-    await readers.tellOfPart(batch.outcomes.values());
+    await cascade.runPart(batch.outcomes.values());
     throw error;
   }
   const ingestedAt = Date.now();
-  await readers.add(batch.outcomes.values());
-  await readers.tell();
-  const cascaded = readers.cascaded();
+  await cascade.add(batch.outcomes.values());
+  await cascade.run();
+  const cascaded = cascade.cascaded();
   const outcomes = instances.flatMap((given) => {
     const outcome = batch.outcomes.get(given.instanceId);
     return outcome === undefined ? [] : [{ outcome, given }];
@@ -68,7 +66,7 @@ export const submitBatch = async (
     ...(rejected > rejections.length ? { rejections_omitted: rejected - rejections.length } : {}),
     results: outcomes.map(({ outcome, given }) => toBatchResult(outcome, given, fields)),
     cascaded: [...cascaded],
-    ...toldOfRejections(cascaded),
+    ...rejectionRemarks(cascaded),
     ...(degraded === undefined ? {} : { execution_degraded: degraded }),
     timings: { total_ms: Date.now() - origin.now, ingest_ms: ingestedAt - origin.now },
   };
@@ -96,6 +94,6 @@ class Batch {
       }
     };
     await Promise.all(Array.from({ length: CHUNKS_AT_ONCE }, carryOut));
-    if (progress.failure !== undefined) throw withFates(progress.failure, progress.fates);
+    if (progress.failure !== undefined) throw withCommits(progress.failure, progress.commits);
   }
 }

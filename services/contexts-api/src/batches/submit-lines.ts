@@ -1,43 +1,18 @@
-import { groupRecords, hasRun, type Rejection } from '@decision/contexts';
-import {
-  type BatchInclude,
-  type BatchResult,
-  type ContextCascadeSummary,
-  fixedLimits,
-  ServiceError,
-} from '@decision/contracts';
-import { inOrder } from '@decision/service-kit';
-import { withFates } from '../instances/instance-errors';
+import { groupRecords, hasRun, UnreadableRecord } from '@decision/contexts';
+import { type BatchInclude, fixedLimits, limits, ServiceError } from '@decision/contracts';
+import { inOrder, parseJsonLine } from '@decision/service-kit';
+import { withCommits } from '../instances/instance-answers';
 import { loadContextCollections, toCollections } from '../operations/surroundings';
-import { BatchReaders } from './batch-readers';
-import { toBatchResult } from './batch-result';
-import { BatchProgress, type BatchWork, carryOutChunk, CHUNKS_AT_ONCE, type Fates, newFates } from './carry-out-chunk';
-import { chunkLines, type LineChunk, readLine } from './record-lines';
-
-/** Outcome of some records of a batch. */
-export interface ChunkAnswer {
-  readonly accepted: number;
-  readonly executed: number;
-  /** Facts that were not merged. */
-  readonly ignored: number;
-  readonly rejections: readonly Rejection[];
-  /** One for each instance that the chunk names, in the order in which it does. */
-  readonly results: readonly BatchResult[];
-  readonly degraded: string | undefined;
-}
-
-/** A batch of lines whose answers are taken one after the other. */
-export interface LinesBatch {
-  /**
-   * Outcome of each chunk, in their order. Throws as a single submission does and as reading the body does, once all work under way has ended, with
-   * the committed instances that were not {@link LinesBatch.told}.
-   */
-  readonly answers: AsyncIterable<ChunkAnswer>;
-  /** Outcome of the readers of all merged instances; complete when the answers have ended. */
-  cascaded(): readonly ContextCascadeSummary[];
-  /** Says that the client has been told of these results, so that nobody needs to remember them. */
-  told(results: readonly BatchResult[]): void;
-}
+import { type ChunkAnswer, type LinesBatch, toBatchResult } from './answer-batch';
+import {
+  BatchProgress,
+  BatchCascade,
+  type BatchWork,
+  carryOutChunk,
+  CHUNKS_AT_ONCE,
+  type Commits,
+  newCommits,
+} from './carry-out-chunk';
 
 interface LinesOptions {
   readonly fields: ReadonlySet<BatchInclude>;
@@ -47,13 +22,13 @@ interface LinesOptions {
 
 /** Merges records as they arrive, one a line, and runs what is due: chunk by chunk, in memory that the chunks bound (C95). */
 export const submitLines = (work: BatchWork, pieces: AsyncIterable<Buffer>, options: LinesOptions): LinesBatch => {
-  const fates = newFates();
-  const readers = new BatchReaders(work);
+  const commits = newCommits();
+  const cascade = new BatchCascade(work);
   return {
-    answers: answerChunks({ work, readers, fates }, pieces, options),
-    cascaded: () => readers.cascaded(),
-    told: (results) => {
-      for (const { instance_id: id } of results) fates.committed.delete(id);
+    answers: answerChunks({ work, cascade, commits }, pieces, options),
+    cascaded: () => cascade.cascaded(),
+    acknowledge: (results) => {
+      for (const { instance_id: id } of results) commits.committed.delete(id);
     },
   };
 };
@@ -61,8 +36,8 @@ export const submitLines = (work: BatchWork, pieces: AsyncIterable<Buffer>, opti
 /** A batch of lines on its way. */
 interface LinesUnderWay {
   readonly work: BatchWork;
-  readonly readers: BatchReaders;
-  readonly fates: Fates;
+  readonly cascade: BatchCascade;
+  readonly commits: Commits;
 }
 
 async function* answerChunks(
@@ -70,7 +45,7 @@ async function* answerChunks(
   pieces: AsyncIterable<Buffer>,
   { fields, lineMaxBytes }: LinesOptions,
 ): AsyncGenerator<ChunkAnswer, void, undefined> {
-  const { readers, fates } = batch;
+  const { cascade, commits } = batch;
   const { context, definition, origin } = batch.work;
   const collections = await context.database.inWorkspace(origin.access, (transaction) =>
     loadContextCollections(transaction, definition),
@@ -92,12 +67,12 @@ async function* answerChunks(
   } catch (error) {
     worker.stop();
     await worker.ended();
-    throw error instanceof ServiceError ? withFates(error, fates) : error;
+    throw error instanceof ServiceError ? withCommits(error, commits) : error;
   } finally {
     // Also where nobody takes the answers any more.
     worker.stop();
     await worker.ended();
-    await (isWhole ? readers.tell() : readers.tellOfPart());
+    await (isWhole ? cascade.run() : cascade.runPart());
   }
 }
 
@@ -125,7 +100,7 @@ class ChunkWorker {
     const records = lines.map(readLine);
     const grouped = groupRecords(this.batch.work.definition.model, records, this.collections, {
       firstPosition,
-      // The chunk bounds them; the answer may be streamed, and then tells them all.
+      // The chunk bounds them; the answer may be streamed, and then lists them all.
       rejectionBytes: Infinity,
     });
     const ids = new Set(grouped.instances.map(({ instanceId }) => instanceId));
@@ -151,10 +126,10 @@ class ChunkWorker {
     { instances, rejections, ignored }: ReturnType<typeof groupRecords>,
     records: number,
   ): Promise<ChunkAnswer> {
-    const { work, readers, fates } = this.batch;
-    const progress = new BatchProgress(fates);
+    const { work, cascade, commits } = this.batch;
+    const progress = new BatchProgress(commits);
     if (!this.isStopped && instances.length > 0) await carryOutChunk(work, instances, progress);
-    await readers.add(progress.outcomes.values());
+    await cascade.add(progress.outcomes.values());
     if (progress.failure !== undefined) {
       this.stop();
       throw progress.failure;
@@ -173,3 +148,107 @@ class ChunkWorker {
     };
   }
 }
+
+/** Some records of a batch of lines. */
+export interface LineChunk {
+  /** Position in the batch of the first. */
+  readonly firstPosition: number;
+  /** Not yet read as JSON. */
+  readonly lines: readonly Buffer[];
+  readonly bytes: number;
+}
+
+interface LineLimits {
+  readonly chunkItems: number;
+  /** A chunk of this many bytes is complete. */
+  readonly chunkBytes: number;
+  /** Largest line, bytes. */
+  readonly lineMaxBytes: number;
+}
+
+const LINE_BREAK = 0x0a;
+const WHITE_SPACE: ReadonlySet<number> = new Set([0x20, 0x09, 0x0d]);
+
+/**
+ * Divides a body of one record a line into chunks, each as soon as it is complete. Blank lines are passed over; the last line need not end. A body
+ * that breaks off throws before its last, half line is looked at. Throws `payload_too_large` for a line above the limit, and what reading throws.
+ */
+export async function* chunkLines(
+  pieces: AsyncIterable<Buffer>,
+  lineLimits: LineLimits,
+): AsyncGenerator<LineChunk, void, undefined> {
+  const cutter = new LineCutter(lineLimits);
+  for await (const piece of pieces) yield* cutter.write(piece);
+  yield* cutter.end();
+}
+
+class LineCutter {
+  /** The line that has begun. */
+  private begun: Buffer[] = [];
+  private begunBytes = 0;
+  private lines: Buffer[] = [];
+  private bytes = 0;
+  private firstPosition = 0;
+
+  constructor(private readonly lineLimits: LineLimits) {}
+
+  *write(piece: Buffer): Generator<LineChunk, void, undefined> {
+    let start = 0;
+    for (let end = piece.indexOf(LINE_BREAK); end >= 0; end = piece.indexOf(LINE_BREAK, start)) {
+      this.extend(piece.subarray(start, end));
+      yield* this.endLine();
+      start = end + 1;
+    }
+    this.extend(piece.subarray(start));
+  }
+
+  *end(): Generator<LineChunk, void, undefined> {
+    yield* this.endLine();
+    if (this.lines.length > 0) yield this.take();
+  }
+
+  private extend(bytes: Buffer): void {
+    if (bytes.length === 0) return;
+    this.begun.push(bytes);
+    this.begunBytes += bytes.length;
+    const { lineMaxBytes } = this.lineLimits;
+    if (this.begunBytes > lineMaxBytes) throw lineTooLarge(this.firstPosition + this.lines.length, lineMaxBytes);
+  }
+
+  private *endLine(): Generator<LineChunk, void, undefined> {
+    const [only] = this.begun;
+    const line = only !== undefined && this.begun.length === 1 ? only : Buffer.concat(this.begun, this.begunBytes);
+    this.begun = [];
+    this.begunBytes = 0;
+    if (line.every((byte) => WHITE_SPACE.has(byte))) return;
+    this.lines.push(line);
+    this.bytes += line.length;
+    const { chunkItems, chunkBytes } = this.lineLimits;
+    if (this.lines.length >= chunkItems || this.bytes >= chunkBytes) yield this.take();
+  }
+
+  private take(): LineChunk {
+    const chunk = { firstPosition: this.firstPosition, lines: this.lines, bytes: this.bytes };
+    this.firstPosition += this.lines.length;
+    this.lines = [];
+    this.bytes = 0;
+    return chunk;
+  }
+}
+
+const lineTooLarge = (position: number, limitBytes: number): ServiceError =>
+  new ServiceError(
+    'payload_too_large',
+    `The record at position ${position} is larger than ${limitBytes} bytes, the limit set by ${limits.itemMaxBytes.env}.`,
+    { index: position, limit_bytes: limitBytes, limit_name: limits.itemMaxBytes.env },
+  );
+
+/** The record of a line, or why there is none. */
+export const readLine = (line: Buffer): unknown => {
+  try {
+    return parseJsonLine(line);
+  } catch (error) {
+    if (error instanceof ServiceError) return new UnreadableRecord(error.message);
+    throw error;
+  }
+};

@@ -4,28 +4,34 @@ import {
   type ContextModel,
   type ContextWorld,
   foreignKeysOf,
-  relationsInUse,
   type Relationship,
+  relationsInUse,
+  type Settled,
 } from '@decision/contexts';
-import { type RuleField, ServiceError } from '@decision/contracts';
+import { type ContextCascadeSummary, type RuleField, ServiceError } from '@decision/contracts';
 import {
   type BoundRuleRecord,
   type ContextInForce,
   type Database,
   findBoundRules,
   findContextInForce,
-  type ForeignKeyName,
   findVisibleAround,
+  type ForeignKeyName,
   loadContextWorld,
   loadRuleInterface,
   type RuleInterface,
   type Transaction,
+  type VisibleAround,
   type WorkspaceAccess,
 } from '@decision/persistence';
 import { LRUCache } from 'lru-cache';
-import { wholeWorkspace } from '../access';
-import { CallerView } from './caller-view';
-import { toWorld } from './to-definition';
+import { toWorld } from './world';
+
+/**
+ * The whole workspace, on behalf of the same identity: the rights of an execution, once the identity was found to see its context (V2). What a request
+ * names, and what its answer shows, is read with `accessOf`.
+ */
+export const wholeWorkspace = (access: WorkspaceAccess): WorkspaceAccess => ({ ...access, userGroups: undefined });
 
 /** A context with all that decides what becomes of its instances now. */
 export interface ContextInUse {
@@ -58,6 +64,13 @@ export interface ContextDirectory {
   openById(transaction: Transaction, workspaceId: string, id: string): Promise<ContextInUse | undefined>;
   /** The published rules that are bound to a context. Of the two, only this may be asked for by a transaction that changes definitions. */
   assetsOf(transaction: Transaction, slug: string): Promise<readonly BoundAsset[]>;
+}
+
+/** Dependencies of the use cases on definitions. */
+export interface DefinitionsContext {
+  readonly database: Database;
+  readonly directory: ContextDirectory;
+  readonly newId: () => string;
 }
 
 interface CompiledWorld {
@@ -194,3 +207,57 @@ export const toAsset = (
 
 const hasDefault = ({ defaultValue, defaultComputedValue }: RuleField): boolean =>
   (defaultValue ?? null) !== null || (defaultComputedValue ?? '') !== '';
+
+/** The part of a context's surroundings that the caller of a request sees: the answers show no more (V9 to V11). */
+class CallerView {
+  /** Undefined: everything. */
+  private readonly contexts: ReadonlySet<string> | undefined;
+  private readonly relationships: ReadonlySet<string> | undefined;
+  private readonly assets: ReadonlySet<string> | undefined;
+
+  constructor(
+    /** The caller's own: with it everything is read that a request names or an answer shows. */
+    readonly access: WorkspaceAccess,
+    around: VisibleAround | undefined,
+  ) {
+    this.contexts = around && new Set(around.contexts);
+    this.relationships = around && new Set(around.relationships);
+    this.assets = around && new Set(around.rules.map((slug) => `rule:${slug}`));
+  }
+
+  seesContext(slug: string): boolean {
+    return this.contexts?.has(slug) ?? true;
+  }
+
+  seesRelationship({ id }: { readonly id: string }): boolean {
+    return this.relationships?.has(id) ?? true;
+  }
+
+  /** Whether a bound asset of this key, `rule:<slug>`, is seen. */
+  seesAsset(key: string): boolean {
+    return this.assets?.has(key) ?? true;
+  }
+
+  executions<T>(all: Readonly<Record<string, T>>): Record<string, T> {
+    return Object.fromEntries(Object.entries(all).filter(([key]) => this.seesAsset(key)));
+  }
+
+  /** Outcome of an instance as the caller sees it: all facts, and the runs that are visible. */
+  outcome<T extends { readonly settled: Settled }>(outcome: T): T {
+    if (this.assets === undefined) return outcome;
+    const { settled } = outcome;
+    return {
+      ...outcome,
+      settled: {
+        ...settled,
+        runs: settled.runs.filter(({ type, slug }) => this.seesAsset(`${type}:${slug}`)),
+        executions: this.executions(settled.executions),
+        unfinished: settled.unfinished.filter((key) => this.seesAsset(key)),
+      },
+    };
+  }
+
+  summaries(all: readonly ContextCascadeSummary[]): ContextCascadeSummary[] {
+    return all.filter(({ context }) => this.seesContext(context));
+  }
+}

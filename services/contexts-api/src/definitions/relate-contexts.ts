@@ -1,4 +1,4 @@
-import { compileContext, type ContextWorld, holderOf } from '@decision/contexts';
+import { compileContext, type ContextWorld, holderOf, linksOf } from '@decision/contexts';
 import {
   type CreateRelationshipRequest,
   type DeletedContextAnswer,
@@ -9,23 +9,29 @@ import {
   asWorkspace,
   changeContexts,
   type ContextRecord,
+  type Database,
   deleteContext as deleteStoredContext,
   deleteRelationship as deleteStoredRelationship,
+  dropForeignKey,
   findBoundRules,
   findContextByName,
   type ForeignKeyName,
   insertRelationship,
   loadContextWorld,
   lockContextWorld,
+  lockForeignKey,
+  lockForeignKeyHolders,
   type NewRelationship,
   registerForeignKey,
   type RelationshipRecord,
+  saveForeignKey,
   type Transaction,
   unbindRules,
   type WorkspaceAccess,
+  writeLinks,
 } from '@decision/persistence';
-import { wholeWorkspace } from '../access';
-import { finishForeignKey } from '../links/build-links';
+import { contextNotFound, type DefinitionsContext, wholeWorkspace } from './context-directory';
+import { toOutgoing } from './read-contexts';
 import {
   changeSeenWorld,
   keptFormulas,
@@ -33,11 +39,8 @@ import {
   requireSavable,
   requireValid,
   type SeenWorld,
-} from './check-world';
-import { toOutgoing } from './context-answers';
-import { contextNotFound } from './context-directory';
-import { type DefinitionsContext } from './save-context';
-import { toRelationship } from './to-definition';
+  toRelationship,
+} from './world';
 
 /** Until when a change of definitions may take steps, epoch ms. */
 interface StepsUntil {
@@ -220,3 +223,58 @@ const brokenWithout = (id: string, { contexts, relationships }: ContextWorld): r
   };
   return [...rest.contexts.values()].filter((other) => !compileContext(other, rest).ok).map(({ slug }) => slug);
 };
+
+/** Instances that one step links: their rows are held until its transaction ends. */
+const STEP = 1_000;
+/** Links that one step deletes. */
+const DROP_STEP = 10_000;
+
+/** One step of the work that a foreign key needs (C154); answers whether that was the last. */
+const takeStep = async (transaction: Transaction, key: ForeignKeyName): Promise<boolean> => {
+  const progress = await lockForeignKey(transaction, key);
+  if (progress === undefined || progress.state === 'ready') return true;
+  if (progress.state === 'dropping') return dropForeignKey(transaction, key, DROP_STEP);
+  const holders = await lockForeignKeyHolders(transaction, key, { after: progress.after, limit: STEP });
+  await writeLinks(
+    transaction,
+    key.contextId,
+    holders.map(({ instanceId, value }) => ({
+      ...{ instanceId, fact: key.fact },
+      targetId: linksOf([key.fact], { [key.fact]: value }).get(key.fact) ?? null,
+    })),
+  );
+  const isLast = holders.length < STEP;
+  const after = holders.at(-1)?.instanceId ?? progress.after;
+  await saveForeignKey(transaction, key, isLast ? { state: 'ready', after: '' } : { state: 'building', after });
+  return isLast;
+};
+
+/** Steps that collided with writes, in a row, before it is left to a later attempt. */
+const MOST_COLLISIONS = 5;
+
+/** Does the work that a foreign key needs, step by step; every step is kept, so that a later request continues behind it. Throws `deadline_exceeded`. */
+export const finishForeignKey = async (
+  database: Database,
+  access: WorkspaceAccess,
+  key: ForeignKeyName,
+  deadline: number,
+): Promise<void> => {
+  let collisions = 0;
+  for (let isDone = false; !isDone;) {
+    if (Date.now() >= deadline) throw tooLate(key);
+    try {
+      isDone = await database.inWorkspace(access, (transaction) => takeStep(transaction, key));
+      collisions = 0;
+    } catch (error) {
+      if (!(error instanceof ServiceError) || error.code !== 'database_unavailable') throw error;
+      if ((collisions += 1) > MOST_COLLISIONS) throw error;
+    }
+  }
+};
+
+const tooLate = ({ fact }: ForeignKeyName): ServiceError =>
+  new ServiceError(
+    'deadline_exceeded',
+    `The links of the fact "${fact}" are being made, and there are many instances; send the request again, and it goes on from here.`,
+    { fact },
+  );

@@ -1,3 +1,4 @@
+import { assignableGroups } from '@decision/service-kit';
 import {
   assetKey,
   type BoundAsset,
@@ -8,10 +9,14 @@ import {
   sameValue,
 } from '@decision/contexts';
 import {
-  contextLimits,
+  changedValues,
+  type ContextSchema,
+  contextSettings,
   type CreateContextRequest,
   type SavedContext,
   ServiceError,
+  slugOf,
+  toGiven,
   type UpdateContextRequest,
 } from '@decision/contracts';
 import {
@@ -19,31 +24,24 @@ import {
   changeContexts,
   type ContextRecord,
   type ContextSettings,
-  type Database,
   findBoundRules,
+  findCollectionGroups,
   findContext,
   findContextByName,
   findCreatedLike,
   findHeldFacts,
   insertContext,
   listFolders,
+  loadCollections,
   lockContextWorld,
+  saveCollectionGroups,
   type Transaction,
   updateContext as updateStoredContext,
   type WorkspaceAccess,
 } from '@decision/persistence';
-import { assignableGroups } from './assignable-groups';
-import { changeSeenWorld, keptFormulas, loadSeenWorld, requireSavable, requireValid } from './check-world';
-import { saveCollections } from './collections';
-import { toSavedContext, withNames } from './context-answers';
-import { type ContextDirectory, contextNotFound } from './context-directory';
-import { toDefinition } from './to-definition';
-
-export interface DefinitionsContext {
-  readonly database: Database;
-  readonly directory: ContextDirectory;
-  readonly newId: () => string;
-}
+import { type ContextDirectory, contextNotFound, type DefinitionsContext } from './context-directory';
+import { toSavedContext, withNames } from './read-contexts';
+import { changeSeenWorld, keptFormulas, loadSeenWorld, requireSavable, requireValid, toDefinition } from './world';
 
 /** Slugs that paths of the API use otherwise. */
 const RESERVED_SLUGS: ReadonlySet<string> = new Set(['batch']);
@@ -51,14 +49,8 @@ const MOST_SLUG_ATTEMPTS = 100;
 const SLUG_LENGTH = 190;
 
 /** `Order lines` becomes `order-lines`. */
-export const slugOf = (name: string): string => {
-  const slug = name
-    .normalize('NFKD')
-    .replace(/\p{M}/gu, '')
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, '-')
-    .slice(0, SLUG_LENGTH)
-    .replace(/^-+|-+$/g, '');
+const contextSlugOf = (name: string): string => {
+  const slug = slugOf(name, SLUG_LENGTH);
   return slug === '' || RESERVED_SLUGS.has(slug) ? `context${slug === '' ? '' : `-${slug}`}` : slug;
 };
 
@@ -72,10 +64,11 @@ export const createContext = async (
   request: CreateContextRequest,
 ): Promise<SavedContext> => {
   const id = newId();
-  const settings = settingsOf(request, {
-    ...{ name: request.name, schema: request.schema, identityFact: request.identity_fact, ...DEFAULTS },
+  const settings: ContextSettings = {
+    ...toGiven(contextSettings, request),
     userGroups: assignableGroups(access.userGroups, request.user_groups),
-  });
+    folderId: null,
+  };
   if (request.slug !== undefined) requireFreeForm(request.slug);
   return database.inWorkspace(access, async (transaction) => {
     await lockContextWorld(transaction);
@@ -84,7 +77,7 @@ export const createContext = async (
     const like = await findCreatedLike(transaction, { name: request.name, slug: request.slug });
     const known = like.find((context) => isSeen(access, context) && hasSettings(context, filed));
     if (known !== undefined) return toSavedContext(known);
-    const slug = request.slug ?? slugOf(request.name);
+    const slug = request.slug ?? contextSlugOf(request.name);
     const contexts = new Map([...world.contexts, [id, toDefinition({ ...filed, id, slug })]]);
     requireValid(id, { ...world, contexts });
     for (let attempt = 1; attempt <= MOST_SLUG_ATTEMPTS; attempt += 1) {
@@ -135,16 +128,6 @@ const hasSettings = (context: ContextRecord, settings: ContextSettings): boolean
     ),
   );
 
-const DEFAULTS = {
-  description: null,
-  autoExecuteDecisions: true,
-  ttlSeconds: null,
-  historyLimit: contextLimits.historyDefault,
-  onSchemaMismatch: 'ignore',
-  sourceObjects: [],
-  folderId: null,
-} as const;
-
 /** Changes a context; its instances stay. Throws `context_not_found`, `context_invalid`, `context_change_refused`, `invalid_request`. */
 export const updateContext = async (
   { database, directory }: DefinitionsContext,
@@ -161,7 +144,9 @@ export const updateContext = async (
     const before = await findContext(transaction, { id });
     if (before === undefined) throw contextNotFound(id);
     const userGroups = assignableGroups(access.userGroups, request.user_groups, before.userGroups);
-    const settings = await inFolder(transaction, settingsOf(request, { ...before, userGroups }), request.folder);
+    const { folderId } = before;
+    const changed = { ...changedValues(contextSettings, request, before), userGroups, folderId };
+    const settings = await inFolder(transaction, changed, request.folder);
     await checkChange(transaction, access, { directory, before, settings });
     const after = await updateStoredContext(transaction, id, settings);
     if (after === undefined) throw contextNotFound(id);
@@ -219,21 +204,6 @@ const changeRefused = ({ definition }: ContextModel, refusals: ReturnType<typeof
     { refusals },
   );
 
-/** Settings of a request, merged into the current ones. */
-const settingsOf = (request: UpdateContextRequest, before: ContextSettings): ContextSettings => ({
-  name: request.name ?? before.name,
-  description: request.description === undefined ? before.description : request.description,
-  schema: request.schema ?? before.schema,
-  identityFact: request.identity_fact ?? before.identityFact,
-  autoExecuteDecisions: request.auto_execute_decisions ?? before.autoExecuteDecisions,
-  ttlSeconds: request.ttl_seconds === undefined ? before.ttlSeconds : request.ttl_seconds,
-  historyLimit: request.history_limit ?? before.historyLimit,
-  onSchemaMismatch: request.on_schema_mismatch ?? before.onSchemaMismatch,
-  sourceObjects: request.source_objects ?? before.sourceObjects,
-  userGroups: before.userGroups,
-  folderId: before.folderId,
-});
-
 /** Settings in the folder that a request names, by id or by name. Throws `invalid_request` where no such folder is visible. */
 const inFolder = async (
   transaction: Transaction,
@@ -249,4 +219,48 @@ const inFolder = async (
   throw new ServiceError('invalid_request', `The field "folder" ${message}.`, {
     problems: [{ path: '/folder', message }],
   });
+};
+
+const collectionsOf = ({ base }: ContextSchema): readonly string[] =>
+  base.flatMap(({ values_collection: name }) => name ?? []);
+
+/**
+ * Writes down whose view of each collection counts that a saved context limits facts to: that of the key which named it first (V8). Throws `context_invalid`
+ * where a restricted key names one of which it sees no member; to it, a hidden collection and none are the same.
+ */
+const saveCollections = async (
+  transaction: Transaction,
+  { userGroups }: Pick<WorkspaceAccess, 'userGroups'>,
+  { id, slug, schema }: { readonly id: string; readonly slug: string; readonly schema: ContextSchema },
+  before: ContextSchema | undefined,
+): Promise<void> => {
+  const names = collectionsOf(schema);
+  const known = new Set(before === undefined ? [] : collectionsOf(before));
+  const added = names.filter((name) => !known.has(name));
+  if (added.length === 0) return;
+  if (userGroups !== undefined) await requireSeen(transaction, slug, schema, added);
+  const kept = Object.entries(await findCollectionGroups(transaction, id)).filter(([name]) => known.has(name));
+  const groups = [...kept, ...added.map((name) => [name, userGroups ?? null] as const)];
+  await saveCollectionGroups(transaction, id, Object.fromEntries(groups));
+};
+
+const requireSeen = async (
+  transaction: Transaction,
+  slug: string,
+  { base }: ContextSchema,
+  added: readonly string[],
+): Promise<void> => {
+  const members = await loadCollections(transaction, added);
+  const unknown = new Set(added.filter((name) => (members.get(name) ?? []).length === 0));
+  const problems = base.flatMap(({ values_collection: name }, index) => {
+    if (name === undefined || name === null || !unknown.has(name)) return [];
+    const message = `No member of the collection of values "${name}" is visible to this key; write one first, or name another collection.`;
+    return [{ code: 'collection_unknown', path: `/schema/base/${index}/values_collection`, message }];
+  });
+  if (problems.length === 0) return;
+  throw new ServiceError(
+    'context_invalid',
+    `The context "${slug}" cannot be saved like this: ${problems[0]?.message ?? ''}`,
+    { problems },
+  );
 };

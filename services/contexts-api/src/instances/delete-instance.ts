@@ -4,26 +4,24 @@ import {
   deleteInstance as deleteStoredInstance,
   findRegistrations,
   lockInstances,
-  markUntold,
+  markPendingCascades,
   returnTickets,
   type Transaction,
 } from '@decision/persistence';
-import { holdDefinition } from '../operations/hold-definition';
+import { Summaries } from '../cascades/cascade';
+import { cascadePending, type PendingSource } from '../cascades/cascade-changes';
+import { findReadingRelationships, type ReadingRelationship } from '../cascades/find-readers';
+import { holdDefinition } from '../operations/commit-writes';
 import { Line } from '../operations/line';
-import { findReadingRelationships, type ReadingRelationship } from '../readers/find-readers';
-import { Summaries } from '../readers/summaries';
-import { tellUntoldReaders, type UntoldSource } from '../readers/tell-untold';
-import { type InstancesContext } from '../service-context';
-import { nameOfInstance } from './instance-answers';
-import { instanceNotFound } from './instance-errors';
-import { type NamedInstance } from './named-instance';
+import { type InstancesContext } from '../operations/operate';
+import { instanceNotFound, type NamedInstance, nameOfInstance } from './instance-answers';
 
 interface Deletion {
   readonly state: Readonly<Record<string, unknown>>;
   readonly registered: number;
   readonly relationships: readonly ReadingRelationship[];
-  /** The deleted instance, if its readers are still to be told; otherwise empty. */
-  readonly untold: readonly UntoldSource[];
+  /** The deleted instance, if readers of it must be re-evaluated; otherwise empty. */
+  readonly pending: readonly PendingSource[];
 }
 
 /**
@@ -32,10 +30,9 @@ interface Deletion {
  */
 export const deleteInstance = async (context: InstancesContext, named: NamedInstance): Promise<DeletedInstance> => {
   const { slug, id: contextId } = named.context;
-  const { state, registered, relationships, untold } = await deleteInTurn(context, named);
+  const { state, registered, relationships, pending } = await deleteInTurn(context, named);
   const summaries = new Summaries();
-  if (untold.length > 0)
-    await tellUntoldReaders(context, named.origin, { contextId, relationships, summaries }, untold);
+  if (pending.length > 0) await cascadePending(context, named.origin, { contextId, relationships, summaries }, pending);
   const cascaded = named.context.view.summaries(summaries.list());
   const degraded = cascaded.find(({ execution_degraded }) => execution_degraded !== undefined)?.execution_degraded;
   return {
@@ -72,9 +69,9 @@ const deleteInTurn = async (context: InstancesContext, named: NamedInstance): Pr
         );
         const registered = (await findRegistrations(transaction, definition.id, [instanceId])).length;
         await deleteStoredInstance(transaction, definition.id, instanceId);
-        const untold = relationships.length === 0 ? [] : await mark(transaction, named);
+        const pending = relationships.length === 0 ? [] : await mark(transaction, named);
         if (ticketId !== undefined) await returnTickets(transaction, ticketId);
-        return { state: { ...locked.facts, ...locked.derived }, registered, relationships, untold };
+        return { state: { ...locked.facts, ...locked.derived }, registered, relationships, pending };
       });
       if (deletion !== undefined) return deletion;
       await line.wait([instanceId]);
@@ -84,12 +81,12 @@ const deleteInTurn = async (context: InstancesContext, named: NamedInstance): Pr
   }
 };
 
-/** This request tells the readers; after its deadline others do. */
+/** This request re-evaluates the readers; after its deadline, upkeep does (ADR 30). */
 const mark = async (
   transaction: Transaction,
   { context, instanceId, origin }: NamedInstance,
-): Promise<Deletion['untold']> => {
+): Promise<Deletion['pending']> => {
   const leaseMs = Math.max(0, origin.deadline - Date.now());
-  const marks = await markUntold(transaction, context.id, [instanceId], leaseMs);
+  const marks = await markPendingCascades(transaction, context.id, [instanceId], leaseMs);
   return [...marks].map(([id, given]) => ({ instanceId: id, mark: given, begun: undefined, version: 0 }));
 };

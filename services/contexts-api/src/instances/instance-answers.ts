@@ -1,13 +1,14 @@
-import { type AssetRun, type GivenInstance, type Settled } from '@decision/contexts';
+import { type AssetRun, type GivenInstance, type Mismatch, sentenceOf, type Settled } from '@decision/contexts';
 import {
   type CascadeRejection,
   type CascadeResult,
   type ContextCascadeSummary,
   type Remarks,
+  ServiceError,
   type SubmitAnswer,
 } from '@decision/contracts';
-import { type InstanceOutcome } from '../operations/work';
-import { shown } from './instance-errors';
+import { type OpenContext } from '../definitions/context-directory';
+import { type InstanceOutcome, type RequestOrigin } from '../operations/work';
 
 /** Outcome of an asset, as the answer to a submission shows it. */
 export const toCascadeResult = (context: string, run: AssetRun, autoExecuted = true): CascadeResult => ({
@@ -27,7 +28,7 @@ export const nameOfInstance = (slug: string, instanceId: string): string => `${s
 export type IgnoredFacts = Pick<GivenInstance, 'ignored' | 'ignoredCount'>;
 
 /** Says which facts were not merged (C28); nothing where all were. */
-export const toldOfIgnored = ({ ignored, ignoredCount }: IgnoredFacts): Remarks =>
+export const ignoredRemarks = ({ ignored, ignoredCount }: IgnoredFacts): Remarks =>
   ignoredCount === 0
     ? {}
     : {
@@ -36,11 +37,11 @@ export const toldOfIgnored = ({ ignored, ignoredCount }: IgnoredFacts): Remarks 
       };
 
 /** Says which assets are still due, and why (C67); nothing where none is. */
-export const toldOfEnd = ({ ended, unfinished }: Settled): Remarks =>
+export const endRemarks = ({ ended, unfinished }: Settled): Remarks =>
   ended === 'fixpoint' ? {} : { unfinished: [...unfinished], stopped_by: ended };
 
 /** The dependents that are to be evaluated again (C119); nothing where all were. */
-export const toldOfRejections = (
+export const rejectionRemarks = (
   readers: readonly ContextCascadeSummary[],
 ): { cascade_rejections?: CascadeRejection[] } => {
   const rejections = readers.flatMap((summary): CascadeRejection[] => {
@@ -75,8 +76,47 @@ export const toSubmitAnswer = (slug: string, { outcome, readers, ignored }: Carr
     expires_at: expiresAt,
     cascaded: [...settled.runs.map((run) => toCascadeResult(context, run)), ...readers],
     ...(settled.degraded === undefined ? {} : { execution_degraded: settled.degraded }),
-    ...toldOfRejections(readers),
-    ...toldOfIgnored(ignored),
-    ...toldOfEnd(settled),
+    ...rejectionRemarks(readers),
+    ...ignoredRemarks(ignored),
+    ...endRemarks(settled),
   };
 };
+
+/** A text of a client, shortened for an answer. */
+export const shown = (text: string): string => (text.length > 100 ? `${text.slice(0, 100)}...` : text);
+
+export const instanceNotFound = (slug: string, instanceId: string): ServiceError =>
+  new ServiceError('instance_not_found', `The context "${slug}" has no instance "${shown(instanceId)}".`, {
+    context: slug,
+  });
+
+export const factsInvalid = (
+  mismatches: readonly Pick<Mismatch, 'fact' | 'error'>[],
+  count: number = mismatches.length,
+): ServiceError =>
+  new ServiceError('facts_invalid', sentenceOf(mismatches, count), {
+    facts: mismatches.map(({ fact, error }) => ({ fact: shown(fact), error })),
+  });
+
+/** An error that says what of the request is committed (batch rule 10), and of what that is not known. */
+export const withCommits = (
+  error: ServiceError,
+  { committed, unknown }: { readonly committed: ReadonlySet<string>; readonly unknown?: ReadonlySet<string> },
+): ServiceError =>
+  new ServiceError(
+    error.code,
+    error.message,
+    {
+      ...error.details,
+      ...{ committed_count: committed.size, committed_instance_ids: [...committed] },
+      ...(unknown === undefined || unknown.size === 0 ? {} : { unknown_instance_ids: [...unknown] }),
+    },
+    { cause: error.cause },
+  );
+
+/** One instance that a request names. */
+export interface NamedInstance {
+  readonly context: OpenContext;
+  readonly instanceId: string;
+  readonly origin: RequestOrigin;
+}

@@ -1,26 +1,28 @@
-import { type Facts, hasValue, withDefaults } from '@decision/contexts';
+import { type BoundAsset, type Facts, hasValue, resolveInstance, waitingOn, withDefaults } from '@decision/contexts';
 import {
   contextLimits,
+  type ContextWaitingOn,
   type InstanceAnswer,
   type InstanceHistoryAnswer,
   type InstanceList,
   type InstanceStatus,
+  type PendingAnswer,
   ServiceError,
 } from '@decision/contracts';
 import {
+  asWorkspace,
   findHistory,
   findInstances,
+  findRegistrations,
   type InstanceRecord,
   listInstances as listStoredInstances,
   type PageRequest,
 } from '@decision/persistence';
 import { type OpenContext } from '../definitions/context-directory';
-import { loadRelatives } from '../operations/related';
-import { type Relatives } from '../operations/relatives';
-import { type InstancesContext } from '../service-context';
-import { nameOfInstance } from './instance-answers';
-import { instanceNotFound } from './instance-errors';
-import { type NamedInstance } from './named-instance';
+import { type InstancesContext } from '../operations/operate';
+import { loadRelatives } from '../operations/surroundings';
+import { NO_RELATIVES, type Relatives } from '../operations/work';
+import { instanceNotFound, type NamedInstance, nameOfInstance } from './instance-answers';
 
 /** An instance as it is stored; derived facts are as its last write left them. */
 const toAnswer = ({ slug, model, view }: OpenContext, record: InstanceRecord, relations: Facts): InstanceAnswer => {
@@ -158,4 +160,46 @@ export const getHistory = (
       return [fact, entries] as const;
     });
     return { context: nameOfInstance(context.slug, instanceId), history: Object.fromEntries(history) };
+  });
+
+/** Facts and relations for which an asset of an instance waits (C54, C55). */
+export const waitsFor = (
+  { context, instanceId }: Pick<NamedInstance, 'context' | 'instanceId'>,
+  asset: BoundAsset,
+  state: Facts,
+  relatives: Relatives,
+): ContextWaitingOn[] =>
+  waitingOn(context.model, asset, {
+    ...{ instanceId, state, related: relatives.related, aggregates: relatives.aggregates },
+    slugOfRelation: (name) => {
+      const target = context.model.relations.get(name)?.toContextId ?? '';
+      return context.world.contexts.get(target)?.slug ?? '';
+    },
+  }).filter((waiting) => context.view.seesContext(waiting.context));
+
+/** Registered evaluations of an instance, with what each still waits for. Throws `instance_not_found`. */
+export const getPending = (
+  { database }: InstancesContext,
+  { context, instanceId, origin }: NamedInstance,
+): Promise<PendingAnswer> =>
+  database.inWorkspace(context.view.access, async (transaction) => {
+    const [instance] = await findInstances(transaction, context.id, [instanceId]);
+    if (instance === undefined) throw instanceNotFound(context.slug, instanceId);
+    const registered = await findRegistrations(transaction, context.id, [instanceId]);
+    const registrations = registered.filter(({ type, slug }) => context.view.seesAsset(`${type}:${slug}`));
+    const found = await asWorkspace(transaction, () => loadRelatives(transaction, context, [instance], origin));
+    const relatives = found.get(instanceId) ?? NO_RELATIVES;
+    const { state } = resolveInstance(context.model, instance.facts, { now: origin.now, ...relatives });
+    return {
+      pending: registrations.map(({ type, slug, createdAt }) => {
+        const asset = context.assets.find((bound) => bound.type === type && bound.slug === slug);
+        return {
+          type,
+          ...(type === 'rule' ? { rule: slug } : { flow: slug }),
+          waiting_on: asset === undefined ? [] : waitsFor({ context, instanceId }, asset, state, relatives),
+          created_at: createdAt,
+          expires_at: instance.expiresAt,
+        };
+      }),
+    };
   });

@@ -1,26 +1,27 @@
 import { assetKey, checkRecord, type Facts, identityValueOf, isRecord, sameValue, valueOf } from '@decision/contexts';
 import { type CascadeAnswer, ServiceError, type SolveInstanceAnswer, type SubmitAnswer } from '@decision/contracts';
-import { operate } from '../operations/operate';
+import { cascadeChange } from '../cascades/cascade-changes';
+import { type InstancesContext, operate } from '../operations/operate';
 import { loadContextCollections, toCollections } from '../operations/surroundings';
 import { type Work } from '../operations/work';
-import { tellReaders } from '../readers/tell-readers';
-import { type InstancesContext } from '../service-context';
-import { type NamedInstance } from './named-instance';
-import { waitsFor } from './pending';
 import {
   type CarriedOut,
+  factsInvalid,
   type IgnoredFacts,
+  instanceNotFound,
+  type NamedInstance,
   nameOfInstance,
   toCascadeResult,
-  toldOfEnd,
-  toldOfIgnored,
-  toldOfRejections,
+  endRemarks,
+  ignoredRemarks,
+  rejectionRemarks,
   toSubmitAnswer,
+  withCommits,
 } from './instance-answers';
-import { factsInvalid, instanceNotFound, withFates } from './instance-errors';
+import { waitsFor } from './read-instances';
 
 /**
- * Merges facts into an instance, runs what is due and tells its readers. Throws `facts_invalid`, `overloaded`, `deadline_exceeded`,
+ * Merges facts into an instance, runs what is due and re-evaluates its readers. Throws `facts_invalid`, `overloaded`, `deadline_exceeded`,
  * `operation_interrupted`, `payload_too_large`.
  */
 export const submitFacts = async (
@@ -44,7 +45,7 @@ export const cascadeInstance = async (context: InstancesContext, named: NamedIns
   });
   const name = nameOfInstance(named.context.slug, named.instanceId);
   const cascaded = [...outcome.settled.runs.map((run) => toCascadeResult(name, run)), ...readers];
-  return { context: name, cascaded, ...toldOfEnd(outcome.settled) };
+  return { context: name, cascaded, ...endRemarks(outcome.settled) };
 };
 
 /** A manual solve: what the rule decided, or that it is registered since it waits for facts (C126). */
@@ -76,7 +77,7 @@ export const solveInstance = async (
   const own = outcome.settled.runs.find((run) => run.type === 'rule' && run.slug === ruleSlug);
   const others = outcome.settled.runs.filter((run) => run !== own);
   const cascaded = [...others.map((run) => toCascadeResult(name, run)), ...readers];
-  const remarks = { ...toldOfRejections(readers), ...toldOfIgnored(ignored), ...toldOfEnd(outcome.settled) };
+  const remarks = { ...rejectionRemarks(readers), ...ignoredRemarks(ignored), ...endRemarks(outcome.settled) };
   if (own === undefined) {
     const { have, need } = outcome.resolved;
     const waiting_on = waitsFor(named, asset, outcome.resolved.state, outcome.relatives);
@@ -115,10 +116,10 @@ const carryOut = async (
 ): Promise<Omit<CarriedOut, 'ignored'>> => {
   const { outcomes, failures, committed } = await operate(context.operate, { context: definition, origin, ...work });
   const failure = failures.get(instanceId);
-  if (failure !== undefined) throw withFates(failure, { committed });
+  if (failure !== undefined) throw withCommits(failure, { committed });
   const outcome = outcomes.get(instanceId);
   if (outcome === undefined) throw instanceNotFound(definition.slug, instanceId);
-  const readers = await tellReaders(context, origin, outcome);
+  const readers = await cascadeChange(context, origin, outcome);
   return { outcome: definition.view.outcome(outcome), readers: definition.view.summaries(readers) };
 };
 

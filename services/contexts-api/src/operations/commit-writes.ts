@@ -1,20 +1,28 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { checkRecord, type Facts, historyOfChange, linksOf, sameValue } from '@decision/contexts';
 import { ServiceError } from '@decision/contracts';
 import {
+  addHistory,
   type CommitOutcome,
   type Database,
   findCommitOutcome,
+  type HistoryAddition,
+  holdContext,
+  type LinkWrite,
   type Transaction,
+  writeLinks,
   type WrittenRow,
 } from '@decision/persistence';
-import { type RequestOrigin } from './work';
+import { type ContextDirectory, type ContextInUse, contextNotFound } from '../definitions/context-directory';
+import { loadContextCollections, toCollections } from './surroundings';
+import { type GivenFacts, type RequestOrigin, type Work } from './work';
 
 /** Result of a transaction, with the rows of instances that it wrote. */
 interface Writes {
   readonly written: readonly WrittenRow[];
 }
 
-/** The database did not tell in time whether it committed what was written to these instances. */
+/** The database did not answer in time whether the writes to these instances were committed. */
 export class UnknownCommit extends ServiceError {
   constructor(
     readonly instanceIds: readonly string[],
@@ -50,7 +58,7 @@ export const waitsUntil = (deadline: number): (() => Promise<boolean>) => {
 
 /**
  * Writes instances of a context in one transaction. Where the answer to its commit gets lost, the database is asked what became of it, until it
- * tells or the deadline has passed (C149): what was committed is answered like any other, and what was not fails as it did. Throws
+ * answers or the deadline has passed (C149): a committed transaction is answered like any other, and one that was rolled back fails as it did. Throws
  * {@link UnknownCommit}.
  */
 export const commitWrites = async <Result extends Writes>(
@@ -88,4 +96,94 @@ const askUntil = async (ask: () => Promise<CommitOutcome>, deadline: number): Pr
     if (outcome !== 'under_way') return outcome;
   } while (await wait());
   return 'unknown';
+};
+
+/** The definition of a context changed since the work on its instances began. */
+export class DefinitionChanged extends ServiceError {
+  constructor(
+    /** As it is now. */
+    readonly context: ContextInUse,
+  ) {
+    super(
+      'context_changed',
+      `The definition of the context "${context.slug}" changed while the request was under way; send it again.`,
+      { context: context.slug },
+    );
+  }
+}
+
+/**
+ * Holds the definition of a context until the transaction ends and answers it as it is now (C153, ADR 22): the work may have begun with an older one. Throws
+ * `context_not_found` where the context is gone.
+ */
+export const holdDefinition = async (
+  transaction: Transaction,
+  directory: ContextDirectory,
+  { context, origin }: Pick<Work, 'context' | 'origin'>,
+): Promise<ContextInUse> => {
+  const revision = await holdContext(transaction, context.id);
+  if (revision === undefined) throw contextNotFound(context.slug);
+  if (String(revision) === context.revision) return context;
+  const inForce = await directory.openById(transaction, origin.access.workspaceId, context.id);
+  if (inForce === undefined) throw contextNotFound(context.slug);
+  return inForce;
+};
+
+/** Whether two states of a context allow and compute the same facts of its own. */
+export const hasSameFacts = (one: ContextInUse, other: ContextInUse): boolean => {
+  const [a, b] = [one.model.definition, other.model.definition];
+  return (
+    one === other ||
+    (a.identityFact === b.identityFact && a.onSchemaMismatch === b.onSchemaMismatch && sameValue(a.schema, b.schema))
+  );
+};
+
+/** Throws {@link DefinitionChanged} where facts that were checked before do not fit the context as it is now. */
+export const requireStillFit = async (
+  transaction: Transaction,
+  context: ContextInUse,
+  given: readonly GivenFacts[],
+): Promise<void> => {
+  const collections = toCollections(await loadContextCollections(transaction, context));
+  const fits = ({ facts }: GivenFacts): boolean => {
+    const check = checkRecord(context.model, facts, collections);
+    return check.ok && check.ignoredCount === 0;
+  };
+  if (!given.every(fits)) throw new DefinitionChanged(context);
+};
+
+/** Facts of an instance before and after one commit. */
+interface FactsChange {
+  readonly instanceId: string;
+  readonly before: Facts;
+  readonly after: Facts;
+}
+
+/** Adds the history of changes (C100), in the transaction that makes them. */
+export const writeHistory = async (
+  transaction: Transaction,
+  { id, model }: ContextInUse,
+  changes: readonly FactsChange[],
+  now: number,
+): Promise<void> => {
+  const entries = changes.flatMap(({ instanceId, before, after }): HistoryAddition[] =>
+    [...historyOfChange(model, before, after, now)].map(([fact, entry]) => ({ instanceId, fact, ...entry })),
+  );
+  await addHistory(transaction, id, entries, model.definition.historyLimit);
+};
+
+/** Follows foreign keys that changed (C110), in the transaction that changes them. */
+export const followLinks = async (
+  transaction: Transaction,
+  { id, foreignKeys }: ContextInUse,
+  changes: readonly FactsChange[],
+): Promise<void> => {
+  if (foreignKeys.length === 0) return;
+  const writes = changes.flatMap(({ instanceId, before, after }): LinkWrite[] => {
+    const [was, is] = [linksOf(foreignKeys, before), linksOf(foreignKeys, after)];
+    return foreignKeys
+      .filter((fact) => was.get(fact) !== is.get(fact))
+      .map((fact) => ({ instanceId, fact, targetId: is.get(fact) ?? null }));
+  });
+  await writeLinks(transaction, id, writes);
 };

@@ -1,20 +1,27 @@
-import { resolveInstance, type Settled, outcomeOf } from '@decision/contexts';
+import { outcomeOf, resolveInstance, type Settled } from '@decision/contexts';
 import { ServiceError, type SettledInstance } from '@decision/contracts';
 import {
   type Database,
   endRegistrations,
   type HeldInstances,
   type Transaction,
-  type WrittenInstance,
   writeBackInstances,
+  type WrittenInstance,
 } from '@decision/persistence';
 import { type ContextDirectory, type ContextInUse } from '../definitions/context-directory';
-import { type HeldInstance } from './admit';
-import { commitWrites, isLost, UnknownCommit, waitsUntil } from './commit-writes';
-import { DefinitionChanged, hasSameFacts, holdDefinition } from './hold-definition';
-import { sourcesOf } from './plan-instances';
+import { type HeldInstance, sourcesOf } from './admit';
+import {
+  commitWrites,
+  DefinitionChanged,
+  followLinks,
+  hasSameFacts,
+  holdDefinition,
+  isLost,
+  UnknownCommit,
+  waitsUntil,
+  writeHistory,
+} from './commit-writes';
 import { type InstanceOutcome, type Work } from './work';
-import { followLinks, writeHistory } from './write-changes';
 
 /** New states of instances, and the instances whose state is unknown. */
 export interface Finished {

@@ -3,16 +3,15 @@ import { settle } from '@decision/contexts';
 import { ServiceError, type SettledInstance } from '@decision/contracts';
 import { inputHash } from '@decision/execution';
 import { type Database, type HeldInstances, releaseInstances, renewLease } from '@decision/persistence';
+import { FailureLog, type Logger } from '@decision/service-kit';
 import { type ContextDirectory } from '../definitions/context-directory';
-import { commitWrites } from './commit-writes';
-import { admit, type Admitted, type HeldInstance } from './admit';
+import { admit, type Admitted, type HeldInstance, sourcesOf } from './admit';
+import { commitWrites, DefinitionChanged, hasSameFacts, holdDefinition, requireStillFit } from './commit-writes';
 import { finish, type Finished, outcomeOfHeld } from './finish';
-import { DefinitionChanged, hasSameFacts, holdDefinition, requireStillFit } from './hold-definition';
 import { Line, type LineSettings } from './line';
-import { sourcesOf } from './plan-instances';
 import { type Operation, type Settler } from './settler';
-import { type InstanceOutcome, type Work, type WorkResult } from './work';
 import { toCollections } from './surroundings';
+import { type InstanceOutcome, type Work, type WorkResult } from './work';
 
 export interface OperateContext {
   readonly database: Database;
@@ -21,19 +20,19 @@ export interface OperateContext {
   readonly line: LineSettings;
   /** How long an operation may be silent before others take it over, ms. */
   readonly leaseMs: number;
-  /** Is told why instances were not settled, for logs: an answer has at most the message. */
+  /** Receives the reason why instances were not settled, for logs: an answer has at most the message. */
   readonly onFailure: (failure: OperationFailure) => void;
 }
 
 /** Why instances of a context were not settled. */
-export interface OperationFailure {
+interface OperationFailure {
   readonly contextId: string;
   readonly instances: number;
   readonly requestId: string;
   readonly error: unknown;
 }
 
-/** Instances of one transaction at most are the caller's choice: what it gives is merged in one. */
+/** Merges the given facts in one transaction, whose size the caller chooses, and settles what is due. */
 export const operate = (context: OperateContext, work: Work): Promise<WorkResult> => new Operating(context, work).run();
 
 /** Attempts at a transaction that collided with another one. */
@@ -45,8 +44,7 @@ const MOST_CHANGES = 3;
 type AdmittedWork = Admitted & { readonly work: Work };
 
 /**
- * One piece of work on its way. Instances that are free are merged at once; of those that are busy each waits in its own line while the others
- * go on (C148).
+ * One piece of work in progress. Free instances are merged at once; each busy instance waits in its own line while the others go on (C148).
  */
 class Operating {
   private readonly outcomes = new Map<string, InstanceOutcome>();
@@ -117,7 +115,7 @@ class Operating {
     }
   }
 
-  /** Settles what was admitted and writes it back. Never rejects: what goes wrong is told of its instances. */
+  /** Settles what was admitted and writes it back. Never rejects: a failure is recorded for each of its instances. */
   private async carryOut(operationId: string, { work, held, collections }: AdmittedWork): Promise<void> {
     const operation = { work, held, collections };
     const renewal = this.renew(operationId);
@@ -134,7 +132,7 @@ class Operating {
     } catch (error) {
       await this.release(operationId, held);
       if (error instanceof DefinitionChanged && this.changes < MOST_CHANGES) return this.decideAnew(work, held, error);
-      if (!(error instanceof ServiceError)) this.tellFailure(held, error);
+      if (!(error instanceof ServiceError)) this.reportFailure(held, error);
       const failure = error instanceof ServiceError ? error : unexpected(error);
       for (const { planned } of held) this.failures.set(planned.locked.instanceId, failure);
     } finally {
@@ -168,13 +166,13 @@ class Operating {
       return await this.context.settler(operation);
     } catch (error) {
       if (!(error instanceof ServiceError) || error.code === 'deadline_exceeded') throw error;
-      this.tellFailure(operation.held, error);
+      this.reportFailure(operation.held, error);
       const status = UNAVAILABLE.has(error.code) ? ('unavailable' as const) : ('infrastructure_error' as const);
       return Promise.all(operation.held.map((held) => settleWithout(operation, held, status, error.message)));
     }
   }
 
-  private tellFailure(held: readonly HeldInstance[], error: unknown): void {
+  private reportFailure(held: readonly HeldInstance[], error: unknown): void {
     const { context, origin } = this.work;
     this.context.onFailure({ contextId: context.id, instances: held.length, requestId: origin.requestId, error });
   }
@@ -249,3 +247,23 @@ const isCollision = (error: unknown): boolean =>
 
 const unexpected = (cause: unknown): ServiceError =>
   new ServiceError('internal_error', 'The operation could not be finished.', {}, { cause });
+
+/** Logs why instances were not settled, with cause, stack and request id; bounded in lines a second, since an outage meets every operation. */
+export const createFailureLogger = (logger: Logger): ((failure: OperationFailure) => void) => {
+  const failures = new FailureLog();
+  return ({ error, requestId, contextId, instances }) =>
+    failures.report(() => logger.child({ request_id: requestId, context_id: contextId, instances }), error);
+};
+
+/** Dependencies of the use cases on instances. */
+export interface InstancesContext {
+  readonly database: Database;
+  readonly directory: ContextDirectory;
+  readonly operate: OperateContext;
+  /** From the arrival of a request to its answer, ms. */
+  readonly timeoutMs: number;
+  /** Instances that one transaction merges at most. */
+  readonly chunkSize: number;
+  /** Largest line of a batch of lines, bytes. */
+  readonly lineMaxBytes: number;
+}

@@ -1,17 +1,26 @@
-import { hashOfKey, type Requester } from '@decision/broker';
+import { hashOfKey, type RequestEnvelope, type Requester } from '@decision/broker';
 import {
-  encodeSettleRequest,
   decodeSettleAnswer,
+  encodeSettleRequest,
   fixedLimits,
   ServiceError,
   type SettledInstance,
   type SettleInstance,
   type SettleRequest,
 } from '@decision/contracts';
-import { reachableFrom } from '../definitions/to-definition';
-import { type HeldInstance } from './admit';
-import { type LocalSettler } from './local-settler';
-import { sourcesOf } from './plan-instances';
+import {
+  createContextModels,
+  createRunLog,
+  type DecisionLogWriter,
+  type EvaluationThreads,
+  type RequestFault,
+  type RuleLibrary,
+  type SettleFault,
+  settleOperations,
+} from '@decision/execution';
+import pLimit from 'p-limit';
+import { reachableFrom } from '../definitions/world';
+import { type HeldInstance, sourcesOf } from './admit';
 import { type Work } from './work';
 
 /** Complete operations on some instances of one context. */
@@ -36,8 +45,8 @@ interface SettlerPorts {
 }
 
 /**
- * Has workers settle instances over the message broker. What is too large for a message is settled in this process: under the same fences and
- * deadline, so nothing else is different.
+ * Has workers settle instances over the message broker (ADR 19). An operation that is too large for a message is settled in this process, under
+ * the same fences and the same deadline.
  */
 export const createSettler =
   ({ requester, local }: SettlerPorts): Settler =>
@@ -171,3 +180,42 @@ const envelopeOf = ({ context, origin }: Work) => ({
       ? undefined
       : { keyId: origin.keyId, slug: context.slug, selector: 'context', firstIndex: 0 },
 });
+
+/** Settles the instances of a request in this process. */
+type LocalSettler = (request: SettleRequest, envelope: RequestEnvelope) => Promise<readonly SettledInstance[]>;
+
+interface LocalSettlerTools {
+  readonly library: Pick<RuleLibrary, 'get'>;
+  /** Threads for long evaluations; undefined: they run in this thread. */
+  readonly threads?: Pick<EvaluationThreads, 'solve'> | undefined;
+  /** Receives a decision for every rule that runs here, as workers write theirs. */
+  readonly decisions: DecisionLogWriter;
+  readonly newId: () => string;
+  /** Receives the reason why rules had no answer, each fault once in an operation. */
+  readonly onFault: (fault: RequestFault) => void;
+}
+
+/** Operations settled here are large. This many run at once, which bounds the memory; others wait until their deadline. */
+const AT_ONCE = 2;
+
+/** How decisions of this process name who asked. */
+const REQUESTER = 'contexts-api';
+
+/** Settles instances in this process in slices, so that other requests go on meanwhile. */
+export const createLocalSettler = (tools: LocalSettlerTools): LocalSettler => {
+  const { library, threads, decisions, newId, onFault } = tools;
+  const models = createContextModels();
+  const turn = pLimit(AT_ONCE);
+  return (request, envelope) =>
+    turn(async () => {
+      const decided = { ...envelope, correlationId: newId(), requester: REQUESTER, replyPartition: 0 };
+      const { workspaceId, deadline, requestId } = envelope;
+      const runs = createRunLog(decisions, decided);
+      const { onRun, isFull } = runs;
+      const reportFault = (fault: SettleFault): void => onFault({ ...fault, requestId });
+      const surroundings = { workspaceId, deadline, library, threads, models, onRun, isFull, onFault: reportFault };
+      const settled = await settleOperations(request, surroundings);
+      runs.write();
+      return JSON.parse(JSON.stringify(settled)) as SettledInstance[]; // as a message would have carried it
+    });
+};

@@ -1,8 +1,26 @@
-import { type Collections } from '@decision/contexts';
-import { findCollectionGroups, findHistory, loadCollections, type Transaction } from '@decision/persistence';
+import {
+  type Aggregates,
+  aggregatesOver,
+  type Collections,
+  type Facts,
+  linkedInstance,
+  RelationFolds,
+  type Relationship,
+  relationsRead,
+  valueOf,
+  withDefaults,
+} from '@decision/contexts';
+import { contextLimits, ServiceError } from '@decision/contracts';
+import {
+  findCollectionGroups,
+  findHistory,
+  findNamed,
+  findRelatedPieces,
+  loadCollections,
+  type Transaction,
+} from '@decision/persistence';
 import { type ContextInUse } from '../definitions/context-directory';
-import { loadRelatives } from './related';
-import { type GivenFacts, type RequestOrigin, type Surroundings } from './work';
+import { type GivenFacts, type Relatives, type RequestOrigin, type Surroundings } from './work';
 
 /** Reads what formulas and assets of some instances read beside them: related instances, and history. Throws `deadline_exceeded`. */
 export const loadSurroundings = async (
@@ -44,3 +62,150 @@ export const toCollections = (members: ReadonlyMap<string, readonly unknown[]>):
   const sets = new Map([...members].map(([name, values]) => [name, new Set(values)]));
   return (name) => sets.get(name);
 };
+
+/** Query of the instances of one relationship. */
+interface RelationQuery {
+  readonly transaction: Transaction;
+  readonly context: ContextInUse;
+  readonly relationship: Relationship;
+  readonly instances: readonly GivenFacts[];
+  readonly origin: Pick<RequestOrigin, 'now' | 'deadline'>;
+}
+
+/** Instances of one relationship of one instance. */
+interface FoundRelation {
+  /** Undefined: nothing reads it so, or it is too long (C46). */
+  readonly related?: Facts | null | readonly Facts[];
+  readonly aggregates?: Aggregates[string];
+}
+
+type FindRelation = (instanceId: string) => FoundRelation;
+
+/** Reads what formulas and assets read of related instances, by instance. Throws `deadline_exceeded`. */
+export const loadRelatives = async (
+  transaction: Transaction,
+  context: ContextInUse,
+  instances: readonly GivenFacts[],
+  origin: RelationQuery['origin'],
+): Promise<ReadonlyMap<string, Relatives>> => {
+  const relations: [string, FindRelation][] = [];
+  for (const relationship of context.relations) {
+    const load = relationship.type === 'belongs_to' ? loadNamed : loadHolders;
+    relations.push([relationship.name, await load({ transaction, context, relationship, instances, origin })]);
+  }
+  const relativesOf = (id: string): Relatives => {
+    const found = relations.map(([name, find]) => [name, find(id)] as const);
+    return {
+      related: Object.fromEntries(
+        found.flatMap(([name, { related }]) => (related === undefined ? [] : [[name, related] as const])),
+      ),
+      aggregates: Object.fromEntries(
+        found.flatMap(([name, { aggregates }]) => (aggregates === undefined ? [] : [[name, aggregates] as const])),
+      ),
+    };
+  };
+  return new Map(instances.map(({ instanceId }) => [instanceId, relativesOf(instanceId)]));
+};
+
+/** Parts of related instances that are read, without aggregates. */
+type Reading =
+  | { readonly of: 'nothing' }
+  /** Undefined: everything. */
+  | { readonly of: 'instances'; readonly facts: readonly string[] | undefined };
+
+const readingOf = ({ model, assets }: ContextInUse, name: string): Reading => {
+  const formulas = [...model.derived.values()]
+    .map(({ rest }) => rest.reads)
+    .filter(({ relations }) => relations.has(name));
+  const byAssets = assets.some((asset) => relationsRead(asset).includes(name));
+  if (!byAssets && formulas.length === 0) return { of: 'nothing' };
+  const whole = byAssets || formulas.some((reads) => reads.whole.has(name));
+  return { of: 'instances', facts: whole ? undefined : [...new Set(formulas.flatMap(({ related }) => [...related]))] };
+};
+
+/** Instances that these name by their foreign key. */
+const loadNamed = async ({ transaction, context, relationship, instances }: RelationQuery): Promise<FindRelation> => {
+  const { name, toContextId, foreignKeyFact } = relationship;
+  const reading = readingOf(context, name);
+  const target = context.modelOf(toContextId);
+  const keys = new Map(
+    instances.map(({ instanceId, facts: own }) => [instanceId, linkedInstance(valueOf(own, foreignKeyFact))]),
+  );
+  const ids = [...new Set([...keys.values()].filter((id) => id !== undefined))];
+  const facts = reading.of === 'nothing' ? [] : reading.facts;
+  const records = await findNamed(transaction, { contextId: toContextId, ids, facts });
+  const byId = new Map(records.map(({ instanceId, facts: found }) => [instanceId, withDefaults(target, found)]));
+  return (id) => ({ related: byId.get(keys.get(id) ?? '') ?? null });
+};
+
+/** Links that one statement follows: what is held at a time, beside what is read as a list. */
+const PIECE = 2_000;
+
+/** Instances whose foreign key names these. Aggregates are computed piece by piece, in memory that does not grow with the number of instances (C45, ADR 20). */
+const loadHolders = async (query: RelationQuery): Promise<FindRelation> => {
+  const { context, relationship, instances, origin } = query;
+  const isList = relationship.type === 'has_many';
+  const aggregates = isList ? aggregatesOver(context.model, relationship.name) : [];
+  const reading = readingOf(context, relationship.name);
+  const folds = new Map(instances.map(({ instanceId }) => [instanceId, new RelationFolds(aggregates, origin.now)]));
+  const lists = new Map(
+    instances.map(({ instanceId }): [string, RelatedList] => [instanceId, { items: [], bytes: 0 }]),
+  );
+  for await (const { ofId, related, bytes } of piecesFor(query, reading, aggregates)) {
+    if (Date.now() >= origin.deadline) throw tooLate();
+    folds.get(ofId)?.add(related);
+    const list = lists.get(ofId);
+    if (reading.of === 'nothing' || list === undefined) continue;
+    if (isList) extend(list, related, bytes);
+    else if (list.items.length === 0) list.items.push(...related.slice(0, 1));
+  }
+  return (id) => {
+    const { items, bytes } = lists.get(id) ?? { items: [], bytes: 0 };
+    if (!isList) return { related: items[0] ?? null };
+    const aggregated = folds.get(id)?.result() ?? { instances: 0, answers: {} };
+    if (reading.of === 'nothing') return { aggregates: aggregated };
+    if (bytes > contextLimits.relatedBytes) return { aggregates: { ...aggregated, listBytes: bytes } };
+    return { aggregates: aggregated, related: items };
+  };
+};
+
+/** List of the instances that are related to one. */
+interface RelatedList {
+  items: Facts[];
+  /** Bytes of the list as JSON; a list that is too large is not held. */
+  bytes: number;
+}
+
+const extend = (list: RelatedList, related: readonly Facts[], bytes: number): void => {
+  list.bytes += bytes;
+  if (list.bytes > contextLimits.relatedBytes) list.items = [];
+  else for (const facts of related) list.items.push(facts);
+};
+
+/** More facts than these are not read one by one: the database takes no more arguments of one function. */
+const MOST_NAMED = 100;
+
+/** Related instances as formulas see them, in pieces, with as many facts as are read. */
+async function* piecesFor(
+  { transaction, context, relationship, instances }: RelationQuery,
+  reading: Reading,
+  aggregates: ReturnType<typeof aggregatesOver>,
+): AsyncGenerator<{ readonly ofId: string; readonly related: readonly Facts[]; readonly bytes: number }> {
+  const { type, toContextId, foreignKeyFact } = relationship;
+  const target = context.modelOf(toContextId);
+  const listed = reading.of === 'instances' ? (reading.facts ?? []) : [];
+  const named = [...new Set([...listed, ...aggregates.flatMap(({ facts }) => [...facts])])];
+  const isWhole = (reading.of === 'instances' && reading.facts === undefined) || named.length > MOST_NAMED;
+  const wanted = named.map((key) => ({ key, defaultValue: target.facts.get(key)?.defaultValue ?? null }));
+  const pieces = findRelatedPieces(transaction, {
+    ...{ contextId: toContextId, foreignKeyFact, most: PIECE },
+    ids: instances.map(({ instanceId }) => instanceId),
+    facts: isWhole ? undefined : wanted,
+    mostBytesOfEach: aggregates.length > 0 ? undefined : type === 'has_one' ? 1 : contextLimits.relatedBytes,
+  });
+  for await (const { ofId, related, bytes } of pieces)
+    yield { ofId, bytes, related: isWhole ? related.map((found) => withDefaults(target, found)) : related };
+}
+
+const tooLate = (): ServiceError =>
+  new ServiceError('deadline_exceeded', 'The deadline passed before every related instance was read.');

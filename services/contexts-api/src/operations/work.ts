@@ -1,13 +1,22 @@
-import { type Executions, type Facts, type Outcome, type ResolvedInstance, type Settled } from '@decision/contexts';
+import {
+  type Aggregates,
+  type Executions,
+  type Facts,
+  type Outcome,
+  type RelatedInstances,
+  type ResolvedInstance,
+  type Settled,
+} from '@decision/contexts';
 import { type ServiceError } from '@decision/contracts';
+import { accessOf } from '@decision/infrastructure';
 import {
   type LockedInstance,
   type ReaderPass,
   type StoredHistoryEntry,
   type WorkspaceAccess,
 } from '@decision/persistence';
-import { type ContextInUse } from '../definitions/context-directory';
-import { type Relatives } from './relatives';
+import { type Identity, type RequestContext } from '@decision/service-kit';
+import { type ContextInUse, wholeWorkspace } from '../definitions/context-directory';
 
 /** On whose behalf, since when and until when something is done. */
 export interface RequestOrigin {
@@ -66,7 +75,7 @@ export interface InstanceOutcome {
   readonly expiresAt: string | null;
   /** Counts the writes of its row, this one among them. */
   readonly version: number;
-  /** How far its readers had been told before. */
+  /** How far the cascade of its last change had come before this write. */
   readonly readerPass: ReaderPass | undefined;
   /** Whether the forced asset was registered, since it waits for facts. */
   readonly registered: boolean;
@@ -75,7 +84,7 @@ export interface InstanceOutcome {
 export interface WorkResult {
   /** By instance id. */
   readonly outcomes: ReadonlyMap<string, InstanceOutcome>;
-  /** Instances of which it cannot be told what became, or that could not be settled in time, with why. */
+  /** Instances whose state is unknown or that could not be settled in time, with the reason. */
   readonly failures: ReadonlyMap<string, ServiceError>;
   /** Instances whose merge is committed; those with failures may be among them. */
   readonly committed: ReadonlySet<string>;
@@ -97,3 +106,33 @@ export interface PlannedInstance {
   readonly isDue: boolean;
   readonly registers: boolean;
 }
+
+/** Data of the instances to which one is related. */
+export interface Relatives {
+  readonly related: RelatedInstances;
+  readonly aggregates: Aggregates;
+}
+
+export const NO_RELATIVES: Relatives = Object.freeze({ related: {}, aggregates: {} });
+
+/** The origin of what a request asks for. */
+export const originOf = (
+  identity: Identity,
+  { requestId, traceparent, receivedAt }: Pick<RequestContext, 'requestId' | 'traceparent' | 'receivedAt'>,
+  timeoutMs: number,
+): RequestOrigin => ({
+  access: wholeWorkspace(accessOf(identity)),
+  ...{ keyId: identity.keyId, requestId, traceparent, now: receivedAt, deadline: receivedAt + timeoutMs },
+});
+
+/** Values by a key of theirs, in their order. */
+export const groupBy = <T>(values: readonly T[], keyOf: (value: T) => string): ReadonlyMap<string, readonly T[]> => {
+  const groups = new Map<string, T[]>();
+  for (const value of values) {
+    const key = keyOf(value);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [value]);
+    else group.push(value);
+  }
+  return groups;
+};

@@ -1,3 +1,4 @@
+import { accessOf } from '@decision/infrastructure';
 import {
   createContextOperation,
   createRelationshipOperation,
@@ -8,13 +9,12 @@ import {
   listRelationshipsOperation,
   updateContextOperation,
 } from '@decision/contracts';
-import { bindOperation, type BoundOperation } from '@decision/service-kit';
-import { accessOf } from '../access';
+import { bindOperation, type BoundOperation, readPageQuery } from '@decision/service-kit';
+import { type DefinitionsContext } from '../definitions/context-directory';
 import { getContext, listContexts, listRelationships } from '../definitions/read-contexts';
 import { createRelationship, deleteContext, deleteRelationship } from '../definitions/relate-contexts';
-import { createContext, type DefinitionsContext, updateContext } from '../definitions/save-context';
-import { type InstancesContext } from '../service-context';
-import { readPage } from './page-query';
+import { createContext, updateContext } from '../definitions/save-context';
+import { type InstancesContext } from '../operations/operate';
 
 type Params = Readonly<Record<string, string>>;
 const idOf = (params: Params): string => params['id'] ?? '';
@@ -26,7 +26,7 @@ export const definitionRoutes = (
   bindOperation(listContextsOperation, async ({ identity, query }) => {
     const { name, folder, user_group: userGroup } = query;
     const isPaged = query.limit !== undefined || query.cursor !== undefined;
-    const page = isPaged ? readPage(query) : undefined;
+    const page = isPaged ? readPageQuery(query) : undefined;
     const listed = await listContexts(context, accessOf(identity), { name, folder, userGroup }, page);
     return isPaged ? { ...listed, cursor: listed.next_cursor } : listed.data;
   }),

@@ -6,7 +6,7 @@ import { type Readiness } from '@decision/service-kit';
 export interface HealthSource {
   readonly pingDatabase: () => Promise<void>;
   readonly cacheStatus: () => CacheStatus;
-  /** Undefined where the service was told of no broker. */
+  /** Undefined where no broker is configured. */
   readonly requesterStatus: () => RequesterStatus | undefined;
 }
 

@@ -1,3 +1,4 @@
+import { accessOf } from '@decision/infrastructure';
 import {
   batchOperation,
   cascadeOperation,
@@ -17,20 +18,19 @@ import {
   formOfAnswer,
   type Identity,
   LinesAnswer,
+  readCount,
+  readPageQuery,
   type RequestContext,
 } from '@decision/service-kit';
-import { accessOf } from '../access';
 import { answerLines, answerWhole } from '../batches/answer-batch';
 import { readBatchInclude, submitBatch } from '../batches/submit-batch';
 import { submitLines } from '../batches/submit-lines';
 import { deleteInstance } from '../instances/delete-instance';
-import { type NamedInstance } from '../instances/named-instance';
-import { getPending } from '../instances/pending';
-import { getHistory, getInstance, listInstances } from '../instances/read-instances';
+import { type NamedInstance } from '../instances/instance-answers';
+import { getHistory, getInstance, getPending, listInstances } from '../instances/read-instances';
 import { cascadeInstance, solveInstance, submitFacts } from '../instances/submit';
-import { originOf } from '../operations/request-origin';
-import { type InstancesContext } from '../service-context';
-import { readCount, readPage } from './page-query';
+import { type InstancesContext } from '../operations/operate';
+import { originOf } from '../operations/work';
 
 interface Asked {
   readonly identity: Identity;
@@ -66,7 +66,7 @@ export const instanceRoutes = (context: InstancesContext): readonly BoundOperati
     ),
     bindOperation(listInstancesOperation, async (asked) => {
       const { prefix, status } = asked.query;
-      return listInstances(context, await open(asked), { prefix, status }, readPage(asked.query));
+      return listInstances(context, await open(asked), { prefix, status }, readPageQuery(asked.query));
     }),
     bindOperation(submitOperation, async (asked) => submitFacts(context, await name(asked), asked.body)),
     bindOperation(getInstanceOperation, async (asked) =>

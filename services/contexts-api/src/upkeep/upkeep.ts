@@ -1,29 +1,32 @@
 import {
   type ContextRemoval,
+  type Database,
   findUnfinishedForeignKeys,
   forgetStaleTickets,
+  markPendingCascades,
+  releaseInstances,
   removeContextStep,
   type StepBounds,
   sweepExpiredInstances,
   type SweptRows,
-  takeOverOperations,
   type TakenOperation,
+  takeOverOperations,
 } from '@decision/persistence';
-import { finishForeignKey } from '../links/build-links';
-import { finishUntold, type FinishUntoldContext, type UntoldEvent } from './finish-untold';
-import { resume } from './resume';
+import { createEventCounter, type Logger, type Metrics } from '@decision/service-kit';
+import { finishForeignKey } from '../definitions/relate-contexts';
+import { finishPendingCascades, type PendingCascadesContext, type PendingCascadesEvent } from './pending-cascades';
 
-interface UpkeepContext extends FinishUntoldContext {
+interface UpkeepContext extends PendingCascadesContext {
   readonly onEvent: (event: UpkeepEvent) => void;
 }
 
-export type UpkeepEvent =
+type UpkeepEvent =
   /** Rows that the steps of one round deleted. */
   | ({ readonly type: 'instances_expired' } & SweptRows)
   /** How far a deleted context is removed after the steps of one round, and the rows that they removed. */
   | ({ readonly type: 'context_removal' } & ContextRemoval)
   | { readonly type: 'operations_taken_over'; readonly count: number }
-  | UntoldEvent;
+  | PendingCascadesEvent;
 
 /** A background task. */
 export interface Upkeep {
@@ -45,7 +48,7 @@ const MOST_OPERATIONS = 10;
 
 /**
  * Looks after what was left behind: operations whose owner is silent are taken over (C147), instances that have expired and the data of deleted contexts
- * are removed in bounded steps (C107, C161), readers that nobody tells are told (C120), links that are not all made are made, tickets of the dead are taken
+ * are removed in bounded steps (C107, C161, ADR 29), pending cascades are finished (C120), links that are not all made are made, tickets of the dead are taken
  * away.
  */
 export const startUpkeep = (context: UpkeepContext, periodMs: number): Upkeep => {
@@ -61,10 +64,10 @@ export const startUpkeep = (context: UpkeepContext, periodMs: number): Upkeep =>
     await takeOver(context).catch(context.onError);
     const hasMoreExpired = await sweep(context, isStopped).catch(orTellAndPause);
     const hasMoreToRemove = await removeContexts(context, isStopped).catch(orTellAndPause);
-    const hasMoreUntold = await finishUntold(context, isStopped).catch(orTellAndPause);
+    const hasMorePending = await finishPendingCascades(context, isStopped).catch(orTellAndPause);
     await finishForeignKeys(context).catch(context.onError);
     await forgetStaleTickets(context.database, MOST_AT_ONCE).catch(context.onError);
-    return hasMoreExpired || hasMoreToRemove || hasMoreUntold;
+    return hasMoreExpired || hasMoreToRemove || hasMorePending;
   };
   const schedule = (delayMs: number): void => {
     timer = setTimeout(() => {
@@ -133,4 +136,47 @@ const takeOver = async (context: UpkeepContext): Promise<void> => {
   });
   if (taken.length > 0) onEvent({ type: 'operations_taken_over', count: taken.length });
   for (const operation of taken) await resume(database, operation).catch(context.onError);
+};
+
+/**
+ * Frees the instances of an operation whose owner fell silent, under their new fences, which the former owner does not have. Its merge is committed,
+ * so what is left is to run what is due now and to re-evaluate their readers: the same commit marks them, so that another process does both (C120) if this
+ * one dies.
+ */
+export const resume = (database: Database, { workspaceId, contextId, held }: TakenOperation): Promise<void> =>
+  database.inWorkspace({ workspaceId, userGroups: undefined }, async (transaction) => {
+    await releaseInstances(transaction, contextId, held);
+    await markPendingCascades(transaction, contextId, [...held.fences.keys()], 0);
+  });
+
+/** Counts what upkeep does and logs what takes long: one line for the steps of a round, not for each. */
+export const createUpkeepObserver = (
+  metrics: Metrics,
+  logger: Pick<Logger, 'info'>,
+): ((event: UpkeepEvent) => void) => {
+  const countEvent = createEventCounter(metrics, 'upkeep');
+  const rows = metrics.counter({
+    name: 'decision_context_rows_removed_total',
+    help: 'Rows that this process removed, of instances that had expired and of contexts that were deleted.',
+    labelNames: ['cause'],
+  });
+  const takenOver = metrics.counter({
+    name: 'decision_context_operations_taken_over_total',
+    help: 'Operations that this process finished because the process that had begun them was silent.',
+  });
+  const cascades = metrics.counter({
+    name: 'decision_context_instances_told_late_total',
+    help: 'Changed instances whose readers this process told because nobody else did.',
+  });
+  return (event) => {
+    countEvent(event);
+    if (event.type === 'operations_taken_over') takenOver.inc(event.count);
+    if (event.type === 'instances_untold') cascades.inc(event.count);
+    if (event.type === 'instances_expired') rows.inc({ cause: 'expired' }, event.instances + event.history);
+    if (event.type !== 'context_removal') return;
+    rows.inc({ cause: 'deleted' }, event.removed);
+    const { contextId, slug, instances, links, history, done } = event;
+    const message = done ? 'A deleted context is removed.' : 'A deleted context is being removed.';
+    logger.info({ contextId, slug, instances, links, history }, message);
+  };
 };

@@ -1,4 +1,10 @@
-import { type Chunk } from './chunk';
+/** Some inputs of a bulk request, one a line, as they are sent to a worker. */
+export interface Chunk {
+  /** Index in the request of the first input. */
+  readonly firstIndex: number;
+  readonly count: number;
+  readonly payload: Buffer;
+}
 
 interface ChunkLimits {
   /** Input that a chunk carries at most, bytes; a larger input is a chunk by itself. */
@@ -6,7 +12,7 @@ interface ChunkLimits {
   readonly chunkItems: number;
 }
 
-/** Bytes of one piece of the body that lie in a row. */
+/** Consecutive bytes of one piece of the body. */
 interface Run {
   readonly piece: Buffer;
   readonly start: number;

@@ -1,8 +1,7 @@
+import { type Chunk } from './chunk-builder';
+import { LineSplitter, ListSplitter, type Splitter } from './splitters';
+
 import * as fc from 'fast-check';
-import { type Chunk } from './chunk';
-import { LineSplitter } from './line-splitter';
-import { ListSplitter } from './list-splitter';
-import { type Splitter } from './splitter';
 
 const MIB = 1024 * 1024;
 const LIMITS = {

@@ -3,7 +3,7 @@ import { type CacheStatus } from '@decision/cache';
 import { type Readiness } from '@decision/service-kit';
 
 /** Body of GET /health (specification: "Operations and health"). */
-export interface HealthBody {
+interface HealthBody {
   readonly status: 'ok';
   readonly redis: boolean;
   readonly cacheInvalidation: { readonly enabled: boolean; readonly ready: boolean; readonly channel: string };

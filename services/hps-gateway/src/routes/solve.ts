@@ -6,27 +6,33 @@ import {
   solveRule,
   solveRuleVersion,
 } from '@decision/contracts';
-import { type BodyForm, formOfAnswer, type HotRoute, sendBytes, sendError } from '@decision/service-kit';
-import { answerLines } from '../bulk/answer-lines';
-import { answerList } from '../bulk/answer-list';
-import { LineSplitter } from '../bulk/line-splitter';
-import { ListSplitter } from '../bulk/list-splitter';
-import { splitBody } from '../bulk/split-body';
-import { type Splitter } from '../bulk/splitter';
-import { formOfBody } from '../media-types';
+import {
+  type BodyForm,
+  checkJsonContentType,
+  formOfAnswer,
+  type HotRoute,
+  sendBytes,
+  sendError,
+} from '@decision/service-kit';
+import { answerLines, answerList } from '../bulk/bulk-answers';
+import { LineSplitter, ListSplitter, splitBody, type Splitter } from '../bulk/splitters';
+import { solveParallel } from '../parallel-solve';
 import { type Evaluate } from '../solve';
-import { openPieces, readSolveBody } from '../solve-body';
-import { answerParallel, isParallelPath } from './parallel';
 import {
   clockOf,
+  formOfBody,
   identify,
+  openPieces,
+  parseSolvePath,
+  readExplain,
+  readSolveBody,
   requireBroker,
   requireExplainable,
   type SolveExchange,
+  type SolvePath,
   type SolveRouteContext,
   type SolveRouteLimits,
-} from './solve-exchange';
-import { parseSolvePath, type SolvePath } from './solve-path';
+} from '../solve-request';
 
 /**
  * The hot route: one request, from its address to the worker's bytes, without a framework in between. The caller is known before the
@@ -54,7 +60,7 @@ const answer = async (
   limits: SolveRouteLimits,
 ): Promise<void> => {
   const { request, response, context } = arrived;
-  // Whoever may not solve takes no place of those who may.
+  // A caller who may not solve must not take up a place.
   const viewer = await identify(services.authenticator, request, context.address);
   const place = services.admission.enter();
   try {
@@ -86,8 +92,8 @@ const answerSolve = async (
   if (body.kind === 'list') return answerInputs(exchange, limits, { form, evaluate }, body.pieces);
   const sentAt = performance.now();
   const result = await evaluate('solve', body.payload);
-  place.answered(performance.now() - sentAt);
-  place.answerInstead(result.length);
+  place.reportAnswerTime(performance.now() - sentAt);
+  place.replaceBodyWithAnswer(result.length);
   sendBytes(response, 200, result);
 };
 
@@ -109,4 +115,27 @@ const answerInputs = async (
 const createSplitter = (form: BodyForm, limits: SolveRouteLimits): Splitter => {
   const shared = { ...limits, chunkBytes: fixedLimits.chunkBytes, chunkItems: fixedLimits.chunkItems };
   return form === 'lines' ? new LineSplitter(shared) : new ListSplitter({ ...shared, maxDepth: fixedLimits.listDepth });
+};
+
+const PATH = '/api/v1/parallel-solve';
+
+/** Whether an address is that of parallel solving. */
+const isParallelPath = (url: string): boolean => url.startsWith(PATH) && /^\/?(?:\?|$)/.test(url.slice(PATH.length));
+
+/** Answers one parallel request. Throws `ServiceError` for a fault of the whole request. */
+const answerParallel = async (
+  { request, response, context, viewer, place }: SolveExchange,
+  { openSolve }: SolveRouteContext,
+  limits: SolveRouteLimits,
+): Promise<void> => {
+  checkJsonContentType(request.headers['content-type']);
+  const { url = '' } = request;
+  const explain = readExplain(url.includes('?') ? url.slice(url.indexOf('?') + 1) : '');
+  requireExplainable(viewer, explain);
+  const pieces: Buffer[] = [];
+  for await (const piece of openPieces(request, context, limits, place)) pieces.push(piece);
+  const shared = { viewer, explain, ...clockOf(context) };
+  const results = await solveParallel(Buffer.concat(pieces), shared, openSolve, limits);
+  place.replaceBodyWithAnswer(results.length);
+  sendBytes(response, 200, results);
 };

@@ -1,27 +1,51 @@
-import { type Folder, type FolderType, ServiceError, type UpsertFolderRequest } from '@decision/contracts';
+import { accessOf } from '@decision/infrastructure';
+import {
+  deleteFolder,
+  type Folder,
+  folderFields,
+  listFolders,
+  ServiceError,
+  toAnswer,
+  upsertFolder,
+  type UpsertFolderRequest,
+} from '@decision/contracts';
 import {
   type Database,
   deleteFolder as deleteStoredFolder,
-  type FolderRecord,
-  saveFolder,
+  listFolders as listStoredFolders,
+  saveFolder as saveStoredFolder,
   type WorkspaceAccess,
 } from '@decision/persistence';
+import { bindOperation, type BoundOperation } from '@decision/service-kit';
 
 /** Dependencies of the calls on folders. */
-export interface FolderContext {
+interface FolderContext {
   readonly database: Database;
 }
 
+/** The calls under /api/v1/admin/folders. */
+export const folderRoutes = (context: FolderContext): readonly BoundOperation[] => [
+  bindOperation(listFolders, async ({ identity, query }) => {
+    const filters = { name: query.name, userGroup: query.user_group };
+    const folders = await context.database.inWorkspace(accessOf(identity), (transaction) =>
+      listStoredFolders(transaction, filters),
+    );
+    return folders.map((folder) => toAnswer(folderFields, folder));
+  }),
+  bindOperation(upsertFolder, ({ identity, body }) => saveFolder(context, accessOf(identity), body)),
+  bindOperation(deleteFolder, ({ identity, body }) => removeFolder(context, accessOf(identity), body.id)),
+];
+
 /** Makes or changes a folder. Throws `folder_name_taken`. */
-export const upsertFolder = async (
+const saveFolder = async (
   { database }: FolderContext,
   access: WorkspaceAccess,
   request: UpsertFolderRequest,
 ): Promise<Folder> => {
   const outcome = await database.inWorkspace(access, (transaction) =>
-    saveFolder(transaction, { ...request, newUserGroups: access.userGroups ?? [] }),
+    saveStoredFolder(transaction, { ...request, newUserGroups: access.userGroups ?? [] }),
   );
-  if (outcome.status === 'saved') return toFolder(outcome.folder);
+  if (outcome.status === 'saved') return toAnswer(folderFields, outcome.folder);
   throw new ServiceError(
     'folder_name_taken',
     `Another folder of this type, perhaps one that this key does not see, has the name "${request.name}"; choose another.`,
@@ -30,22 +54,8 @@ export const upsertFolder = async (
 };
 
 /** Deletes a folder and answers it. Throws `folder_not_found`. */
-export const deleteFolder = async (
-  { database }: FolderContext,
-  access: WorkspaceAccess,
-  id: string,
-): Promise<Folder> => {
+const removeFolder = async ({ database }: FolderContext, access: WorkspaceAccess, id: string): Promise<Folder> => {
   const folder = await database.inWorkspace(access, (transaction) => deleteStoredFolder(transaction, id));
-  if (folder !== undefined) return toFolder(folder);
+  if (folder !== undefined) return toAnswer(folderFields, folder);
   throw new ServiceError('folder_not_found', `No folder with the id ${id} is visible to this key.`, { id });
 };
-
-export const toFolder = (folder: FolderRecord): Folder => ({
-  id: folder.id,
-  name: folder.name,
-  description: folder.description,
-  type: folder.type as FolderType, // the table holds no other
-  user_groups: [...folder.userGroups],
-  created_at: folder.createdAt,
-  updated_at: folder.updatedAt,
-});

@@ -1,6 +1,6 @@
 import { VALUE_NAME_MAX_LENGTH } from '@decision/contracts';
 import { type ManagedKey, type ManagedValue } from '@decision/persistence';
-import { UNNAMEABLE } from '../values/name-characters';
+import { UNNAMEABLE } from '../values/read-values';
 import { type ContentField, type ContentProblem, type EnumMember } from './schema/parsed-content';
 
 /** A value that an object is to have. */

@@ -1,4 +1,12 @@
-import { type DeletedObject, type WorkspaceObject } from '@decision/contracts';
+import {
+  type DeletedObject,
+  deleteObject as deleteObjectOperation,
+  getObject as getObjectOperation,
+  listObjects as listObjectsOperation,
+  upsertObject,
+  type WorkspaceObject,
+} from '@decision/contracts';
+import { accessOf } from '@decision/infrastructure';
 import {
   deleteObject as deleteStoredObject,
   findObject,
@@ -8,11 +16,27 @@ import {
   type ValueFate,
   type WorkspaceAccess,
 } from '@decision/persistence';
-import { type AnnouncingContext, changeAndAnnounce } from '../announcing';
-import { type PageQuery } from '../page-query';
-import { staleValues } from '../values/stale-values';
-import { toWorkspaceObject } from './object-answers';
-import { objectNotFound } from './object-errors';
+import { bindOperation, type BoundOperation, type PageQuery, readPageQuery } from '@decision/service-kit';
+import { type AnnouncingContext, changeAndAnnounce } from '../announcements';
+import { staleValues } from '../values/value-answers';
+import { objectNotFound, toWorkspaceObject } from './object-answers';
+import { saveObject } from './save-object';
+
+/** The calls under /api/v1/objects. */
+export const objectRoutes = (context: AnnouncingContext): readonly BoundOperation[] => [
+  bindOperation(listObjectsOperation, async ({ identity, query }) => {
+    const paged = query.limit !== undefined || query.cursor !== undefined;
+    const listed = await listObjects(context, accessOf(identity), paged ? readPageQuery(query) : undefined);
+    return paged ? listed : listed.data;
+  }),
+  bindOperation(upsertObject, ({ identity, body }) => saveObject(context, accessOf(identity), body)),
+  bindOperation(getObjectOperation, ({ identity, params }) =>
+    getObject(context, accessOf(identity), params['idOrName'] ?? ''),
+  ),
+  bindOperation(deleteObjectOperation, ({ identity, params, query }) =>
+    deleteObject(context, accessOf(identity), params['idOrName'] ?? '', query.values ?? 'archive'),
+  ),
+];
 
 interface ListedObjects {
   readonly data: WorkspaceObject[];
@@ -40,10 +64,10 @@ export const deleteObject = async (
   idOrName: string,
   fate: ValueFate,
 ): Promise<DeletedObject> => {
-  const { name, detached, archived } = await changeAndAnnounce(context, access, async (transaction, owe) => {
+  const { name, detached, archived } = await changeAndAnnounce(context, access, async (transaction, announceLater) => {
     const outcome = await deleteStoredObject(transaction, (await requireObject(transaction, idOrName)).id, fate);
     if (outcome.status === 'not_found') throw objectNotFound(idOrName);
-    owe(staleValues(access));
+    announceLater(staleValues(access));
     return outcome;
   });
   const what = fate === 'detach' ? 'its active values are ordinary values now' : 'its values were archived';

@@ -6,10 +6,9 @@ import {
   type UpsertObjectRequest,
 } from '@decision/contracts';
 import { type ObjectContentType } from '@decision/persistence';
-import { UNNAMEABLE } from '../values/name-characters';
+import { UNNAMEABLE } from '../values/read-values';
 import { managedValuesOf, type WantedValue } from './managed-values';
-import { toParsedField } from './object-answers';
-import { objectInvalid } from './object-errors';
+import { objectInvalid, toParsedField } from './object-answers';
 import { type FieldRename } from './plan-values';
 import { readContent } from './schema/read-content';
 

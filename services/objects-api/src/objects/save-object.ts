@@ -9,11 +9,10 @@ import {
   type ValuePlan,
   type WorkspaceAccess,
 } from '@decision/persistence';
-import { type AnnouncingContext, changeAndAnnounce } from '../announcing';
+import { type AnnouncingContext, changeAndAnnounce } from '../announcements';
 import { runDry } from '../dry-run';
-import { staleValues } from '../values/stale-values';
-import { toWorkspaceObject } from './object-answers';
-import { objectChanged, objectNameTaken, objectNotFound } from './object-errors';
+import { staleValues } from '../values/value-answers';
+import { objectChanged, objectNameTaken, objectNotFound, toWorkspaceObject } from './object-answers';
 import { readObject, type ReadObject, readObjectName, readRename } from './read-object';
 import { syncValues } from './sync-values';
 
@@ -35,8 +34,8 @@ export const saveObject = async (
   const given = readGiven(request);
   const save = (transaction: Transaction): Promise<Saved> => saveIn(transaction, access, given);
   if (request.dry_run === true) return toPlannedAnswer(await runDry(context.database, access, save));
-  const saved = await changeAndAnnounce(context, access, async (transaction, owe) => {
-    owe(staleValues(access));
+  const saved = await changeAndAnnounce(context, access, async (transaction, announceLater) => {
+    announceLater(staleValues(access));
     return save(transaction);
   });
   return toAnswer(saved);

@@ -10,7 +10,7 @@ import {
   writeManagedValues,
 } from '@decision/persistence';
 import { keyText, type WantedValue } from './managed-values';
-import { valueCollision } from './object-errors';
+import { valueCollision } from './object-answers';
 import { type FieldRename, planValues } from './plan-values';
 
 /** Gives an object exactly the wanted values. The caller has changed the object, which locks it. Throws `value_collision`. */

@@ -14,10 +14,9 @@ import {
   type WorkspaceAccess,
 } from '@decision/persistence';
 import { type Identity } from '@decision/service-kit';
-import { standsFor, waitingFor } from './approval';
+import { environmentNotFound, releaseConflict, releaseNotFound, standsFor, waitingFor } from './release-answers';
 import { openRelease } from './open-release';
 import { moveAndAnnounce, type ReleaseChange, type ReleaseContext } from './release-context';
-import { environmentNotFound, releaseConflict, releaseNotFound } from './release-errors';
 
 type Change = (transaction: Transaction, release: ReleaseRecord) => Promise<ReleaseChange>;
 

@@ -1,6 +1,5 @@
-import { type CreateReleaseRequest, ServiceError } from '@decision/contracts';
+import { type CreateReleaseRequest, type EnvironmentRecord, ServiceError } from '@decision/contracts';
 import {
-  type EnvironmentRecord,
   findNumberedVersion,
   listEnvironments,
   type LockedRule,

@@ -1,18 +1,26 @@
-import { type Environment, type SaveEnvironmentRequest, ServiceError } from '@decision/contracts';
 import {
+  type Environment,
+  environmentFields,
   type EnvironmentRecord,
+  type SaveEnvironmentRequest,
+  ServiceError,
+  toAnswer,
+} from '@decision/contracts';
+import {
   listEnvironments as listStoredEnvironments,
   MAX_ENVIRONMENTS,
   saveEnvironment as saveStoredEnvironment,
   type Transaction,
   type WorkspaceAccess,
 } from '@decision/persistence';
-import { toEnvironment } from './release-answers';
+import { refused } from '../grants';
 import { type ReleaseContext } from './release-context';
-import { environmentNotFound } from './release-errors';
+import { environmentNotFound } from './release-answers';
 
 export const listEnvironments = async ({ database }: ReleaseContext, access: WorkspaceAccess): Promise<Environment[]> =>
-  (await database.inWorkspace(access, listStoredEnvironments)).map(toEnvironment);
+  (await database.inWorkspace(access, listStoredEnvironments)).map((environment) =>
+    toAnswer(environmentFields, environment),
+  );
 
 /** Creates an environment, or changes the given parts of one. Throws `forbidden` for a restricted key, `invalid_request` for unknown approvers or too many. */
 export const saveEnvironment = async (
@@ -26,7 +34,7 @@ export const saveEnvironment = async (
   const outcome = await database.inWorkspace(access, (transaction) => saveStoredEnvironment(transaction, settings));
   switch (outcome.status) {
     case 'saved':
-      return toEnvironment(outcome.environment);
+      return toAnswer(environmentFields, outcome.environment);
     case 'too_many':
       throw refused('/slug', `cannot be another one: a workspace has at most ${MAX_ENVIRONMENTS} environments`);
     case 'unknown_approvers':
@@ -36,9 +44,6 @@ export const saveEnvironment = async (
       );
   }
 };
-
-const refused = (path: string, message: string): ServiceError =>
-  new ServiceError('invalid_request', `The field "${path.slice(1)}" ${message}.`, { problems: [{ path, message }] });
 
 /** Keys that see a part of the workspace may not change what concerns all of it. */
 export const requireUnrestricted = ({ userGroups }: WorkspaceAccess, what: string): void => {

@@ -1,14 +1,13 @@
-import { ServiceError } from '@decision/contracts';
+import { type EnvironmentRecord, ServiceError } from '@decision/contracts';
 import {
   findOpenReleases,
   findRelease,
   goLive,
   insertRelease,
   type NewRelease,
-  type EnvironmentRecord,
   type Transaction,
 } from '@decision/persistence';
-import { waitingFor } from './approval';
+import { waitingFor } from './release-answers';
 import { type ReleaseChange } from './release-context';
 
 /** A release that is wanted; the rule is locked. */

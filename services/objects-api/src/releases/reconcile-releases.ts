@@ -1,6 +1,6 @@
 import { cacheKeys } from '@decision/contracts';
 import { findPins, type PinnedRule, recordChange, type WorkspaceAccess } from '@decision/persistence';
-import { changeAndAnnounce } from '../announcing';
+import { changeAndAnnounce } from '../announcements';
 import { requireUnrestricted } from './environments';
 import { type ReleaseContext } from './release-context';
 
@@ -13,7 +13,7 @@ export const reconcileReleases = async (
 ): Promise<{ readonly reconciled: number; readonly rules: number }> => {
   requireUnrestricted(access, 'rebuild release pins');
   const { workspaceId } = access;
-  const pinned = await changeAndAnnounce(context, access, async (transaction, owe) => {
+  const pinned = await changeAndAnnounce(context, access, async (transaction, announceLater) => {
     const found = await findPins(transaction);
     const after = { reconciled: pinsOf(found), rules: found.length };
     await recordChange(transaction, {
@@ -24,7 +24,7 @@ export const reconcileReleases = async (
       after,
     });
     if (found.length > 0)
-      owe({ kind: 'release', keys: found.map(({ slug }) => cacheKeys.rulePointer(workspaceId, slug)) });
+      announceLater({ kind: 'release', keys: found.map(({ slug }) => cacheKeys.rulePointer(workspaceId, slug)) });
     return found;
   });
   return { reconciled: pinsOf(pinned), rules: pinned.length };

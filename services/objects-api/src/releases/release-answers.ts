@@ -1,19 +1,5 @@
-import { type Environment, type Release } from '@decision/contracts';
-import { type EnvironmentRecord, type ReleaseRecord } from '@decision/persistence';
-import { waitingFor } from './approval';
-
-export const toEnvironment = (environment: EnvironmentRecord): Environment => ({
-  id: environment.id,
-  slug: environment.slug,
-  name: environment.name,
-  level: environment.level,
-  approvers: [...environment.approvers],
-  approval_scheme: environment.approvalScheme,
-  direct_releases: environment.directReleases,
-  created_at: environment.createdAt,
-  updated_at: environment.updatedAt,
-  updated_by: environment.updatedBy,
-});
+import { type Release, ServiceError } from '@decision/contracts';
+import { type ReleaseRecord } from '@decision/persistence';
 
 export const toRelease = (release: ReleaseRecord): Release => ({
   id: release.id,
@@ -41,3 +27,71 @@ export const toRelease = (release: ReleaseRecord): Release => ({
   ended_at: release.endedAt,
   ended_by: release.endedBy,
 });
+
+export const releaseNotFound = (id: string): ServiceError =>
+  new ServiceError('release_not_found', `No release with the id ${id} is visible to this key.`, { id });
+
+export const environmentNotFound = (slug: string, known: readonly string[]): ServiceError =>
+  new ServiceError(
+    'environment_not_found',
+    `No environment has the slug "${slug}"; ${known.length === 0 ? 'there are none yet' : `there are ${known.join(', ')}`}.`,
+    { environment: slug, environments: known },
+  );
+
+/** The environment may exist; the rule has nothing in it. */
+export const nothingLive = (slug: string, selector: string): ServiceError =>
+  new ServiceError(
+    'environment_not_found',
+    `Nothing of the rule "${slug}" is live in an environment "${selector}"; a version is "latest", a number or an environment's slug.`,
+    { slug, environment: selector },
+  );
+
+/** `sentence` says what cannot be done and what can. */
+export const releaseConflict = ({ id, state }: Pick<ReleaseRecord, 'id' | 'state'>, sentence: string): ServiceError =>
+  new ServiceError('release_conflict', sentence, { release_id: id, state });
+
+/** A rule that releases need stays: it is neither deleted nor taken out of service. */
+export const ruleReleased = (slug: string, releases: readonly ReleaseRecord[]): ServiceError => {
+  const places = releases.map(({ environment, state }) => `${state} in "${environment.slug}"`).join(', ');
+  return new ServiceError(
+    'rule_released',
+    `The rule "${slug}" is ${places}; cancel what is pending and withdraw what is live first.`,
+    {
+      releases: releases.map(({ id, environment, state, version }) => ({
+        id,
+        environment: environment.slug,
+        state,
+        version,
+      })),
+    },
+  );
+};
+
+/** A caller that wants to approve. */
+export interface Approver {
+  /** The key, and those whose place it has taken by rotation. */
+  readonly keyIds: readonly string[];
+  readonly role: string;
+}
+
+/** The approvers of a release, `key:<id>` or `role:<name>`, for whom somebody can stand. */
+export const standsFor = (approvers: readonly string[], { keyIds, role }: Approver): readonly string[] => {
+  const names = new Set([`role:${role}`, ...keyIds.map((id) => `key:${id}`)]);
+  return approvers.filter((approver) => names.has(approver));
+};
+
+/** The approvers of whom one (`any`) or each (`all`) has yet to agree; none where the release may go live. */
+export const waitingFor = ({
+  approvers,
+  approvalScheme,
+  approvals,
+}: Pick<ReleaseRecord, 'approvers' | 'approvalScheme' | 'approvals'>): readonly string[] => {
+  const agreed = new Set(approvals.flatMap((approval) => approval.standsFor));
+  const missing = approvers.filter((approver) => !agreed.has(approver));
+  switch (approvalScheme) {
+    case 'all':
+      return missing;
+    case 'any':
+      return missing.length < approvers.length ? [] : approvers;
+  }
+};

@@ -1,6 +1,6 @@
 import { cacheKeys } from '@decision/contracts';
 import { type ReleaseRecord, type Transaction, type WorkspaceAccess } from '@decision/persistence';
-import { type AnnouncingContext, changeAndAnnounce } from '../announcing';
+import { type AnnouncingContext, changeAndAnnounce } from '../announcements';
 
 /** Dependencies of the calls on releases. */
 export interface ReleaseContext extends AnnouncingContext {
@@ -19,8 +19,8 @@ export const moveAndAnnounce = async (
   access: WorkspaceAccess,
   change: (transaction: Transaction) => Promise<ReleaseChange>,
 ): Promise<ReleaseRecord> =>
-  changeAndAnnounce(context, access, async (transaction, owe) => {
+  changeAndAnnounce(context, access, async (transaction, announceLater) => {
     const { release, moved } = await change(transaction);
-    if (moved) owe({ kind: 'release', keys: [cacheKeys.rulePointer(access.workspaceId, release.rule.slug)] });
+    if (moved) announceLater({ kind: 'release', keys: [cacheKeys.rulePointer(access.workspaceId, release.rule.slug)] });
     return release;
   });

@@ -1,14 +1,34 @@
-import { cacheKeys, type Role, type SaveRoleRequest, ServiceError } from '@decision/contracts';
+import {
+  cacheKeys,
+  deleteRole as deleteRoleOperation,
+  listRoles as listRolesOperation,
+  type Role,
+  saveRole as saveRoleOperation,
+  type SaveRoleRequest,
+  ServiceError,
+} from '@decision/contracts';
+import { accessOf } from '@decision/infrastructure';
 import {
   deleteRole as deleteStoredRole,
   findRole,
+  listRoles,
   type RoleRecord,
   saveRole as saveStoredRole,
 } from '@decision/persistence';
-import { type Identity } from '@decision/service-kit';
-import { accessOf } from '../access';
-import { type AnnouncingContext, changeAndAnnounce } from '../announcing';
+import { bindOperation, type BoundOperation, type Identity } from '@decision/service-kit';
+import { type AnnouncingContext, changeAndAnnounce } from '../announcements';
 import { requireOwn } from '../grants';
+
+/** The calls under /api/v1/admin/roles. */
+export const roleRoutes = (context: AnnouncingContext): readonly BoundOperation[] => [
+  bindOperation(listRolesOperation, async ({ identity }) =>
+    (await context.database.inWorkspace(accessOf(identity), listRoles)).map(toRole),
+  ),
+  bindOperation(saveRoleOperation, ({ identity, body }) => saveRole(context, identity, body)),
+  bindOperation(deleteRoleOperation, async ({ identity, params }) => ({
+    message: await deleteRole(context, identity, params['name'] ?? ''),
+  })),
+];
 
 /** Keys that one announcement names at most. */
 const MAX_ANNOUNCED = 5_000;
@@ -24,13 +44,13 @@ export const saveRole = async (
 ): Promise<Role> => {
   requireWhole(identity);
   requireOwn(identity, entitlements, `the role "${name}"`);
-  const outcome = await changeAndAnnounce(context, accessOf(identity), async (transaction, owe) => {
+  const outcome = await changeAndAnnounce(context, accessOf(identity), async (transaction, announceLater) => {
     const before = await findRole(transaction, name);
     if (before?.builtIn === false) requireOwn(identity, before.entitlements, `or take the role "${name}"`);
     const saved = await saveStoredRole(transaction, { name, entitlements });
     if (saved.status === 'built_in') throw builtIn(name);
     for (let from = 0; from < saved.selectors.length; from += MAX_ANNOUNCED)
-      owe({ kind: 'api-key', keys: saved.selectors.slice(from, from + MAX_ANNOUNCED).map(cacheKeys.apiKey) });
+      announceLater({ kind: 'api-key', keys: saved.selectors.slice(from, from + MAX_ANNOUNCED).map(cacheKeys.apiKey) });
     return saved;
   });
   return toRole(outcome.role);
@@ -60,7 +80,7 @@ export const deleteRole = async (
   }
 };
 
-export const toRole = ({ name, entitlements, builtIn: made }: RoleRecord): Role => ({
+const toRole = ({ name, entitlements, builtIn: made }: RoleRecord): Role => ({
   name,
   entitlements: [...entitlements],
   built_in: made,

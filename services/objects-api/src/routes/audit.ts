@@ -1,8 +1,7 @@
+import { accessOf } from '@decision/infrastructure';
 import { type AuditEntry, listAudit as listAuditOperation } from '@decision/contracts';
 import { type AuditEntry as StoredEntry, type Database, listAudit } from '@decision/persistence';
-import { bindOperation, type BoundOperation } from '@decision/service-kit';
-import { accessOf } from '../access';
-import { readPageQuery } from '../page-query';
+import { bindOperation, type BoundOperation, readPageQuery } from '@decision/service-kit';
 
 /** The call /api/v1/admin/audit. */
 export const auditRoutes = ({ database }: { readonly database: Database }): readonly BoundOperation[] => [

@@ -1,3 +1,4 @@
+import { accessOf } from '@decision/infrastructure';
 import {
   approveRelease as approveOperation,
   cancelRelease as cancelOperation,
@@ -10,15 +11,13 @@ import {
   saveEnvironment as saveEnvironmentOperation,
 } from '@decision/contracts';
 import { listReleases } from '@decision/persistence';
-import { bindOperation, type BoundOperation } from '@decision/service-kit';
-import { accessOf } from '../access';
+import { bindOperation, type BoundOperation, readPageQuery } from '@decision/service-kit';
 import { approveRelease, cancelRelease, promoteRelease, rollBackRelease } from '../releases/change-release';
 import { createRelease } from '../releases/create-release';
 import { listEnvironments, saveEnvironment } from '../releases/environments';
 import { reconcileReleases } from '../releases/reconcile-releases';
 import { toRelease } from '../releases/release-answers';
 import { type ReleaseContext } from '../releases/release-context';
-import { readPageQuery } from '../page-query';
 
 /** The calls under /api/v1/admin/environments and /api/v1/admin/releases. */
 export const releaseRoutes = (context: ReleaseContext): readonly BoundOperation[] => [

@@ -1,3 +1,4 @@
+import { accessOf } from '@decision/infrastructure';
 import {
   deleteRule as deleteOperation,
   diffRule as diffOperation,
@@ -8,17 +9,14 @@ import {
   publishRuleVersion,
 } from '@decision/contracts';
 import { findRule, type RuleRecord } from '@decision/persistence';
-import { Answer, bindOperation, type BoundOperation } from '@decision/service-kit';
-import { accessOf } from '../access';
+import { Answer, bindOperation, type BoundOperation, readPageQuery } from '@decision/service-kit';
 import { deleteRule } from '../rules/delete-rule';
 import { type ImportContext, importRule } from '../rules/import-rule';
 import { ignoredFields } from '../rules/read-import';
 import { listRules } from '../rules/list-rules';
-import { toDocument } from '../rules/rule-answers';
+import { ruleEtag, toDocument } from '../rules/rule-answers';
 import { ruleNotFound } from '../rule-errors';
-import { ruleEtag } from '../rules/rule-etag';
 import { diffRule, listVersions, publishAgain } from '../rules/versions';
-import { readPageQuery } from '../page-query';
 
 /** The calls under /api/v1/admin/rules. */
 export const ruleRoutes = (context: ImportContext): readonly BoundOperation[] => [

@@ -1,22 +1,24 @@
+import { accessOf } from '@decision/infrastructure';
 import {
   acceptInvitation as acceptInvitationOperation,
   createUser as createUserOperation,
   createUserGroup as createUserGroupOperation,
   deleteUser as deleteUserOperation,
+  invitationFields,
   inviteUser as inviteUserOperation,
   listInvitations as listInvitationsOperation,
   listUserGroups as listUserGroupsOperation,
   listUsers as listUsersOperation,
   showInvitation as showInvitationOperation,
+  toAnswer,
   updateUser as updateUserOperation,
+  userGroupFields,
   withdrawInvitation as withdrawInvitationOperation,
 } from '@decision/contracts';
 import { listInvitations, listUserGroups, listUsers } from '@decision/persistence';
 import { bindOperation, type BoundOperation } from '@decision/service-kit';
-import { accessOf } from '../access';
 import { acceptInvitation, inviteUser, showInvitation, withdrawInvitation } from '../users/invitations';
-import { toInvitation, toListedUser, toUserGroup } from '../users/user-answers';
-import { type UserContext } from '../users/user-context';
+import { toListedUser, type UserContext } from '../users/user-context';
 import { createGroup, createUser, deleteUser, updateUser } from '../users/users';
 
 /** The calls under /api/v1/admin/users, and those that the bearer of an invitation makes. */
@@ -33,7 +35,9 @@ export const userRoutes = (context: UserContext): readonly BoundOperation[] => [
   })),
   bindOperation(inviteUserOperation, ({ identity, body }) => inviteUser(context, identity, body)),
   bindOperation(listInvitationsOperation, async ({ identity }) =>
-    (await context.database.inWorkspace(accessOf(identity), listInvitations)).map(toInvitation),
+    (await context.database.inWorkspace(accessOf(identity), listInvitations)).map((invitation) =>
+      toAnswer(invitationFields, invitation),
+    ),
   ),
   bindOperation(withdrawInvitationOperation, async ({ identity, params }) => ({
     message: await withdrawInvitation(context, identity, params['id'] ?? ''),
@@ -43,7 +47,9 @@ export const userRoutes = (context: UserContext): readonly BoundOperation[] => [
     acceptInvitation(context, params['token'] ?? '', body, request),
   ),
   bindOperation(listUserGroupsOperation, async ({ identity }) =>
-    (await context.database.inWorkspace(accessOf(identity), listUserGroups)).map(toUserGroup),
+    (await context.database.inWorkspace(accessOf(identity), listUserGroups)).map((group) =>
+      toAnswer(userGroupFields, group),
+    ),
   ),
   bindOperation(createUserGroupOperation, ({ identity, body }) => createGroup(context, identity, body)),
 ];

@@ -1,12 +1,12 @@
 import { cacheKeys } from '@decision/contracts';
 import { deleteRule as deleteStoredRule, type DeleteRuleOutcome, type WorkspaceAccess } from '@decision/persistence';
-import { type AnnouncingContext, changeAndAnnounce } from '../announcing';
-import { ruleReleased } from '../releases/release-errors';
+import { type AnnouncingContext, changeAndAnnounce } from '../announcements';
+import { ruleReleased } from '../releases/release-answers';
 import { ruleBound, ruleNotFound } from '../rule-errors';
 
 /** Deletes a rule that nothing needs and answers its slug. Throws `rule_not_found`, `rule_released` or `rule_bound`. */
 export const deleteRule = (context: AnnouncingContext, access: WorkspaceAccess, id: string): Promise<string> =>
-  changeAndAnnounce(context, access, async (transaction, owe) => {
+  changeAndAnnounce(context, access, async (transaction, announceLater) => {
     const outcome = await deleteStoredRule(transaction, id);
     switch (outcome.status) {
       case 'not_found':
@@ -16,7 +16,7 @@ export const deleteRule = (context: AnnouncingContext, access: WorkspaceAccess, 
       case 'bound':
         throw ruleBound(outcome.slug, outcome.context);
       case 'deleted':
-        for (const keys of staleKeys(access.workspaceId, id, outcome)) owe({ kind: 'rule', keys });
+        for (const keys of staleKeys(access.workspaceId, id, outcome)) announceLater({ kind: 'rule', keys });
         return outcome.slug;
     }
   });

@@ -1,4 +1,5 @@
-import { cacheKeys, type RuleImport, ServiceError } from '@decision/contracts';
+import { assignableGroups } from '@decision/service-kit';
+import { cacheKeys, type RuleImport, ServiceError, slugOf } from '@decision/contracts';
 import { type RuleProblem } from '@decision/engine';
 import {
   findNumberedVersion,
@@ -14,9 +15,9 @@ import {
   updateRule,
   type WorkspaceAccess,
 } from '@decision/persistence';
-import { type AnnouncingContext, changeAndAnnounce } from '../announcing';
-import { ruleReleased } from '../releases/release-errors';
-import { assignableGroups, changedGroups } from '../grants';
+import { type AnnouncingContext, changeAndAnnounce } from '../announcements';
+import { ruleReleased } from '../releases/release-answers';
+import { changedGroups } from '../grants';
 import { bindValues } from './bind-values';
 import {
   type BindingProblem,
@@ -28,13 +29,12 @@ import {
   problemsOfHiddenContext,
   problemsOfHiddenRelations,
 } from './check-binding';
-import { withTestIds } from '../tests/read-tests';
-import { requireTested } from '../tests/test-draft';
+import { requireTested, withTestIds } from '../tests/run-suite';
 import { bindSources } from './field-sources';
 import { type ImportProblem, problemsOfImport } from './read-import';
-import { draftChanges, newDraft, slugOf } from './rule-draft';
+import { draftChanges, newDraft } from './rule-draft';
 import { ruleNotFound, ruleStale } from '../rule-errors';
-import { type Expectation, expectsRule, isAsExpected } from './rule-etag';
+import { type Expectation, expectsRule, isAsExpected } from './rule-answers';
 
 /** Dependencies of an import. */
 export interface ImportContext extends AnnouncingContext {
@@ -57,7 +57,7 @@ export const importRule = (
   imported: RuleImport,
   expectation: Expectation = {},
 ): Promise<RuleRecord> =>
-  changeAndAnnounce(context, access, async (transaction, owe) => {
+  changeAndAnnounce(context, access, async (transaction, announceLater) => {
     requireNone(problemsOfImport(imported));
     const before = await findExpected(transaction, imported.id, expectation);
     const given = await bindSources(transaction, withIds(draftChanges(imported), context));
@@ -73,7 +73,7 @@ export const importRule = (
       : await create(transaction, context, access, { imported, draft: { ...newDraft({}), ...changes } });
     const after = await setPublication(transaction, context, saved, imported);
     const slugs = new Set([before?.slug, after.slug].filter((slug) => slug !== undefined));
-    owe({ kind: 'rule', keys: [...slugs].map((slug) => cacheKeys.rulePointer(access.workspaceId, slug)) });
+    announceLater({ kind: 'rule', keys: [...slugs].map((slug) => cacheKeys.rulePointer(access.workspaceId, slug)) });
     return after;
   });
 
@@ -192,11 +192,11 @@ const create = async (
     }
     if (imported.slug !== undefined) throw slugTaken(slug);
   }
-  throw slugTaken(slugOf(draft.name));
+  throw slugTaken(ruleSlugOf(draft.name));
 };
 
 const slugCandidates = function* (given: string | undefined, name: string): Generator<string> {
-  const first = given ?? slugOf(name);
+  const first = given ?? ruleSlugOf(name);
   yield first;
   for (let attempt = 2; attempt <= MAX_SLUG_ATTEMPTS; attempt += 1) yield `${first}-${attempt}`;
 };
@@ -227,3 +227,5 @@ const setPublication = async (
   if (changed !== undefined) return changed;
   throw new ServiceError('rule_not_found', `The rule ${rule.id} was deleted while it was being changed.`);
 };
+
+const ruleSlugOf = (name: string): string => slugOf(name, 80) || 'rule';

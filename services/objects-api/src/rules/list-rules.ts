@@ -1,3 +1,4 @@
+import { type PageQuery } from '@decision/service-kit';
 import { type ListedRule, type ListRulesQuery, ServiceError } from '@decision/contracts';
 import {
   type Database,
@@ -7,8 +8,7 @@ import {
   type Transaction,
   type WorkspaceAccess,
 } from '@decision/persistence';
-import { type PageQuery } from '../page-query';
-import { findVersion } from './find-version';
+import { findVersion } from './versions';
 import { toListed, toListedFields } from './rule-answers';
 import { findDrift } from './rule-drift';
 

@@ -29,13 +29,3 @@ export const draftChanges = (imported: RuleImport): Partial<RuleDraft> =>
 
 /** The draft of a new rule: what the import gives, else nothing. */
 export const newDraft = (imported: RuleImport): RuleDraft => ({ ...EMPTY_DRAFT, ...draftChanges(imported) });
-
-/** A slug made of a name: lowercase letters and digits of ASCII, words joined with dashes, at most 80 characters. */
-export const slugOf = (name: string): string => {
-  const words = name
-    .normalize('NFKD')
-    .toLowerCase()
-    .replace(/[\u0300-\u036f]/g, '')
-    .match(/[a-z0-9]+/g);
-  return words?.join('-').slice(0, 80).replace(/-$/, '') ?? 'rule';
-};

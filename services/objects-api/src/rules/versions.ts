@@ -3,19 +3,56 @@ import {
   areSameVersions,
   findNumberedVersion,
   findRule,
+  findRulePointer,
   listVersions as listStoredVersions,
+  loadVersionDocument,
   lockRule,
   publishVersionAgain,
   type RuleRecord,
   type Transaction,
+  type VersionDocument,
   type WorkspaceAccess,
 } from '@decision/persistence';
-import { changeAndAnnounce } from '../announcing';
-import { diffRecords, diffTables } from './diff-tables';
-import { findVersion } from './find-version';
+import { changeAndAnnounce } from '../announcements';
+import { nothingLive } from '../releases/release-answers';
+import { ruleNotFound, ruleNotPublished, versionNotFound } from '../rule-errors';
 import { followsLatest, problemsOfBoundVersion } from './check-binding';
+import { diffRecords, diffTables } from './diff-tables';
 import { type ImportContext, requireNone } from './import-rule';
-import { ruleNotFound, versionNotFound } from '../rule-errors';
+
+const NUMBER = /^[1-9]\d{0,8}$/;
+
+/** A rule, as far as its versions are concerned. */
+type VersionedRule = Pick<RuleRecord, 'id' | 'slug'>;
+
+/**
+ * The id of the version that a selector means: `latest`, a number or an environment. Throws `rule_not_published`, `version_not_found` or
+ * `environment_not_found`.
+ */
+const findVersionId = async (transaction: Transaction, rule: VersionedRule, selector: string): Promise<string> => {
+  if (NUMBER.test(selector)) {
+    const numbered = await findNumberedVersion(transaction, rule.id, Number(selector));
+    if (numbered === undefined) throw versionNotFound(rule.slug, selector);
+    return numbered.version_id;
+  }
+  const { latest, pins } = (await findRulePointer(transaction, rule.slug)) ?? { latest: null, pins: {} };
+  if (latest === null) throw ruleNotPublished(rule.slug);
+  if (selector === 'latest') return latest.version_id;
+  const pin = Object.hasOwn(pins, selector) ? pins[selector] : undefined;
+  if (pin === undefined) throw nothingLive(rule.slug, selector);
+  return pin.version_id;
+};
+
+/** The version that a selector means, with everything in it. Throws as {@link findVersionId}. */
+export const findVersion = async (
+  transaction: Transaction,
+  rule: VersionedRule,
+  selector: string,
+): Promise<VersionDocument> => {
+  const version = await loadVersionDocument(transaction, await findVersionId(transaction, rule, selector));
+  if (version === undefined) throw versionNotFound(rule.slug, selector);
+  return version;
+};
 
 /** One page of versions, newest first. Throws `rule_not_found`. */
 export const listVersions = (
@@ -48,7 +85,7 @@ export const publishAgain = (
   slug: string,
   version: string,
 ): Promise<RuleRecord> =>
-  changeAndAnnounce(context, access, async (transaction, owe) => {
+  changeAndAnnounce(context, access, async (transaction, announceLater) => {
     const rule = await lockRule(transaction, { slug });
     if (rule === undefined) throw ruleNotFound({ slug });
     const source = await findNumberedVersion(transaction, rule.id, Number(version));
@@ -59,7 +96,7 @@ export const publishAgain = (
       if (followsLatest(binding)) requireNone(await problemsOfBoundVersion(transaction, binding, source.version_id));
       const again = { ruleId: rule.id, sourceId: source.version_id, versionId: context.newId() };
       await publishVersionAgain(transaction, again);
-      owe({ kind: 'rule', keys: [cacheKeys.rulePointer(access.workspaceId, slug)] });
+      announceLater({ kind: 'rule', keys: [cacheKeys.rulePointer(access.workspaceId, slug)] });
     }
     return requireRule(transaction, slug);
   });

@@ -1,4 +1,15 @@
-import { type CreateRuleTestRequest, type RuleTest, type RuleTestRun, ServiceError } from '@decision/contracts';
+import {
+  createRuleTest,
+  type CreateRuleTestRequest,
+  deleteRuleTest,
+  listRuleTests,
+  type RuleTest,
+  type RuleTestRun,
+  runRuleTests,
+  ServiceError,
+  type TestState,
+} from '@decision/contracts';
+import { accessOf } from '@decision/infrastructure';
 import {
   type Database,
   deleteTestResult,
@@ -7,15 +18,29 @@ import {
   findTestSuite,
   findTestSuiteForChange,
   saveTestSuite,
+  type TestResult,
   type WorkspaceAccess,
 } from '@decision/persistence';
+import { bindOperation, type BoundOperation } from '@decision/service-kit';
 import { ruleNotFound } from '../rule-errors';
-import { readTests } from './read-tests';
-import { toRun, toTest } from './test-answers';
-import { testDraft } from './test-draft';
+import { readTests, type StoredTest, testDraft, type TestOutcome } from './run-suite';
+
+/** The calls under /api/v1/admin/rules/{slug}/tests. */
+export const ruleTestRoutes = (context: TestContext): readonly BoundOperation[] => [
+  bindOperation(listRuleTests, ({ identity, params }) => listTests(context, accessOf(identity), params['slug'] ?? '')),
+  bindOperation(createRuleTest, ({ identity, params, body }) =>
+    createTest(context, accessOf(identity), params['slug'] ?? '', body),
+  ),
+  bindOperation(deleteRuleTest, ({ identity, params }) =>
+    deleteTest(context, accessOf(identity), params['slug'] ?? '', params['test_id'] ?? ''),
+  ),
+  bindOperation(runRuleTests, ({ identity, params, body }) =>
+    runTests(context, accessOf(identity), params['slug'] ?? '', body.critical_only ?? false),
+  ),
+];
 
 /** Dependencies of the calls on tests. */
-export interface TestContext {
+interface TestContext {
   readonly database: Database;
   readonly newId: () => string;
   /** Epoch ms. */
@@ -35,7 +60,7 @@ export const listTests = ({ database }: TestContext, access: WorkspaceAccess, sl
   });
 
 /** Adds a test to the draft; one of the same id is answered as it is. Throws `rule_not_found` or `too_many_tests`. */
-export const createTest = (
+const createTest = (
   { database, newId }: TestContext,
   access: WorkspaceAccess,
   slug: string,
@@ -56,12 +81,7 @@ export const createTest = (
   });
 
 /** Takes a test out of the draft. Throws `rule_not_found` or `test_not_found`. */
-export const deleteTest = (
-  { database }: TestContext,
-  access: WorkspaceAccess,
-  slug: string,
-  id: string,
-): Promise<RuleTest> =>
+const deleteTest = ({ database }: TestContext, access: WorkspaceAccess, slug: string, id: string): Promise<RuleTest> =>
   database.inWorkspace(access, async (transaction) => {
     const suite = await findTestSuiteForChange(transaction, { slug });
     if (suite === undefined) throw ruleNotFound({ slug });
@@ -86,3 +106,46 @@ export const runTests = (
     if (rule === undefined) throw ruleNotFound({ slug });
     return toRun(slug, await testDraft(transaction, { now }, rule, criticalOnly));
   });
+
+/** A test with how it last went, where it has run. */
+const toTest = (test: StoredTest, result: TestResult | undefined): RuleTest => ({
+  ...test,
+  ...(result === undefined
+    ? {}
+    : {
+        success: result.success,
+        error: result.error,
+        test_state: result.state as TestState, // as toResult made it
+        last_executed: result.executedAt,
+      }),
+});
+
+/** The answer to a run. */
+const toRun = (rule: string, outcomes: readonly TestOutcome[]): RuleTestRun => {
+  const failed = outcomes.filter(({ success }) => !success);
+  const critical = failed.filter(({ test }) => test.critical);
+  const passed = outcomes.length - failed.length;
+  return {
+    rule,
+    total: outcomes.length,
+    passed,
+    failed: failed.length,
+    pass_percentage: percentage(passed, outcomes.length),
+    critical_failure: critical.length > 0,
+    failed_tests: failed.map(({ test }) => test.name),
+    critical_failed_tests: critical.map(({ test }) => test.name),
+    results: outcomes.map((entry) => ({ ...nameOf(entry), success: entry.success, error: !entry.outcome.ok })),
+    failures: failed.map((entry) => ({ ...nameOf(entry), ...failureOf(entry) })),
+  };
+};
+
+/** Rounded down, so that 100.00 means all. */
+const percentage = (passed: number, total: number): string =>
+  total === 0 ? '100.00' : (Math.floor((passed / total) * 10_000) / 100).toFixed(2);
+
+const nameOf = ({ test: { id, name, policy, critical } }: TestOutcome) => ({ id, name, policy, critical });
+
+const failureOf = ({ test, outcome }: TestOutcome) =>
+  outcome.ok
+    ? { expected: test.response, actual: outcome.output, matched_rows: [...outcome.matched] }
+    : { expected: test.response, actual: null, matched_rows: [], error_message: outcome.error.message };

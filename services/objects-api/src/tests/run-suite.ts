@@ -1,7 +1,140 @@
-import { ServiceError } from '@decision/contracts';
-import { type CompiledRule, evaluateRule, type RuleOutcome } from '@decision/engine';
-import { isAsExpected } from './policies';
-import { type StoredTest } from './read-tests';
+import { setImmediate } from 'node:timers/promises';
+import { ServiceError, testPolicies, type TestPolicy, type TestState } from '@decision/contracts';
+import { collectReferences, type CompiledRule, compileRule, evaluateRule, type RuleOutcome } from '@decision/engine';
+import {
+  findBoundValues,
+  type RuleRecord,
+  saveTestResults,
+  type TestResult,
+  type Transaction,
+} from '@decision/persistence';
+
+type JsonObject = Readonly<Record<string, unknown>>;
+
+/** A test as a draft holds it, with nothing left out. */
+export interface StoredTest {
+  readonly id: string;
+  readonly name: string;
+  readonly request: JsonObject;
+  readonly response: JsonObject;
+  readonly policy: TestPolicy;
+  readonly critical: boolean;
+}
+
+/** Reads the test suite of a draft. Imports may hold anything: what is missing takes its default, what is no object is empty. */
+export const readTests = (suite: readonly JsonObject[]): readonly StoredTest[] =>
+  suite.map((entry, index) => ({
+    id: typeof entry['id'] === 'string' ? entry['id'] : `test-${index + 1}`,
+    name: typeof entry['name'] === 'string' ? entry['name'] : `Test ${index + 1}`,
+    request: objectOf(entry['request']),
+    response: objectOf(entry['response']),
+    policy: testPolicies.find((policy) => policy === entry['policy']) ?? 'contains',
+    critical: entry['critical'] === true,
+  }));
+
+const objectOf = (value: unknown): JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
+
+/** Gives every test of an import an id of its own; those that have one keep it. */
+export const withTestIds = (suite: readonly JsonObject[], newId: () => string): Record<string, unknown>[] => {
+  const taken = new Set<unknown>();
+  return suite.map((entry) => {
+    const { id } = entry;
+    const kept = typeof id === 'string' && id !== '' && !taken.has(id);
+    const known = kept ? id : newId();
+    taken.add(known);
+    return kept ? { ...entry } : { ...entry, id: known };
+  });
+};
+
+/** The setting under which a rule is tested before it is published. */
+const CONTINUOUS = 'continuous';
+
+/** Dependencies of running tests. */
+interface TestClock {
+  /** Epoch ms. */
+  readonly now: () => number;
+}
+
+/**
+ * Runs the tests of a draft with the values to which it refers, also those that the caller may not see, and keeps their results. Throws
+ * `rule_invalid` where a value has changed so that the draft cannot be executed, and `deadline_exceeded`.
+ */
+export const testDraft = async (
+  transaction: Transaction,
+  { now }: TestClock,
+  rule: RuleRecord,
+  criticalOnly: boolean,
+): Promise<readonly TestOutcome[]> => {
+  const tests = readTests(rule.testSuite).filter(({ critical }) => critical || !criticalOnly);
+  if (tests.length === 0) return [];
+  const values = await findBoundValues(transaction, collectReferences(rule).ids);
+  const byId = new Map(values.map(({ id, name, type, content }) => [id, { id, name, type, value: content }]));
+  const compiled = compileRule(rule, { values: { revision: 0, get: (id) => byId.get(id) } });
+  const startedAt = now();
+  const clock = { now: startedAt, elapsed: () => performance.now(), pause: () => setImmediate() };
+  const outcomes = await runSuite(compiled, tests, clock);
+  const executedAt = new Date(startedAt).toISOString();
+  await saveTestResults(transaction, rule.id, outcomes.map((outcome) => toResult(outcome, executedAt))); // prettier-ignore
+  return outcomes;
+};
+
+/** If a rule must pass its tests before it is published, throws `tests_failed` with the names of the critical tests that fail. */
+export const requireTested = async (transaction: Transaction, clock: TestClock, rule: RuleRecord): Promise<void> => {
+  if (rule.settings.testing !== CONTINUOUS) return;
+  const outcomes = await testDraft(transaction, clock, rule, true);
+  const failed = outcomes.filter(({ success }) => !success).map(({ test }) => test.name);
+  if (failed.length === 0) return;
+  throw new ServiceError(
+    'tests_failed',
+    `The rule "${rule.slug}" cannot be published: of ${outcomes.length} critical tests ${failed.length} failed (${shorten(failed)}).`,
+    { failed_tests: failed, critical_failed_tests: failed },
+  );
+};
+
+const SHOWN = 5;
+const shorten = (names: readonly string[]): string =>
+  names.length <= SHOWN ? names.join(', ') : `${names.slice(0, SHOWN).join(', ')} and ${names.length - SHOWN} more`;
+
+/** Whether the output of a rule is as a test expects. Both are JSON; -0 equals 0. */
+export const isAsExpected = (policy: TestPolicy, expected: unknown, output: unknown): boolean => {
+  switch (policy) {
+    case 'contains':
+      return standsIn(expected, output);
+    case 'matches':
+      return covers(expected, output, true);
+    case 'excludes':
+      return !standsIn(expected, output);
+  }
+};
+
+/** Whether a fragment is covered by the output itself or by anything within it. */
+const standsIn = (fragment: unknown, output: unknown): boolean =>
+  covers(fragment, output, false) ||
+  (isComposite(output) && Object.values(output).some((part) => standsIn(fragment, part)));
+
+/**
+ * Whether a value has every part of a fragment: an object its fields, a list an entry for each of its entries, in whatever order. `whole`:
+ * and nothing else, lists in their order. Each part of one is compared with each part of the other once at most.
+ */
+const covers = (fragment: unknown, value: unknown, whole: boolean): boolean => {
+  if (!isComposite(fragment) || !isComposite(value)) return fragment === value;
+  if (Array.isArray(fragment) || Array.isArray(value)) {
+    return Array.isArray(fragment) && Array.isArray(value) && coversList(fragment, value, whole);
+  }
+  const keys = Object.keys(fragment);
+  if (whole && keys.length !== Object.keys(value).length) return false;
+  return keys.every((key) => Object.hasOwn(value, key) && covers(fieldOf(fragment, key), fieldOf(value, key), whole));
+};
+
+const coversList = (fragment: readonly unknown[], list: readonly unknown[], whole: boolean): boolean =>
+  whole
+    ? fragment.length === list.length && fragment.every((entry, index) => covers(entry, list[index], true))
+    : fragment.every((entry) => list.some((candidate) => covers(entry, candidate, false)));
+
+const isComposite = (value: unknown): value is object => typeof value === 'object' && value !== null;
+
+const fieldOf = (value: object, key: string): unknown => (value as Readonly<Record<string, unknown>>)[key]; // any object, by its own key
 
 /** How one test went. */
 export interface TestOutcome {
@@ -56,3 +189,16 @@ const tooSlow = (done: number, total: number): ServiceError =>
     `Only ${done} of ${total} tests were done within ${DEADLINE_MS / 1000} seconds; make them fewer or the rule simpler.`,
     { done, total },
   );
+
+/** The stored result of a run. */
+const toResult = ({ test, success, duration, outcome }: TestOutcome, executedAt: string): TestResult => {
+  const state: TestState = {
+    duration,
+    response: outcome.ok ? { ...outcome.output } : {},
+    conditions: [],
+    http_status: outcome.ok ? 200 : 422,
+    success_idxs: outcome.ok ? [...outcome.matched] : [],
+    evaluation_error: outcome.ok ? false : outcome.error.message,
+  };
+  return { testId: test.id, success, error: !outcome.ok, state, executedAt };
+};

@@ -1,3 +1,4 @@
+import { accessOf } from '@decision/infrastructure';
 import { timingSafeEqual } from 'node:crypto';
 import {
   type AcceptInvitationRequest,
@@ -9,17 +10,15 @@ import {
 } from '@decision/contracts';
 import { createInvitation, findInvitation, type FoundInvitation, takeInvitation } from '@decision/persistence';
 import {
+  assignableGroups,
   generateApiKey,
   hashApiKeySecret,
   type Identity,
   parseApiKey,
   type RequestContext,
 } from '@decision/service-kit';
-import { accessOf } from '../access';
-import { assignableGroups } from '../grants';
 import { hashPassword } from './password';
-import { emailTaken, toCreatedUser } from './user-answers';
-import { DEFAULT_ROLE, requireRights, type UserContext } from './user-context';
+import { DEFAULT_ROLE, emailTaken, requireRights, toCreatedUser, type UserContext } from './user-context';
 import { storeUserWithKey } from './users';
 
 /** How long a link works, ms. */

@@ -1,4 +1,5 @@
-import { findUnknownGroups, type Transaction } from '@decision/persistence';
+import { type CreatedUser, ServiceError, toAnswer, type User, userFields, type UserRecord } from '@decision/contracts';
+import { findUnknownGroups, type ListedUser, type Transaction } from '@decision/persistence';
 import { type Identity } from '@decision/service-kit';
 import { refused, requireGrantableRole } from '../grants';
 import { type KeyContext } from '../keys/api-keys';
@@ -22,3 +23,26 @@ export const requireRights = async (
   const unknown = userGroups === undefined ? [] : await findUnknownGroups(transaction, userGroups);
   if (unknown.length > 0) throw refused('/user_groups', `must be groups of the workspace, which these are not: ${unknown.join(', ')}`); // prettier-ignore
 };
+
+export const toUser = (user: UserRecord): User => ({ ...toAnswer(userFields, user), joined_at: user.createdAt });
+
+/** With the public part of the user's key, by which it can be recognised. */
+export const toListedUser = ({ selector, ...user }: ListedUser): User => ({
+  ...toUser(user),
+  ...(selector === null ? {} : { api_key: `dsk_${selector}` }),
+});
+
+/** The only answer that carries the key of a user. */
+export const toCreatedUser = (user: UserRecord, apiKey: string, message: string): CreatedUser => ({
+  message,
+  user: { ...toAnswer(userFields, user), api_key: apiKey },
+});
+
+export const emailTaken = (email: string): ServiceError =>
+  new ServiceError(
+    'email_taken',
+    `The address "${email}" already belongs to a user or an invitation of the workspace.`,
+    {
+      email,
+    },
+  );

@@ -1,12 +1,18 @@
+import { accessOf } from '@decision/infrastructure';
 import {
+  apiKeyFields,
   cacheKeys,
   type CreatedUser,
   type CreateUserGroupRequest,
   type CreateUserRequest,
   ServiceError,
+  toAnswer,
+  toGiven,
   type UpdateUserRequest,
   type User,
   type UserGroup,
+  userGroupFields,
+  type UserRecord,
 } from '@decision/contracts';
 import {
   createApiKey,
@@ -16,15 +22,11 @@ import {
   type NewUser,
   type Transaction,
   updateUser as updateStoredUser,
-  type UserRecord,
 } from '@decision/persistence';
-import { generateApiKey, type GeneratedApiKey, type Identity } from '@decision/service-kit';
-import { accessOf } from '../access';
-import { changeAndAnnounce, type Owe } from '../announcing';
-import { assignableGroups } from '../grants';
+import { assignableGroups, generateApiKey, type GeneratedApiKey, type Identity } from '@decision/service-kit';
+import { changeAndAnnounce, type AnnounceLater } from '../announcements';
 import { hashPassword } from './password';
-import { emailTaken, toCreatedUser, toUser, toUserGroup } from './user-answers';
-import { DEFAULT_ROLE, requireRights, type UserContext } from './user-context';
+import { DEFAULT_ROLE, emailTaken, requireRights, toCreatedUser, toUser, type UserContext } from './user-context';
 
 /** Makes a user with a key, shown in this answer alone. Throws `email_taken`, `invalid_request` and `forbidden`. */
 export const createUser = async (
@@ -50,9 +52,8 @@ export const storeUserWithKey = async (
 ): Promise<UserRecord> => {
   const outcome = await createStoredUser(transaction, user);
   if (outcome.status === 'email_taken') throw emailTaken(user.email);
-  const { email: name, role, userGroups } = user;
-  const userId = outcome.user.id;
-  await createApiKey(transaction, { selector, secretHash, name, role, userGroups, expiresAt: null, userId });
+  const given = toGiven(apiKeyFields, { name: user.email, role: user.role, user_groups: [...user.userGroups] });
+  await createApiKey(transaction, { ...given, selector, secretHash, userId: outcome.user.id });
   return outcome.user;
 };
 
@@ -63,11 +64,11 @@ export const updateUser = async (
   id: string,
   { name, role, user_groups: userGroups }: UpdateUserRequest,
 ): Promise<User> => {
-  const changed = await changeAndAnnounce(context, accessOf(identity), async (transaction, owe) => {
+  const changed = await changeAndAnnounce(context, accessOf(identity), async (transaction, announceLater) => {
     await requireRights(transaction, identity, { role, userGroups });
     const updated = await updateStoredUser(transaction, id, { name, role, userGroups });
     if (updated === undefined) throw userNotFound(id);
-    oweKeys(owe, updated.selectors);
+    announceKeysLater(announceLater, updated.selectors);
     return updated;
   });
   return toUser(changed.user);
@@ -75,10 +76,10 @@ export const updateUser = async (
 
 /** Deletes a user and revokes its keys. Throws `user_not_found`. */
 export const deleteUser = async (context: UserContext, identity: Identity, id: string): Promise<string> => {
-  const deleted = await changeAndAnnounce(context, accessOf(identity), async (transaction, owe) => {
+  const deleted = await changeAndAnnounce(context, accessOf(identity), async (transaction, announceLater) => {
     const gone = await deleteStoredUser(transaction, id);
     if (gone === undefined) throw userNotFound(id);
-    oweKeys(owe, gone.selectors);
+    announceKeysLater(announceLater, gone.selectors);
     return gone;
   });
   return `User "${deleted.user.email}" was deleted.`;
@@ -88,18 +89,19 @@ export const deleteUser = async (context: UserContext, identity: Identity, id: s
 export const createGroup = async (
   { database }: UserContext,
   identity: Identity,
-  { name, description = null }: CreateUserGroupRequest,
+  request: CreateUserGroupRequest,
 ): Promise<UserGroup> => {
   const outcome = await database.inWorkspace(accessOf(identity), (transaction) =>
-    createUserGroup(transaction, { name, description }),
+    createUserGroup(transaction, toGiven(userGroupFields, request)),
   );
-  if (outcome.status === 'created') return toUserGroup(outcome.group);
+  if (outcome.status === 'created') return toAnswer(userGroupFields, outcome.group);
+  const { name } = request;
   throw new ServiceError('group_name_taken', `The workspace already has a user group named "${name}".`, { name });
 };
 
 /** Keys that changed or died are told to every process. */
-const oweKeys = (owe: Owe, selectors: readonly string[]): void => {
-  if (selectors.length > 0) owe({ kind: 'api-key', keys: selectors.map(cacheKeys.apiKey) });
+const announceKeysLater = (announceLater: AnnounceLater, selectors: readonly string[]): void => {
+  if (selectors.length > 0) announceLater({ kind: 'api-key', keys: selectors.map(cacheKeys.apiKey) });
 };
 
 const userNotFound = (id: string): ServiceError =>

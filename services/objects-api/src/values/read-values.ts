@@ -2,15 +2,17 @@ import {
   compileValidator,
   FunctionContent,
   ServiceError,
-  VALUE_NAME_MAX_LENGTH,
   type SyncValuesRequest,
+  VALUE_NAME_MAX_LENGTH,
   type ValueType,
   type WriteValuesRequest,
 } from '@decision/contracts';
 import { checkFunctionText } from '@decision/engine';
 import { type SavedValue } from '@decision/persistence';
 import { isGivenReference } from './bind-references';
-import { UNNAMEABLE } from './name-characters';
+
+/** Characters that names cannot have: a name is shown on one line, and stored as UTF-8. */
+export const UNNAMEABLE = /[\u0000-\u001f\u007f\p{Surrogate}]/u;
 
 /** One fault of what is to be written. */
 interface ValueProblem {

@@ -1,7 +1,7 @@
 import { type FunctionContent } from '@decision/contracts';
 import { findValueUses, type Transaction, type ValueRecord } from '@decision/persistence';
 import { type ValueContent } from './read-values';
-import { inUse } from './value-errors';
+import { inUse } from './value-answers';
 
 /** Rules that use a value were checked against its type, and calls of a function against its parameters. */
 export const requireSameShape = async (

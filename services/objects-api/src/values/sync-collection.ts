@@ -10,12 +10,11 @@ import {
   type Transaction,
   type WorkspaceAccess,
 } from '@decision/persistence';
-import { changeAndAnnounce } from '../announcing';
+import { type AnnouncingContext, changeAndAnnounce } from '../announcements';
 import { runDry } from '../dry-run';
 import { type ReadMembers, readCollection } from './read-values';
-import { staleValues } from './stale-values';
+import { staleValues } from './value-answers';
 import { sweepAbsent, type Swept } from './sweep-absent';
-import { type ValueContext } from './values';
 import { writeMembers } from './write-members';
 
 type Counts = Omit<SyncValuesAnswer, 'collection' | 'sync_id' | 'dry_run'>;
@@ -40,7 +39,7 @@ const NOTHING_SWEPT: Swept = { archived: [], deleted: [], blocked: [] };
  * all. Throws `value_invalid`, `value_name_taken`, `value_sync_superseded` and `forbidden`.
  */
 export const syncCollection = async (
-  context: ValueContext,
+  context: AnnouncingContext,
   access: WorkspaceAccess,
   request: SyncValuesRequest,
 ): Promise<SyncValuesAnswer> => {
@@ -52,9 +51,9 @@ export const syncCollection = async (
     syncIn(transaction, access, { request, collection, members });
   const counts = dry
     ? await runDry(context.database, access, work)
-    : await changeAndAnnounce(context, access, async (transaction, owe) => {
+    : await changeAndAnnounce(context, access, async (transaction, announceLater) => {
         const done = await work(transaction);
-        if (done.created + done.updated + done.archived + done.deleted > 0) owe(staleValues(access));
+        if (done.created + done.updated + done.archived + done.deleted > 0) announceLater(staleValues(access));
         return done;
       });
   return {

@@ -1,5 +1,11 @@
-import { type ListedValue, type RuleUsage } from '@decision/contracts';
-import { type RuleUse, type ValueRecord } from '@decision/persistence';
+import { cacheKeys, type ListedValue, type RuleUsage, ServiceError } from '@decision/contracts';
+import {
+  type ManagedRefusal,
+  type Announcement,
+  type RuleUse,
+  type ValueRecord,
+  type WorkspaceAccess,
+} from '@decision/persistence';
 
 /** A value as lists show it. */
 export const toListedValue = (value: ValueRecord): ListedValue => ({
@@ -31,3 +37,49 @@ export const toUsages = (uses: readonly RuleUse[]): RuleUsage[] =>
           },
         ],
   );
+
+export const valueNotFound = (id: string): ServiceError =>
+  new ServiceError('value_not_found', `No value with the id ${id} is visible to this key.`, { id });
+
+export const nameTaken = (what: string, details: { readonly name?: string | undefined }): ServiceError =>
+  new ServiceError(
+    'value_name_taken',
+    `Another value of the workspace, perhaps one that this key does not see, has ${what}; choose another.`,
+    details,
+  );
+
+export const managed = ({ name, object }: Omit<ManagedRefusal, 'status'>): ServiceError =>
+  new ServiceError(
+    'value_managed',
+    `The object "${object.name}" generates the value "${name}"; change the enum in the object instead.`,
+    { name, object },
+  );
+
+/** Names the rules that the caller may see, and counts the others. */
+export const inUse = (what: string, uses: readonly RuleUse[]): ServiceError => {
+  const rules = toUsages(uses);
+  const hidden = uses.length - rules.length;
+  const users = [
+    ...rules.slice(0, 5).map(({ slug }) => `"${slug}"`),
+    ...(rules.length > 5 ? [`${rules.length - 5} more`] : []),
+    ...(hidden > 0 ? [`${hidden} that this key does not see`] : []),
+  ].join(', ');
+  return new ServiceError('value_in_use', `${what}: rules use it (${users}).`, {
+    rules: rules.map(({ id, slug, name }) => ({ id, slug, name })),
+    hidden_rules: hidden,
+  });
+};
+
+/** Lists that the caller does not see cannot be changed by the caller either. */
+export const referredToByHidden = (name: string, hiddenLists: number): ServiceError =>
+  new ServiceError(
+    'value_in_use',
+    `The value "${name}" cannot be deleted: ${hiddenLists} lists that this key does not see refer to it.`,
+    { rules: [], hidden_rules: 0, hidden_lists: hiddenLists },
+  );
+
+/** Announcement of every change of values: processes that hold values of the workspace load them again. */
+export const staleValues = ({ workspaceId }: WorkspaceAccess): Announcement => ({
+  kind: 'value',
+  keys: [cacheKeys.valueRevision(workspaceId)],
+});

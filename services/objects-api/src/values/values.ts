@@ -1,38 +1,66 @@
 import {
   type DeletedValue,
+  deleteValue as deleteValueOperation,
   type ListedValue,
+  listValues as listValuesOperation,
   type ListValuesQuery,
   MAX_ANSWERED_VALUES,
+  syncValues,
+  updateValue as updateValueOperation,
   type UpdateValueRequest,
+  writeValues as writeValuesOperation,
   type WriteValuesAnswer,
   type WriteValuesRequest,
 } from '@decision/contracts';
+import { accessOf } from '@decision/infrastructure';
 import {
   deleteValue as deleteStoredValue,
   findValues,
   findValueUses,
   listValues as listStoredValues,
-  type RuleUse,
-  saveValues,
   resolveReferences,
+  type RuleUse,
   type SavedValue,
+  saveValues,
   type SaveValuesOptions,
   type Transaction,
   updateValue as updateStoredValue,
   type ValueRecord,
   type WorkspaceAccess,
 } from '@decision/persistence';
-import { type AnnouncingContext, changeAndAnnounce } from '../announcing';
-import { type PageQuery } from '../page-query';
+import { bindOperation, type BoundOperation, type PageQuery, readPageQuery } from '@decision/service-kit';
+import { type AnnouncingContext, changeAndAnnounce } from '../announcements';
 import { bindReferences, holdsReferences, referredTo } from './bind-references';
 import { readValue, readValues, requireName, requireNone, type ValueContent } from './read-values';
 import { requireSameShape } from './same-shape';
-import { staleValues } from './stale-values';
-import { toListedValue, toUsages } from './value-answers';
-import { inUse, managed, nameTaken, referredToByHidden, valueNotFound } from './value-errors';
+import {
+  inUse,
+  managed,
+  nameTaken,
+  referredToByHidden,
+  staleValues,
+  toListedValue,
+  toUsages,
+  valueNotFound,
+} from './value-answers';
+import { syncCollection } from './sync-collection';
 
-/** Dependencies of the calls on values. */
-export type ValueContext = AnnouncingContext;
+/** The calls under /api/v1/values. */
+export const valueRoutes = (context: AnnouncingContext): readonly BoundOperation[] => [
+  bindOperation(listValuesOperation, async ({ identity, query }) => {
+    const { limit, cursor, ...filters } = query;
+    const paged = limit !== undefined || cursor !== undefined;
+    const page = paged ? readPageQuery({ limit, cursor }) : undefined;
+    const listed = await listValues(context, accessOf(identity), filters, page);
+    return paged ? listed : listed.data;
+  }),
+  bindOperation(writeValuesOperation, ({ identity, body }) => writeValues(context, accessOf(identity), body)),
+  bindOperation(syncValues, ({ identity, body }) => syncCollection(context, accessOf(identity), body)),
+  bindOperation(updateValueOperation, ({ identity, params, body }) =>
+    updateValue(context, accessOf(identity), params['id'] ?? '', body),
+  ),
+  bindOperation(deleteValueOperation, ({ identity, query }) => deleteValue(context, accessOf(identity), query.id)),
+];
 
 interface ListedValues {
   readonly data: ListedValue[];
@@ -40,7 +68,7 @@ interface ListedValues {
 }
 
 export const listValues = (
-  { database }: ValueContext,
+  { database }: AnnouncingContext,
   access: WorkspaceAccess,
   query: Omit<ListValuesQuery, 'limit' | 'cursor'>,
   page: PageQuery | undefined,
@@ -63,13 +91,13 @@ export const listValues = (
 
 /** Creates or changes values by name, all or none. Throws `value_invalid`, `value_name_taken` or `value_in_use`. */
 export const writeValues = async (
-  context: ValueContext,
+  context: AnnouncingContext,
   access: WorkspaceAccess,
   request: WriteValuesRequest,
 ): Promise<WriteValuesAnswer> => {
   const values = readValues(request);
-  const outcome = await changeAndAnnounce(context, access, async (transaction, owe) => {
-    owe(staleValues(access));
+  const outcome = await changeAndAnnounce(context, access, async (transaction, announceLater) => {
+    announceLater(staleValues(access));
     const { ids, names } = referredTo(values.map(({ content }) => content));
     // All at once, in order: what is referred to may be what another writes.
     const locked = await findValues(
@@ -102,7 +130,7 @@ export const writeValues = async (
 
 /** Renames, changes or archives one value. Throws `value_not_found`, `value_invalid`, `value_name_taken` or `value_in_use`. */
 export const updateValue = async (
-  context: ValueContext,
+  context: AnnouncingContext,
   access: WorkspaceAccess,
   id: string,
   { name, value, user_groups: userGroups, metadata, archived }: UpdateValueRequest,
@@ -110,7 +138,7 @@ export const updateValue = async (
   const composed = name?.normalize('NFC');
   if (composed !== undefined) requireName(composed);
   const content = value === undefined ? undefined : readValue(composed ?? id, value);
-  return changeAndAnnounce(context, access, async (transaction, owe) => {
+  return changeAndAnnounce(context, access, async (transaction, announceLater) => {
     const { ids, names } = referredTo([content?.value]);
     const locked = await findValues(transaction, { ids: [id, ...ids], names }, 'change');
     const existing = locked.filter((candidate) => candidate.id === id);
@@ -132,7 +160,7 @@ export const updateValue = async (
       case 'managed':
         throw managed(outcome);
       case 'updated':
-        owe(staleValues(access));
+        announceLater(staleValues(access));
         return toListedValue(outcome.value);
     }
   });
@@ -149,8 +177,8 @@ const bindOne = async (transaction: Transaction, existing: readonly ValueRecord[
 };
 
 /** Deletes a value that no rule uses; lists that refer to it take over its content. Throws `value_not_found` or `value_in_use`. */
-export const deleteValue = (context: ValueContext, access: WorkspaceAccess, id: string): Promise<DeletedValue> =>
-  changeAndAnnounce(context, access, async (transaction, owe) => {
+export const deleteValue = (context: AnnouncingContext, access: WorkspaceAccess, id: string): Promise<DeletedValue> =>
+  changeAndAnnounce(context, access, async (transaction, announceLater) => {
     const outcome = await deleteStoredValue(transaction, id);
     switch (outcome.status) {
       case 'not_found':
@@ -162,7 +190,7 @@ export const deleteValue = (context: ValueContext, access: WorkspaceAccess, id: 
       case 'referred_to':
         throw referredToByHidden(outcome.name, outcome.hiddenLists);
       case 'deleted':
-        owe(staleValues(access));
+        announceLater(staleValues(access));
         return { message: `Value "${outcome.name}" was deleted.`, updated_list_values: [...outcome.updatedLists] };
     }
   });

@@ -13,7 +13,7 @@ import {
 import { bindReferences, holdsReferences } from './bind-references';
 import { type ReadMembers } from './read-values';
 import { shapeOf } from './same-shape';
-import { nameTaken } from './value-errors';
+import { nameTaken } from './value-answers';
 
 /** Outcome of the members that were sent. */
 interface Written extends Pick<SyncValuesAnswer, 'unchanged' | 'errors'> {

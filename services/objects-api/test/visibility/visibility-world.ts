@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { contextDefaults } from '@decision/contracts';
 import { type MatrixNames } from '@decision/local-stack';
 import { insertContext, insertRelationship, lockContextWorld } from '@decision/persistence';
 import { type ObjectsApiUnderTest } from '../objects-api-under-test';
@@ -30,8 +31,7 @@ const make = async ({ api, admin }: Maker, method: string, path: string, body?: 
 
 const makeContexts = async ({ api, workspaceId }: Maker): Promise<MatrixNames> => {
   const [seen, hidden] = [randomUUID(), randomUUID()];
-  const settings = { description: null, identityFact: 'id', folderId: null, autoExecuteDecisions: true };
-  const more = { ttlSeconds: null, historyLimit: 100, sourceObjects: [], onSchemaMismatch: 'ignore' as const };
+  const settings = { ...contextDefaults, identityFact: 'id', folderId: null };
   const base = [
     { key: 'id', type: 'string' as const },
     { key: 'total', type: 'number' as const },
@@ -39,7 +39,7 @@ const makeContexts = async ({ api, workspaceId }: Maker): Promise<MatrixNames> =
   ];
   await api.database.inWorkspace({ workspaceId, userGroups: undefined }, async (transaction) => {
     await lockContextWorld(transaction);
-    const common = { ...settings, ...more, schema: { base, derived: [] } };
+    const common = { ...settings, schema: { base, derived: [] } };
     await insertContext(transaction, { ...common, id: seen, slug: 'seen-context', name: 'Seen context', userGroups: NORTH });
     await insertContext(transaction, { ...common, id: hidden, slug: 'hidden-context', name: 'Hidden context', userGroups: HIDDEN });
     await insertContext(transaction, { ...common, id: randomUUID(), slug: 'veiled-context', name: 'Hidden name', userGroups: HIDDEN });

@@ -1,7 +1,7 @@
 import { type ResponderStatus } from '@decision/broker';
 import { type CacheStatus } from '@decision/cache';
 
-export interface HealthBody {
+interface HealthBody {
   readonly status: 'ok';
   readonly redis: boolean;
   /** Partitions of `solution` that this worker reads. */

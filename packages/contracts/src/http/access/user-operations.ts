@@ -1,3 +1,4 @@
+import { answerExample } from '../../resource';
 import { type Operation } from '../operation';
 import { Message } from '../rules/rules';
 import {
@@ -5,47 +6,30 @@ import {
   CreatedUser,
   CreateUserGroupRequest,
   CreateUserRequest,
+  invitationFields,
   InvitationList,
   InvitedUser,
   InviteUserRequest,
   ShownInvitation,
   UpdateUserRequest,
   User,
+  userFields,
   UserGroup,
+  userGroupFields,
   UserGroupList,
   UserList,
 } from './users';
 
 const shared = { service: 'objects-api', tag: 'Users', pathParameters: [] } as const;
 const moment = '2026-01-15T09:30:00.000Z';
-const userExample = {
-  id: '7a2e0f3c-0b1d-4c5e-8f6a-9b0c1d2e3f40',
-  email: 'ada@example.com',
-  name: 'Ada',
-  role: 'developer',
-  user_groups: [],
-  api_key: 'dsk_q3v9k2m7p4xw',
-  joined_at: moment,
-};
-const { joined_at: _joinedAt, ...newUserExample } = userExample;
+const newUserExample = answerExample(userFields);
+const userExample = { ...newUserExample, api_key: 'dsk_q3v9k2m7p4xw', joined_at: moment };
 const createdExample = {
   message: 'User "ada@example.com" was created.',
   user: { ...newUserExample, api_key: 'dsk_q3v9k2m7p4xw_the-secret-part-is-43-characters-long-xxxxxx' },
 };
-const groupExample = {
-  id: '1c2d3e4f-5a6b-4c7d-8e9f-0a1b2c3d4e5f',
-  name: 'sales',
-  description: null,
-  created_at: moment,
-};
-const invitationExample = {
-  id: '3d4e5f6a-7b8c-4d9e-8f0a-1b2c3d4e5f6a',
-  email: 'ada@example.com',
-  role: 'editor',
-  user_groups: [],
-  created_at: moment,
-  expires_at: '2026-01-22T09:30:00.000Z',
-};
+const groupExample = answerExample(userGroupFields);
+const invitationExample = answerExample(invitationFields);
 const userId = [{ name: 'id', description: 'The id of the user.', example: userExample.id }] as const;
 const token = [
   {

@@ -1,6 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { givenName, groupNames, nullable, timestamp } from '../../page-schema';
 import { described } from '../../described';
+import { answerSchemas, type RecordOf, requestSchemas, type ResourceFields } from '../../resource';
 
 /** One `@`, something on both sides, no blanks. Whether mail arrives there only mail can tell. */
 const email = Type.String({
@@ -12,13 +13,31 @@ const email = Type.String({
 const password = Type.String({ minLength: 12, maxLength: 1_000, description: 'At least 12 characters.' });
 const roleName = Type.String({ minLength: 1, maxLength: 100 });
 
+/** The fields of a user. A new one needs a column of its name, which the runtime role may read. */
+export const userFields = {
+  id: {
+    schema: Type.String({ format: 'uuid', description: 'Id, a UUID.' }),
+    example: '7a2e0f3c-0b1d-4c5e-8f6a-9b0c1d2e3f40',
+  },
+  email: { schema: Type.String({ description: 'E-mail address.' }), example: 'ada@example.com' },
+  name: {
+    schema: described(nullable(Type.String()), 'Name of the person; null where none was given.'),
+    example: 'Ada',
+  },
+  role: { schema: Type.String({ description: 'Name of the role, which says what is allowed.' }), example: 'developer' },
+  user_groups: {
+    schema: Type.Array(Type.String(), { description: 'Empty: not restricted.' }),
+    example: [],
+  },
+  created_at: { schema: timestamp, example: '2026-01-15T09:30:00.000Z', answered: false },
+} as const satisfies ResourceFields;
+
+/** Somebody who works in the workspace. Users without groups are hidden from an access that is restricted to groups. */
+export type UserRecord = RecordOf<typeof userFields>;
+
 export const User = Type.Object(
   {
-    id: Type.String({ format: 'uuid', description: 'Id, a UUID.' }),
-    email: Type.String({ description: 'E-mail address.' }),
-    name: described(nullable(Type.String()), 'Name of the person; null where none was given.'),
-    role: Type.String({ description: 'Name of the role, which says what is allowed.' }),
-    user_groups: Type.Array(Type.String(), { description: 'Empty: not restricted.' }),
+    ...answerSchemas(userFields),
     api_key: Type.Optional(
       Type.String({ description: "The public part of the user's newest live key; never the secret." }),
     ),
@@ -50,10 +69,7 @@ export type CreateUserRequest = Static<typeof CreateUserRequest>;
 
 const createdUser = Type.Object(
   {
-    id: Type.String({ format: 'uuid', description: 'Id, a UUID.' }),
-    email: Type.String({ description: 'E-mail address.' }),
-    name: described(nullable(Type.String()), 'Name of the person; null where none was given.'),
-    role: Type.String({ description: 'Name of the role, which says what is allowed.' }),
+    ...answerSchemas(userFields),
     user_groups: Type.Array(Type.String(), {
       description: 'Groups that the user is restricted to; empty: not restricted.',
     }),
@@ -126,20 +142,38 @@ export const InvitedUser = Type.Object(
 );
 export type InvitedUser = Static<typeof InvitedUser>;
 
-export const Invitation = Type.Object(
-  {
-    id: Type.String({ format: 'uuid', description: 'Id, a UUID.' }),
-    email: Type.String({ description: 'E-mail address.' }),
-    role: Type.String({ description: 'Name of the role, which says what is allowed.' }),
-    user_groups: Type.Array(Type.String(), {
+/** The fields of an invitation. A new one needs a column of its name, which the runtime role may read. */
+export const invitationFields = {
+  id: {
+    schema: Type.String({ format: 'uuid', description: 'Id, a UUID.' }),
+    example: '3d4e5f6a-7b8c-4d9e-8f0a-1b2c3d4e5f6a',
+  },
+  email: { schema: Type.String({ description: 'E-mail address.' }), example: 'ada@example.com' },
+  role: { schema: Type.String({ description: 'Name of the role, which says what is allowed.' }), example: 'editor' },
+  user_groups: {
+    schema: Type.Array(Type.String(), {
       description: 'Groups that the user will be restricted to; empty: not restricted.',
     }),
-    created_at: described(timestamp, 'When it was made, ISO 8601 in UTC.'),
-    expires_at: described(timestamp, 'When the link ends, ISO 8601 in UTC.'),
+    example: [],
   },
-  { $id: 'Invitation', description: 'An invitation that waits.' },
-);
-export type Invitation = Static<typeof Invitation>;
+  created_at: {
+    schema: described(timestamp, 'When it was made, ISO 8601 in UTC.'),
+    example: '2026-01-15T09:30:00.000Z',
+  },
+  expires_at: {
+    schema: described(timestamp, 'When the link ends, ISO 8601 in UTC.'),
+    example: '2026-01-22T09:30:00.000Z',
+  },
+} as const satisfies ResourceFields;
+
+/** An invitation that waits; never its link. */
+export type InvitationRecord = RecordOf<typeof invitationFields>;
+
+const Invitation = Type.Object(answerSchemas(invitationFields), {
+  $id: 'Invitation',
+  description: 'An invitation that waits.',
+});
+type Invitation = Static<typeof Invitation>;
 
 export const InvitationList = Type.Array(Invitation, {
   $id: 'InvitationList',
@@ -166,32 +200,45 @@ export const AcceptInvitationRequest = Type.Object(
 );
 export type AcceptInvitationRequest = Static<typeof AcceptInvitationRequest>;
 
-export const UserGroup = Type.Object(
-  {
-    id: Type.String({ format: 'uuid', description: 'Id, a UUID.' }),
-    name: Type.String({ description: 'Name of the group.' }),
-    description: described(nullable(Type.String()), 'Text for people; null where there is none.'),
-    created_at: described(timestamp, 'When it was made, ISO 8601 in UTC.'),
+/** The fields of a user group. A new one needs a column of its name, which the runtime role may read. */
+export const userGroupFields = {
+  id: {
+    schema: Type.String({ format: 'uuid', description: 'Id, a UUID.' }),
+    example: '1c2d3e4f-5a6b-4c7d-8e9f-0a1b2c3d4e5f',
   },
-  {
-    $id: 'UserGroup',
-    description: 'A group of users; what carries its name is seen by keys that are restricted to it.',
+  name: {
+    schema: Type.String({ description: 'Name of the group.' }),
+    request: described(givenName(), 'Name of the group, 1 to 200 characters.'),
+    example: 'sales',
   },
-);
+  description: {
+    schema: described(nullable(Type.String()), 'Text for people; null where there is none.'),
+    request: described(
+      nullable(Type.String({ maxLength: 2_000 })),
+      'Text for people, at most 2,000 characters; null for none.',
+    ),
+    whenAbsent: null,
+    example: null,
+  },
+  created_at: {
+    schema: described(timestamp, 'When it was made, ISO 8601 in UTC.'),
+    example: '2026-01-15T09:30:00.000Z',
+  },
+} as const satisfies ResourceFields;
+
+export type UserGroupRecord = RecordOf<typeof userGroupFields>;
+
+export const UserGroup = Type.Object(answerSchemas(userGroupFields), {
+  $id: 'UserGroup',
+  description: 'A group of users; what carries its name is seen by keys that are restricted to it.',
+});
 export type UserGroup = Static<typeof UserGroup>;
 
 export const UserGroupList = Type.Array(UserGroup, { $id: 'UserGroupList', description: 'User groups, by name.' });
 
-export const CreateUserGroupRequest = Type.Object(
-  {
-    name: described(givenName(), 'Name of the group, 1 to 200 characters.'),
-    description: Type.Optional(
-      described(
-        nullable(Type.String({ maxLength: 2_000 })),
-        'Text for people, at most 2,000 characters; null for none.',
-      ),
-    ),
-  },
-  { $id: 'CreateUserGroupRequest', additionalProperties: false, description: 'A new user group.' },
-);
+export const CreateUserGroupRequest = Type.Object(requestSchemas(userGroupFields), {
+  $id: 'CreateUserGroupRequest',
+  additionalProperties: false,
+  description: 'A new user group.',
+});
 export type CreateUserGroupRequest = Static<typeof CreateUserGroupRequest>;

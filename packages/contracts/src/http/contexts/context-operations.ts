@@ -1,14 +1,18 @@
 import {
   ContextDetail,
   ContextRelationships,
+  CreateContextRequest,
+  CreateRelationshipRequest,
   DeletedContextAnswer,
   DeletedRelationship,
   ListContextsAnswer,
   ListContextsQuery,
   OutgoingRelationship,
   SavedContext,
+  UpdateContextRequest,
 } from '../../contexts/context-definitions';
-import { CreateContextRequest, CreateRelationshipRequest, UpdateContextRequest } from '../../contexts/context-requests';
+import { contextSettings } from '../../contexts/context-settings';
+import { answerExample } from '../../resource';
 import { type Operation } from '../operation';
 
 const shared = {
@@ -21,26 +25,11 @@ const id = { name: 'id', description: 'Id or slug of the context.', example: 'd2
 const one = { ...shared, path: '/api/v1/admin/contexts/{id}', pathParameters: [id] } as const;
 const related = { ...shared, path: '/api/v1/admin/contexts/{id}/relationships', pathParameters: [id] } as const;
 
-const schema = {
-  base: [
-    { key: 'order_id', type: 'string' as const },
-    { key: 'total', type: 'number' as const, required: true },
-    { key: 'customer_id', type: 'string' as const },
-  ],
-  derived: [{ key: 'net', expression: 'total / 1.2' }],
-};
+const settings = answerExample(contextSettings);
 const saved: SavedContext = {
   id: id.example,
   slug: 'orders',
-  name: 'Orders',
-  description: null,
-  schema,
-  identity_fact: 'order_id',
-  auto_execute_decisions: true,
-  ttl_seconds: null,
-  history_limit: 100,
-  on_schema_mismatch: 'ignore',
-  source_objects: [],
+  ...settings,
   user_groups: [],
   folder: null,
   created_at: '2026-01-15T09:30:00.000Z',
@@ -85,7 +74,7 @@ export const createContextOperation = {
     schema: CreateContextRequest,
     large: true,
     description: 'The context.',
-    example: { name: 'Orders', schema, identity_fact: 'order_id' },
+    example: { name: settings.name, schema: settings.schema, identity_fact: settings.identity_fact },
   },
   success: { status: 200, description: 'The context as it was saved.', schema: SavedContext, example: saved },
   errors: ['context_invalid', 'context_slug_taken'],

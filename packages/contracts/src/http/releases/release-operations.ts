@@ -1,8 +1,10 @@
+import { answerExample } from '../../resource';
 import { type Operation } from '../operation';
 import {
   CancelReleaseQuery,
   CreateReleaseRequest,
   Environment,
+  environmentFields,
   EnvironmentList,
   ListReleasesQuery,
   PromoteReleaseQuery,
@@ -14,18 +16,7 @@ import {
 
 const shared = { service: 'objects-api', tag: 'Releases', pathParameters: [] } as const;
 
-const environmentExample = {
-  id: '0d7c2c7e-5d0c-4a35-9f9b-6f1c2a4f7d10',
-  slug: 'production',
-  name: 'Production',
-  level: 2,
-  approvers: ['role:admin'],
-  approval_scheme: 'any',
-  direct_releases: false,
-  created_at: '2026-01-15T09:30:00.000Z',
-  updated_at: '2026-01-15T09:30:00.000Z',
-  updated_by: null,
-};
+const environmentExample = answerExample(environmentFields);
 
 const releaseExample = {
   id: '7b1f5c7e-0f0e-4f0a-8d3e-2b0a9f6c4e21',

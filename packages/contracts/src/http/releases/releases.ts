@@ -1,5 +1,6 @@
 import { type Static, type TString, Type } from '@sinclair/typebox';
 import { described } from '../../described';
+import { answerSchemas, type RecordOf, type ResourceFields } from '../../resource';
 
 const uuid = Type.String({ format: 'uuid' });
 const time = Type.String({ format: 'date-time' });
@@ -19,23 +20,40 @@ const approvers = Type.Array(Type.String(), {
 /** A name in a solve address: never `latest`, never a number. */
 const environmentSlug = Type.String({ pattern: '^(?!latest$)[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*$', maxLength: 100 });
 
-export const Environment = Type.Object(
-  {
-    id: described(uuid, 'Id, a UUID.'),
-    slug: Type.String({ description: 'Name in solve addresses.' }),
-    name: Type.String({ description: 'Name for people.' }),
-    level: Type.Integer({ description: 'Releases are promoted from one level to the next higher one.' }),
-    approvers,
-    approval_scheme: approvalScheme,
-    direct_releases: Type.Boolean({
+/** The fields of an environment. A new one needs a column of its name, which the runtime role may read. */
+export const environmentFields = {
+  id: { schema: described(uuid, 'Id, a UUID.'), example: '0d7c2c7e-5d0c-4a35-9f9b-6f1c2a4f7d10' },
+  slug: { schema: Type.String({ description: 'Name in solve addresses.' }), example: 'production' },
+  name: { schema: Type.String({ description: 'Name for people.' }), example: 'Production' },
+  level: {
+    schema: Type.Integer({ description: 'Releases are promoted from one level to the next higher one.' }),
+    example: 2,
+  },
+  approvers: { schema: approvers, example: ['role:admin'] },
+  approval_scheme: { schema: approvalScheme, example: 'any' },
+  direct_releases: {
+    schema: Type.Boolean({
       description: 'False: takes only releases that are promoted from a lower level, where there is one.',
     }),
-    created_at: described(time, 'When it was made, ISO 8601 in UTC.'),
-    updated_at: described(time, 'When it was last changed, ISO 8601 in UTC.'),
-    updated_by: described(nullableText, 'The API key that changed it last; null where it is not known.'),
+    example: false,
   },
-  { $id: 'Environment', description: 'A named target of releases, such as `production`.' },
-);
+  created_at: { schema: described(time, 'When it was made, ISO 8601 in UTC.'), example: '2026-01-15T09:30:00.000Z' },
+  updated_at: {
+    schema: described(time, 'When it was last changed, ISO 8601 in UTC.'),
+    example: '2026-01-15T09:30:00.000Z',
+  },
+  updated_by: {
+    schema: described(nullableText, 'The API key that changed it last; null where it is not known.'),
+    example: null,
+  },
+} as const satisfies ResourceFields;
+
+export type EnvironmentRecord = RecordOf<typeof environmentFields>;
+
+export const Environment = Type.Object(answerSchemas(environmentFields), {
+  $id: 'Environment',
+  description: 'A named target of releases, such as `production`.',
+});
 export type Environment = Static<typeof Environment>;
 
 export const EnvironmentList = Type.Object(

@@ -1,3 +1,4 @@
+import { changedNow } from '../../connection/changed-now';
 import { type RuleField } from '@decision/contracts';
 import { recordChange } from '../../audit/record-change';
 import { query, type Transaction } from '../../connection/query';
@@ -116,7 +117,7 @@ export const loadRuleInterface = async (
 };
 
 const UNBIND = /* sql */ `
-  update rules set context = 'null', updated_at = greatest(clock_timestamp(), updated_at + interval '1 millisecond')
+  update rules set context = 'null', ${changedNow()}
   where rules.context_slug = :slug returning id, slug, user_groups`;
 
 /** Frees every visible rule from a context that goes; answers their slugs. */

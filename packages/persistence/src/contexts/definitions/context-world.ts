@@ -3,13 +3,13 @@ import {
   contextColumns,
   type ContextRecord,
   type ContextRow,
-  type RelationshipRecord,
   relationshipColumns,
+  type RelationshipRecord,
   type RelationshipRow,
   toContextRecord,
   toRelationshipRecord,
-} from './context-record';
-import { findForeignKeys, type ForeignKeyName } from './foreign-keys';
+} from './contexts';
+import { findForeignKeys, type ForeignKeyName } from './relationships';
 
 /** All contexts and relationships of a workspace that are visible. */
 export interface StoredContextWorld {
@@ -26,7 +26,7 @@ const LOCK = /* sql */ `
 
 /**
  * Takes the definitions of the workspace for this transaction: nobody else changes one before it ends. Everything that changes a context or a
- * relationship calls it first, so that readers of {@link findContextRevision} notice.
+ * relationship calls it first, so that whoever keeps compiled definitions notices the new revision.
  */
 export const lockContextWorld = async (transaction: Transaction): Promise<void> => {
   await query(transaction, LOCK);
@@ -34,7 +34,7 @@ export const lockContextWorld = async (transaction: Transaction): Promise<void> 
 
 /**
  * Takes contexts for this transaction alone: whoever writes their instances has finished, and nobody begins before it ends. Whatever changes how
- * instances are written calls it, after {@link lockContextWorld} and before it writes.
+ * instances are written calls it, after {@link lockContextWorld} and before it writes (ADR 22).
  */
 export const changeContexts = async (transaction: Transaction, contextIds: readonly string[]): Promise<void> => {
   for (const id of [...new Set(contextIds)].sort()) {
@@ -76,3 +76,23 @@ export const loadContextWorld = async (transaction: Transaction): Promise<Stored
     foreignKeys,
   };
 };
+
+/** The part of a context's surroundings that an access sees. */
+export interface VisibleAround {
+  /** Slugs of all contexts. */
+  readonly contexts: readonly string[];
+  /** Ids of all relationships. */
+  readonly relationships: readonly string[];
+  /** Slugs of the rules that are bound to the context. */
+  readonly rules: readonly string[];
+}
+
+const FIND = /* sql */ `
+  select array(select slug from contexts) as contexts,
+    array(select cast(id as text) from context_relationships) as relationships,
+    array(select slug from rules where context_slug = :slug) as rules
+  where exists (select from contexts where slug = :slug)`;
+
+/** The visible surroundings of the context of a slug; undefined if the context itself is not visible. */
+export const findVisibleAround = async (transaction: Transaction, slug: string): Promise<VisibleAround | undefined> =>
+  (await query<VisibleAround>(transaction, FIND, { slug }))[0];

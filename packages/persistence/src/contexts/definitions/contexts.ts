@@ -1,17 +1,125 @@
+import {
+  contextSettings,
+  type ContextSettingValues,
+  type RelationType,
+  type SettingFields,
+  toAnswer,
+  toValues,
+} from '@decision/contracts';
+import { type Change } from '../../audit/change';
 import { recordChange } from '../../audit/record-change';
+import { changedNow } from '../../connection/changed-now';
 import { type Bindings, query, type Transaction } from '../../connection/query';
 import { writeUnlessTaken } from '../../connection/unique-violation';
 import { isUuid } from '../../connection/uuid';
-import { type PageRequest } from '../../paging/page';
-import { entriesToRead, startOfPage, takePage } from '../../paging/take-page';
-import {
-  changeOfContext,
-  contextColumns,
-  type ContextRecord,
-  type ContextRow,
-  type ContextSettings,
-  toContextRecord,
-} from './context-record';
+import { entriesToRead, type PageRequest, startOfPage, takePage } from '../../paging/page';
+
+/** A context without what the database adds to it. */
+export interface ContextSettings extends ContextSettingValues {
+  /** Empty: an access that is restricted to groups does not see it. */
+  readonly userGroups: readonly string[];
+  /** A folder of the workspace; null where it lies in none. */
+  readonly folderId: string | null;
+}
+
+/** A context as it is stored. Times are ISO 8601 UTC with milliseconds. */
+export interface ContextRecord extends ContextSettings {
+  readonly id: string;
+  readonly slug: string;
+  readonly folderName: string | null;
+  readonly createdAt: string;
+  /** Strictly later with each change. */
+  readonly updatedAt: string;
+}
+
+/** A relationship between two contexts. */
+export interface RelationshipRecord {
+  readonly id: string;
+  readonly fromContextId: string;
+  readonly toContextId: string;
+  readonly name: string;
+  readonly type: RelationType;
+  readonly foreignKeyFact: string;
+  readonly description: string | null;
+  readonly createdAt: string;
+}
+
+export interface ContextRow extends SettingFields<typeof contextSettings> {
+  readonly id: string;
+  readonly slug: string;
+  readonly user_groups: string[];
+  readonly folder_id: string | null;
+  readonly folder_name: string | null;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+}
+
+/** Columns of `contexts` that a request decides about, with their types. */
+const WRITTEN_COLUMNS: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(Object.entries(contextSettings).map(([name, { column }]) => [name, column])),
+  user_groups: 'text[]',
+  folder_id: 'uuid',
+};
+
+/** Names of the written columns, and the expressions of their values in the same order. */
+const writtenColumns = Object.keys(WRITTEN_COLUMNS).join(', ');
+const writtenValues = Object.entries(WRITTEN_COLUMNS)
+  .map(([name, type]) => `cast(:${name} as ${type})`)
+  .join(', ');
+
+/** Bindings of {@link writtenValues}. */
+const toBindings = ({ userGroups, folderId, ...values }: ContextSettings): Bindings => {
+  const { schema, ...fields } = toAnswer(contextSettings, values);
+  return { ...fields, schema: JSON.stringify(schema), user_groups: userGroups, folder_id: folderId };
+};
+
+/** Select list of a {@link ContextRow}, from `contexts`. */
+export const contextColumns = `
+  ${['id', 'slug', ...Object.keys(WRITTEN_COLUMNS)].map((name) => `contexts.${name}`).join(', ')},
+  (select folders.name from folders where folders.id = contexts.folder_id) as folder_name, contexts.created_at, contexts.updated_at`;
+
+export const toContextRecord = (row: ContextRow): ContextRecord => ({
+  id: row.id,
+  slug: row.slug,
+  ...toValues(contextSettings, row),
+  userGroups: row.user_groups,
+  folderId: row.folder_id,
+  folderName: row.folder_name,
+  createdAt: row.created_at.toISOString(),
+  updatedAt: row.updated_at.toISOString(),
+});
+
+export interface RelationshipRow {
+  readonly id: string;
+  readonly from_context_id: string;
+  readonly to_context_id: string;
+  readonly name: string;
+  readonly relation_type: RelationType;
+  readonly foreign_key_fact: string;
+  readonly description: string | null;
+  readonly created_at: Date;
+}
+
+/** Select list of a {@link RelationshipRow}. */
+export const relationshipColumns =
+  'id, from_context_id, to_context_id, name, relation_type, foreign_key_fact, description, created_at';
+
+export const toRelationshipRecord = (row: RelationshipRow): RelationshipRecord => ({
+  id: row.id,
+  fromContextId: row.from_context_id,
+  toContextId: row.to_context_id,
+  name: row.name,
+  type: row.relation_type,
+  foreignKeyFact: row.foreign_key_fact,
+  description: row.description,
+  createdAt: row.created_at.toISOString(),
+});
+
+/** A change of a context for the audit. */
+const changeOfContext = (action: string, before?: ContextRecord, after?: ContextRecord): Change => {
+  const { id, slug, userGroups } = after ?? before ?? { id: '', slug: '', userGroups: [] };
+  return { kind: 'context', action, id, name: slug, userGroups, before, after };
+};
 
 export interface NewContext extends ContextSettings {
   /** A UUID. */
@@ -47,46 +155,15 @@ type InsertContextOutcome =
   /** Another context, perhaps a hidden one, has the slug. */
   | { readonly status: 'slug_taken' };
 
-/** Columns that settings are written to; all in one place, so that none is forgotten. */
-const SETTINGS: Readonly<Record<string, string>> = {
-  name: ':name',
-  description: ':description',
-  schema: 'cast(:schema as json)',
-  identity_fact: ':identity_fact',
-  auto_execute_decisions: ':auto_execute_decisions',
-  ttl_seconds: 'cast(:ttl_seconds as integer)',
-  history_limit: 'cast(:history_limit as integer)',
-  on_schema_mismatch: ':on_schema_mismatch',
-  source_objects: 'cast(:source_objects as text[])',
-  user_groups: 'cast(:user_groups as text[])',
-  folder_id: 'cast(:folder_id as uuid)',
-};
-const COLUMNS = Object.keys(SETTINGS).join(', ');
-const EXPRESSIONS = Object.values(SETTINGS).join(', ');
-
-const bindingsOf = (settings: ContextSettings): Bindings => ({
-  name: settings.name,
-  description: settings.description,
-  schema: JSON.stringify(settings.schema),
-  identity_fact: settings.identityFact,
-  auto_execute_decisions: settings.autoExecuteDecisions,
-  ttl_seconds: settings.ttlSeconds,
-  history_limit: settings.historyLimit,
-  on_schema_mismatch: settings.onSchemaMismatch,
-  source_objects: settings.sourceObjects,
-  user_groups: settings.userGroups,
-  folder_id: settings.folderId,
-});
-
 const INSERT = /* sql */ `
-  insert into contexts (id, slug, ${COLUMNS}) values (cast(:id as uuid), :slug, ${EXPRESSIONS})
+  insert into contexts (id, slug, ${writtenColumns}) values (cast(:id as uuid), :slug, ${writtenValues})
   returning ${contextColumns}`;
 
 /** Stores a new context. Throws `forbidden` where a restricted access names groups that it does not have, or none. */
 export const insertContext = async (transaction: Transaction, context: NewContext): Promise<InsertContextOutcome> => {
   const { id, slug } = context;
   const writing = await writeUnlessTaken(transaction, (savepoint) =>
-    query<ContextRow>(savepoint, INSERT, { ...bindingsOf(context), id, slug }),
+    query<ContextRow>(savepoint, INSERT, { ...toBindings(context), id, slug }),
   );
   const [row] = writing.status === 'taken' ? [] : writing.value;
   if (row === undefined) return { status: 'slug_taken' };
@@ -115,8 +192,8 @@ export const findContextByName = async (transaction: Transaction, name: string):
   (await findContext(transaction, { id: name })) ?? findContext(transaction, { slug: name });
 
 const UPDATE = /* sql */ `
-  update contexts set (${COLUMNS}) = row (${EXPRESSIONS}),
-    updated_at = greatest(clock_timestamp(), updated_at + interval '1 millisecond'), updated_by = app_actor()
+  update contexts set (${writtenColumns}) = row (${writtenValues}),
+    ${changedNow()}, updated_by = app_actor()
   where id = cast(:id as uuid)
   returning ${contextColumns}`;
 
@@ -128,7 +205,7 @@ export const updateContext = async (
 ): Promise<ContextRecord | undefined> => {
   const before = await findContext(transaction, { id });
   if (before === undefined) return undefined;
-  const [row] = await query<ContextRow>(transaction, UPDATE, { ...bindingsOf(settings), id });
+  const [row] = await query<ContextRow>(transaction, UPDATE, { ...toBindings(settings), id });
   if (row === undefined) return undefined;
   const after = toContextRecord(row);
   await recordChange(transaction, changeOfContext('update', before, after));
@@ -149,7 +226,7 @@ export interface DeletedContext {
 
 /**
  * Deletes a context with its relationships; undefined where it is not visible. It and its instances are hidden from everybody with this transaction, and
- * its slug is free; the data is removed afterwards ({@link removeContextStep}).
+ * its slug is free; the data is removed afterwards ({@link removeContextStep}, ADR 29).
  */
 export const deleteContext = async (transaction: Transaction, id: string): Promise<DeletedContext | undefined> => {
   const context = await findContext(transaction, { id });

@@ -1,7 +1,6 @@
+import { findUtf8Fault, MAX_JSON_DEPTH, parseJsonBody, tooDeepAt } from './json-body';
+
 import fc from 'fast-check';
-import { MAX_JSON_DEPTH, parseJsonBody } from './json-body';
-import { tooDeepAt } from './json-depth';
-import { findUtf8Fault } from './utf8-fault';
 
 const parse = (body: string | Buffer): unknown => parseJsonBody(Buffer.isBuffer(body) ? body : Buffer.from(body));
 const fault = (body: string | Buffer): Record<string, unknown> => {
@@ -70,7 +69,7 @@ describe('nesting', () => {
     expect(fault('{"a":'.repeat(2_000) + '1' + '}'.repeat(2_000))).toMatchObject({ code: 'invalid_request' });
   });
 
-  it('of a million levels is refused as well', () => {
+  it('is refused at a million levels as well', () => {
     expect(fault(nested(1_000_000))).toMatchObject({ code: 'invalid_request' });
   });
 

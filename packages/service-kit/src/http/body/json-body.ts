@@ -1,8 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { type JsonProblem, parseJson, ServiceError } from '@decision/contracts';
-import { tooDeepAt } from './json-depth';
-import { textPosition, type TextPosition } from './text-position';
-import { findUtf8Fault } from './utf8-fault';
+import { type ErrorCode, type JsonProblem, parseJson, ServiceError } from '@decision/contracts';
 
 /**
  * How deep a body may nest. Real documents stay below twenty; deeper bodies are made to overflow the stack of code that walks them, such as
@@ -65,3 +62,128 @@ const tooDeep = (place: TextPosition, subject: Subject): ServiceError =>
   });
 
 const where = ({ line, column }: TextPosition): string => `at line ${line}, column ${column}`;
+
+const REPLACEMENT = '\uFFFD';
+const REPLACEMENT_BYTES = Buffer.from(REPLACEMENT);
+
+/** First fault of bytes that are known not to be UTF-8. */
+interface Utf8Fault {
+  /** The text with the bad bytes replaced; correct up to `position`. */
+  readonly text: string;
+  /** Characters from 0. */
+  readonly position: number;
+  readonly byte: number;
+}
+
+/** Finds the first byte at which the bytes stop being UTF-8: the first replacement that was not itself sent. One pass. */
+export const findUtf8Fault = (bytes: Buffer): Utf8Fault => {
+  const text = bytes.toString('utf8');
+  let offset = 0;
+  let from = 0;
+  for (let at = text.indexOf(REPLACEMENT); at >= 0; at = text.indexOf(REPLACEMENT, from)) {
+    offset += Buffer.byteLength(text.slice(from, at));
+    const sent = bytes.subarray(offset, offset + REPLACEMENT_BYTES.length).equals(REPLACEMENT_BYTES);
+    if (!sent) return { text, position: at, byte: bytes[offset] ?? 0 };
+    offset += REPLACEMENT_BYTES.length;
+    from = at + 1;
+  }
+  return { text, position: text.length, byte: 0 };
+};
+
+/** A place in text, as error answers name it. */
+interface TextPosition {
+  /** Characters from 0. */
+  readonly position: number;
+  /** From 1. */
+  readonly line: number;
+  /** From 1. */
+  readonly column: number;
+}
+
+const textPosition = (text: string, position: number): TextPosition => {
+  const before = text.slice(0, position);
+  return { position, line: before.split('\n').length, column: position - before.lastIndexOf('\n') };
+};
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const OPEN_ARRAY = 0x5b;
+const CLOSE_ARRAY = 0x5d;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+
+/** The position of the first bracket that opens more than `maxDepth` levels, or -1. The text must be JSON. One pass, no recursion. */
+export const tooDeepAt = (json: string, maxDepth: number): number => {
+  // Each level takes an opening and a closing character.
+  if (json.length <= maxDepth * 2) return -1;
+  let depth = 0;
+  for (let at = 0; at < json.length; at += 1) {
+    const character = json.charCodeAt(at);
+    if (character === QUOTE) at = endOfString(json, at);
+    else if (character === OPEN_ARRAY || character === OPEN_OBJECT) {
+      depth += 1;
+      if (depth > maxDepth) return at;
+    } else if (character === CLOSE_ARRAY || character === CLOSE_OBJECT) depth -= 1;
+  }
+  return -1;
+};
+
+/** The position of the quote that closes the string that opens at `start`. */
+const endOfString = (json: string, start: number): number => {
+  let at = start + 1;
+  while (at < json.length && json.charCodeAt(at) !== QUOTE) at += json.charCodeAt(at) === BACKSLASH ? 2 : 1;
+  return at;
+};
+
+/** How a body in JSON spells U+0000; a control character as it is would be no JSON. */
+const ESCAPED = '\\u0000';
+
+/** Message for a text with U+0000, as the end of a sentence. */
+export const UNSTORABLE_TEXT = 'holds the character U+0000, which no text may hold';
+
+/**
+ * Refuses a body that holds U+0000 in a text or key (V19), and names the first place: the database keeps it in a document and then fails at every
+ * statement that looks into that, whoever asks. Throws `code`. `given` is what the bytes say.
+ */
+export const requireStorable = (given: unknown, bytes: Buffer, code: ErrorCode): void => {
+  const path = findUnstorableText(given, bytes);
+  if (path === undefined) return;
+  const problem = { code: 'unstorable_text', in: 'body', path, message: UNSTORABLE_TEXT };
+  throw new ServiceError(code, `The body${path === '' ? '' : ` at ${path}`} ${UNSTORABLE_TEXT}.`, {
+    problems: [problem],
+  });
+};
+
+/** A JSON pointer to the first text or key with U+0000 in what JSON says; without its escape in the JSON nothing is looked at. */
+export const findUnstorableText = (given: unknown, json: Buffer | string): string | undefined =>
+  json.includes(ESCAPED) ? findUnstorable(given) : undefined;
+
+interface OpenPart {
+  readonly value: unknown;
+  readonly parent: OpenPart | undefined;
+  readonly key: string;
+}
+
+/** Iterative: a document may be nested deeper than the stack. */
+const findUnstorable = (given: unknown): string | undefined => {
+  const open: OpenPart[] = [{ value: given, parent: undefined, key: '' }];
+  for (let part = open.pop(); part !== undefined; part = open.pop()) {
+    const { value } = part;
+    if (part.key.includes(NUL) || (typeof value === 'string' && value.includes(NUL))) return pointerTo(part);
+    if (typeof value !== 'object' || value === null) continue;
+    for (const [key, member] of Object.entries(value)) {
+      // Most of a table are numbers, and text without it.
+      if (typeof member === 'object' || key.includes(NUL) || (typeof member === 'string' && member.includes(NUL)))
+        open.push({ value: member, parent: part, key });
+    }
+  }
+  return undefined;
+};
+
+const NUL = '\0';
+
+const pointerTo = (part: OpenPart): string => {
+  const keys: string[] = [];
+  for (let at = part; at.parent !== undefined; at = at.parent) keys.unshift(at.key.replaceAll(NUL, ESCAPED));
+  return keys.map((key) => `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+};

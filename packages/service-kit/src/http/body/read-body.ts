@@ -1,7 +1,8 @@
 import { type IncomingMessage } from 'node:http';
+import { promisify } from 'node:util';
+import { brotliDecompress, gunzip, inflate, type ZlibOptions } from 'node:zlib';
 import { ServiceError } from '@decision/contracts';
-import { ClientGone } from '../client-gone';
-import { contentCodingOf, unpack } from './content-coding';
+import { ClientGone } from '../failure';
 
 export interface ReadBodyOptions {
   /** Largest body, before and after decompression, in bytes. */
@@ -12,7 +13,7 @@ export interface ReadBodyOptions {
   readonly timeoutMs?: number;
   /** Gives up with its reason. */
   readonly signal?: AbortSignal;
-  /** Told of the size so far, packed and then unpacked; what it throws ends the reading. */
+  /** Called with the size so far, packed and then unpacked; an error that it throws ends the reading. */
   readonly onSize?: ((bytes: number) => void) | undefined;
 }
 
@@ -73,7 +74,7 @@ const collect = (request: IncomingMessage, options: ReadBodyOptions, tooLarge: (
       try {
         onSize?.(size);
       } catch (error) {
-        return fail(error as Error); // of a place, which throws `ServiceError`
+        return fail(error as Error); // `onSize` throws `ServiceError`
       }
       chunks.push(chunk);
     };
@@ -98,3 +99,62 @@ const reasonOf = (signal: AbortSignal | undefined): Error =>
 
 const bodyTooSlow = (timeoutMs: number): ServiceError =>
   new ServiceError('invalid_request', `The body did not arrive within ${timeoutMs} ms.`, { timeout_ms: timeoutMs });
+
+/** How a body is packed on the wire. */
+export type ContentCoding = 'identity' | 'gzip' | 'deflate' | 'br';
+
+const CODINGS: Readonly<Record<string, ContentCoding>> = {
+  identity: 'identity',
+  gzip: 'gzip',
+  'x-gzip': 'gzip',
+  deflate: 'deflate',
+  br: 'br',
+};
+
+/** The coding that the header names. Throws `unsupported_media_type` for an unknown one and for several at once. */
+export const contentCodingOf = (header: string | undefined): ContentCoding => {
+  if (header === undefined) return 'identity';
+  const name = header.trim().toLowerCase();
+  const coding = Object.hasOwn(CODINGS, name) ? CODINGS[name] : undefined;
+  if (coding !== undefined) return coding;
+  const shown = JSON.stringify(header.slice(0, 100));
+  throw new ServiceError(
+    'unsupported_media_type',
+    `The content encoding ${shown} is not accepted; send gzip, deflate, br or none.`,
+  );
+};
+
+type Unpack = (packed: Buffer, options: ZlibOptions) => Promise<Buffer>;
+
+const UNPACK: Readonly<Record<Exclude<ContentCoding, 'identity'>, Unpack>> = {
+  gzip: promisify<Buffer, ZlibOptions, Buffer>(gunzip),
+  deflate: promisify<Buffer, ZlibOptions, Buffer>(inflate),
+  br: promisify<Buffer, ZlibOptions, Buffer>(brotliDecompress),
+};
+
+const CHUNK_BYTES = 64 * 1024;
+
+/**
+ * Unpacks a body. Stops at the limit: a bomb costs no more than `limitBytes` of memory. Throws what `tooLarge` makes past the limit and
+ * `invalid_request` for data that is not of this coding.
+ */
+export const unpack = async (
+  packed: Buffer,
+  coding: ContentCoding,
+  limitBytes: number,
+  tooLarge: () => ServiceError,
+): Promise<Buffer> => {
+  if (coding === 'identity') return packed;
+  try {
+    return await UNPACK[coding](packed, { maxOutputLength: limitBytes, chunkSize: CHUNK_BYTES });
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException; // zlib fails with system errors only
+    if (code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge();
+    throw new ServiceError(
+      'invalid_request',
+      `The body is not valid ${coding} data, as its content encoding says.`,
+      {},
+      { cause },
+    );
+  }
+};

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, memberOf } from './json-object';
+import { isJsonObject, type JsonObject, memberOf } from './parsed-content';
 
 const TYPE_NAMES = new Set<unknown>(['string', 'number', 'integer', 'boolean', 'object', 'array', 'null']);
 const COMBINATIONS = ['oneOf', 'anyOf', 'allOf'] as const;

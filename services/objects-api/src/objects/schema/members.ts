@@ -1,5 +1,4 @@
-import { isJsonObject } from './json-object';
-import { type EnumMember } from './parsed-content';
+import { type EnumMember, isJsonObject } from './parsed-content';
 
 /**
  * Which members an enum leaves, by their JSON text, in order. Null, lists and objects are left out: values cannot hold them. Undefined

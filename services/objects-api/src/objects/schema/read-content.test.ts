@@ -159,7 +159,7 @@ it.each<[string, () => unknown, number]>([
   expect(read(content())).toHaveLength(fields);
 });
 
-describe('what is refused', () => {
+describe('the content of an object', () => {
   it.each<[string, unknown, RegExp, string]>([
     ['no JSON', '{"a":', /cannot be read: .*line 1, column/, ''],
     ['a number that a double changes', '{"a": 9007199254740993}', /held exactly/, ''],
@@ -192,14 +192,14 @@ describe('what is refused', () => {
     expect(problemOf(content)).toEqual({ path, message: expect.stringMatching(message) });
   });
 
-  it('what nests too deep, without running out of stack', () => {
+  it('is refused where it nests too deep, without running out of stack', () => {
     expect(problemOf(`${'{"a":'.repeat(200_000)}1${'}'.repeat(200_000)}`)?.message).toMatch(/nests deeper than 200/);
     const deep = (levels: number): object => (levels === 0 ? { enum: ['x'] } : schema({ a: deep(levels - 1) }));
     expect(problemOf(deep(31))).toBeUndefined();
     expect(problemOf(deep(32))?.message).toMatch(/Fields nest deeper than 31/);
   });
 
-  it('references that multiply each other', () => {
+  it('is refused where references multiply each other', () => {
     const $defs: Record<string, object> = { d0: { enum: ['x'] } };
     for (let level = 1; level < 30; level += 1) {
       const inner = { $ref: `#/$defs/d${level - 1}` };
@@ -208,7 +208,7 @@ describe('what is refused', () => {
     expect(problemOf(schema({ a: { $ref: '#/$defs/d29' } }, { $defs }))?.message).toMatch(/becomes too large/);
   });
 
-  it('chains of references that are too long', () => {
+  it('is refused where chains of references are too long', () => {
     const $defs = Object.fromEntries(
       Array.from({ length: 300 }, (_, index) => [`d${index}`, { $ref: `#/$defs/d${index + 1}` }]),
     );
@@ -217,7 +217,7 @@ describe('what is refused', () => {
     );
   });
 
-  it('too many fields', () => {
+  it('is refused where it has too many fields', () => {
     const properties = Object.fromEntries(Array.from({ length: 10_001 }, (_, index) => [`f${index}`, {}]));
     expect(problemOf(schema(properties))?.message).toMatch(/more than 10000 fields/);
   });

@@ -1,8 +1,14 @@
 import { parseJson } from '@decision/contracts';
 import { findUnstorableText, UNSTORABLE_TEXT } from '@decision/service-kit';
-import { isJsonObject, type JsonObject, nestsDeeper } from './json-object';
+import {
+  ContentFault,
+  contentLimits,
+  type ContentReading,
+  isJsonObject,
+  type JsonObject,
+  nestsDeeper,
+} from './parsed-content';
 import { isJsonSchema } from './is-json-schema';
-import { ContentFault, contentLimits, type ContentReading } from './parsed-content';
 import { readSample } from './read-sample';
 import { readSchema } from './read-schema';
 

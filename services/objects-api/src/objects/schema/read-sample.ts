@@ -1,7 +1,14 @@
 import { FieldList } from './field-list';
-import { isJsonObject, type JsonObject, pointerTo } from './json-object';
-import { ContentFault, type ContentField, contentLimits, type FieldScope } from './parsed-content';
-import { typeOfData } from './schema-types';
+import {
+  ContentFault,
+  type ContentField,
+  contentLimits,
+  type FieldScope,
+  isJsonObject,
+  type JsonObject,
+  pointerTo,
+} from './parsed-content';
+import { typeOfData } from './read-schema';
 
 /**
  * The fields of a plain JSON object, with the types of what it holds. Objects in lists give fields of the list's elements. Throws a

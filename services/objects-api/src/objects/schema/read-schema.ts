@@ -1,15 +1,94 @@
 import { FieldList } from './field-list';
-import { isJsonObject, type JsonObject, memberOf, pointerTo } from './json-object';
-import { intersectionOf, type Members, membersOf, namesIn, unionOf } from './members';
 import {
   ContentFault,
   type ContentField,
   contentLimits,
   type FieldScope,
+  isJsonObject,
+  type JsonObject,
+  memberOf,
   type ParsedFieldType,
+  pointerTo,
 } from './parsed-content';
-import { resolveReference } from './resolve-reference';
-import { typeOfSchema } from './schema-types';
+import { intersectionOf, type Members, membersOf, namesIn, unionOf } from './members';
+
+const BY_NAME: Readonly<Record<string, ParsedFieldType | undefined>> = {
+  string: 'string',
+  number: 'number',
+  integer: 'number',
+  boolean: 'boolean',
+  array: 'list',
+  object: 'object',
+};
+
+/** The type that a schema itself tells, by its `type` and `format`, its enum, or what it says of members; undefined where none does. */
+const typeOfSchema = (schema: JsonObject): ParsedFieldType | undefined => {
+  const named = nameOf(memberOf(schema, 'type'));
+  if (named === 'string' && isDate(memberOf(schema, 'format'))) return 'date';
+  if (named !== undefined) return named;
+  if (Object.hasOwn(schema, 'const')) return typeOfData(schema['const']);
+  const listed = memberOf(schema, 'enum');
+  if (Array.isArray(listed)) return typeOfMembers(listed);
+  if (isJsonObject(memberOf(schema, 'properties'))) return 'object';
+  return memberOf(schema, 'items') === undefined ? undefined : 'list';
+};
+
+/** The type of a piece of data; undefined for null. */
+export const typeOfData = (value: unknown): ParsedFieldType | undefined => {
+  if (Array.isArray(value)) return 'list';
+  return value === null ? undefined : Object.hasOwn(BY_NAME, typeof value) ? BY_NAME[typeof value] : undefined;
+};
+
+/** The first that is not "null" counts. */
+const nameOf = (type: unknown): ParsedFieldType | undefined => {
+  const names: readonly unknown[] = Array.isArray(type) ? type : [type];
+  const first = names.find((name) => typeof name === 'string' && name !== 'null');
+  return typeof first === 'string' && Object.hasOwn(BY_NAME, first) ? BY_NAME[first] : undefined;
+};
+
+const isDate = (format: unknown): boolean => format === 'date' || format === 'date-time';
+
+/** Members of several types are compared as texts. */
+const typeOfMembers = (listed: readonly unknown[]): ParsedFieldType | undefined => {
+  const types = new Set(listed.map(typeOfData).filter((type) => type !== undefined));
+  return types.size > 1 ? 'string' : [...types][0];
+};
+
+/**
+ * Target of a `$ref` within its document. Only JSON pointers are followed: nothing is ever fetched. Throws a {@link ContentFault} at `path` for
+ * anything else.
+ */
+const resolveReference = (document: unknown, reference: string, path: string): unknown => {
+  if (!reference.startsWith('#')) {
+    throw new ContentFault(path, `"${shown(reference)}" refers to another document; references are never fetched.`);
+  }
+  const pointer = decodePointer(reference.slice(1));
+  if (pointer === undefined || (pointer !== '' && !pointer.startsWith('/'))) {
+    throw new ContentFault(path, `"${shown(reference)}" is no JSON pointer; write it like "#/$defs/name".`);
+  }
+  let target: unknown = document;
+  for (const part of pointer.split('/').slice(1)) {
+    const key = part.replaceAll('~1', '/').replaceAll('~0', '~');
+    target = childOf(target, key);
+    if (target === undefined) throw new ContentFault(path, `"${shown(reference)}" names nothing in this document.`);
+  }
+  return target;
+};
+
+const childOf = (parent: unknown, key: string): unknown => {
+  if (Array.isArray(parent)) return /^(?:0|[1-9]\d{0,9})$/.test(key) ? (parent[Number(key)] as unknown) : undefined; // elements are unknown
+  return isJsonObject(parent) && Object.hasOwn(parent, key) ? parent[key] : undefined;
+};
+
+const decodePointer = (fragment: string): string | undefined => {
+  try {
+    return decodeURIComponent(fragment);
+  } catch {
+    return undefined;
+  }
+};
+
+const shown = (reference: string): string => (reference.length > 200 ? `${reference.slice(0, 200)}...` : reference);
 
 /** The fields of a JSON Schema. Throws a {@link ContentFault} for what cannot be read. */
 export const readSchema = (document: JsonObject): readonly ContentField[] => {

@@ -1,0 +1,312 @@
+import { type RuleTable } from '@decision/contracts';
+import { type CompiledRule, compileRule, evaluateRule } from '@decision/engine';
+import {
+  checkFlow,
+  compileFlow,
+  type CompiledRuleAsset,
+  evaluateFlow,
+  type FlowOutcome,
+  type FlowPlan,
+} from '@decision/flows';
+import { type ZenDecision, ZenEngine } from '@gorules/zen-engine';
+import { BenchmarkError } from './benchmark-error';
+import { measureInRounds, type RoundOptions, summarise } from './engine/rounds';
+
+/*
+ * A flow of three tables of 1,000 rows and one formula, in process: beside code written by hand that calls the same three compiled rules, and beside
+ * the same graph in the fastest published engine. Then a loop over 1,000 to 100,000 items: what one item costs, and what the process keeps. Processor
+ * time, medians of rounds that alternate.
+ */
+
+const options: RoundOptions = {
+  rounds: Number(process.env['BENCH_ROUNDS'] ?? 9),
+  warmUps: 3,
+  milliseconds: 200,
+};
+const INPUTS = 512;
+const NOW = Date.UTC(2026, 0, 15);
+
+type Input = Readonly<Record<string, string | number>>;
+
+/** 1,000 rows: a text of 100, and one of ten ranges of a number. */
+const tableOf = (text: string, number: string, output: string, rest: RuleTable['requestSchema'] = []): RuleTable => ({
+  requestSchema: [{ key: text, type: 'string' }, { key: number, type: 'number' }, ...rest],
+  responseSchema: [{ key: output, type: 'number' }],
+  conditions: Array.from({ length: 1_000 }, (_, row) => ({
+    request: {
+      [text]: { op: 'equals', args: [`${text}-${row % 100}`] },
+      [number]: { op: 'between', args: [Math.floor(row / 100) * 10, Math.floor(row / 100) * 10 + 9] },
+    },
+    response: { [output]: { value: valueOf(output, row) } },
+  })),
+});
+
+const valueOf = (output: string, row: number): number => (output === 'discount' ? (row % 40) / 100 : 1 + (row % 97));
+
+const field = (key: string, type: 'string' | 'number') => ({ key, type });
+const tables = {
+  price: tableOf('product', 'quantity', 'price', [
+    field('country', 'string'),
+    field('loyalty', 'number'),
+    field('zone', 'string'),
+    field('weight', 'number'),
+  ]),
+  discount: tableOf('country', 'loyalty', 'discount'),
+  shipping: tableOf('zone', 'weight', 'shipping'),
+};
+const total: RuleTable = {
+  requestSchema: ['price', 'quantity', 'discount', 'shipping'].map((key) => field(key, 'number')),
+  responseSchema: [{ key: 'total', type: 'function' }],
+  conditions: [{ response: { total: { value: 'price * quantity * (1 - discount) + shipping' } } }],
+};
+
+const asset = (slug: string, table: RuleTable): CompiledRuleAsset => ({
+  ...{ id: slug, slug, version: 1, rule: compileRule(table) },
+  inputs: table.requestSchema,
+  outputs: table.responseSchema,
+});
+
+const rules = [...Object.entries(tables), ['total', total] as const].map(([slug, table]) => asset(slug, table));
+const ruleOf = (slug: string): CompiledRule => {
+  const found = rules.find((rule) => rule.slug === slug);
+  if (found === undefined) throw new BenchmarkError(`There is no rule "${slug}".`);
+  return found.rule;
+};
+
+const data = (from: string, output: string, to: string, input = output) => ({ from, output, to, input });
+const passed = (to: string, ...fields: readonly string[]) =>
+  fields.map((key) => data('order', `request_${key}`, to, key));
+
+const pricing = compileFlow(
+  { id: 'pricing', slug: 'pricing', version: 1 },
+  {
+    nodes: [
+      { ref: 'order', type: 'origin', rule: 'price' },
+      { ref: 'discount', type: 'rule', rule: 'discount' },
+      { ref: 'shipping', type: 'rule', rule: 'shipping' },
+      { ref: 'total', type: 'rule', rule: 'total' },
+      { ref: 'answer', type: 'result' },
+    ],
+    connections: [
+      ...passed('discount', 'country', 'loyalty'),
+      ...passed('shipping', 'zone', 'weight'),
+      ...passed('total', 'quantity'),
+      data('order', 'price', 'total'),
+      data('discount', 'discount', 'total'),
+      data('shipping', 'shipping', 'total'),
+      data('total', 'total', 'answer'),
+    ],
+  },
+  assets(),
+);
+
+function assets(flows: readonly FlowPlan[] = []) {
+  return {
+    findRule: (slug: string) => rules.find((rule) => rule.slug === slug),
+    findFlow: (slug: string) => flows.find((flow) => flow.slug === slug),
+  };
+}
+
+const inputs: readonly Input[] = Array.from({ length: INPUTS }, (_, index) => {
+  const at = index * 7_919;
+  return {
+    ...{ product: `product-${at % 100}`, quantity: (at * 3) % 100, country: `country-${(at * 7) % 100}` },
+    ...{ loyalty: (at * 11) % 100, zone: `zone-${(at * 13) % 100}`, weight: (at * 17) % 100 },
+  };
+});
+
+/** The same, written by hand over three compiled rules. */
+const chained = (() => {
+  const [price, discount, shipping] = [ruleOf('price'), ruleOf('discount'), ruleOf('shipping')];
+  const numberOf = (rule: CompiledRule, input: Input, key: string): number => {
+    const outcome = evaluateRule(rule, input, { now: NOW });
+    return outcome.ok ? (outcome.output[key] as number) : Number.NaN; // tables that give numbers
+  };
+  return (input: Input): Readonly<Record<string, unknown>> => {
+    const unit = numberOf(price, input, 'price');
+    const off = numberOf(discount, { country: input['country'] ?? '', loyalty: input['loyalty'] ?? 0 }, 'discount');
+    const cost = numberOf(shipping, { zone: input['zone'] ?? '', weight: input['weight'] ?? 0 }, 'shipping');
+    return { total: unit * Number(input['quantity']) * (1 - off) + cost };
+  };
+})();
+
+const flowed = (input: Input): Readonly<Record<string, unknown>> => {
+  const outcome = evaluateFlow(pricing, input, { now: NOW }) as FlowOutcome; // it reaches out for nothing
+  if (!outcome.ok) throw new BenchmarkError(outcome.error.message);
+  return outcome.output;
+};
+
+/** The same graph in the other engine's documents. */
+const published = (): ZenDecision => {
+  const nodes = Object.entries(tables).map(([slug, { requestSchema, conditions }]) => ({
+    ...{ id: slug, name: slug, type: 'decisionTableNode' },
+    content: {
+      hitPolicy: 'first',
+      inputs: requestSchema.slice(0, 2).map(({ key }) => ({ id: key, name: key, field: key })),
+      outputs: [{ id: slug, name: slug, field: slug }],
+      rules: conditions.map(({ request = {}, response = {} }, row) => ({
+        _id: String(row),
+        ...Object.fromEntries(
+          Object.entries(request).map(([key, { args = [] }]) => [
+            key,
+            args.length === 1 ? JSON.stringify(args[0]) : `[${args.join('..')}]`,
+          ]),
+        ),
+        [slug]: String(response[slug]?.value),
+      })),
+    },
+  }));
+  const slugs = Object.keys(tables);
+  return new ZenEngine().createDecision({
+    nodes: [
+      { id: 'in', name: 'in', type: 'inputNode' },
+      ...nodes,
+      {
+        ...{ id: 'total', name: 'total', type: 'expressionNode' },
+        content: { expressions: [{ id: 't', key: 'total', value: 'price * quantity * (1 - discount) + shipping' }] },
+      },
+      { id: 'out', name: 'out', type: 'outputNode' },
+    ],
+    edges: [
+      ...slugs.flatMap((slug) => [
+        { id: `to-${slug}`, sourceId: 'in', targetId: slug, type: 'edge' },
+        { id: `from-${slug}`, sourceId: slug, targetId: 'total', type: 'edge' },
+      ]),
+      { id: 'input', sourceId: 'in', targetId: 'total', type: 'edge' },
+      { id: 'answer', sourceId: 'total', targetId: 'out', type: 'edge' },
+    ],
+  });
+};
+
+const checkAgreement = async (decision: ZenDecision): Promise<void> => {
+  for (const input of inputs) {
+    const own = Number(flowed(input)['total']);
+    const chain = Number(chained(input)['total']);
+    const other = Number(((await decision.evaluate(input)) as { result: { total: number } }).result.total);
+    if (own !== chain || Math.abs(own - other) > 1e-6)
+      throw new BenchmarkError(`Answers differ: the flow says ${own}, the chain ${chain}, the other engine ${other}.`);
+  }
+};
+
+const processorTime = (): number => {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000;
+};
+
+/** The best mode of the other engine: a batch of promises; its own threads count as well. */
+const measurePublished = async (decision: ZenDecision): Promise<number> => {
+  const times: number[] = [];
+  for (let round = -options.warmUps; round < options.rounds; round += 1) {
+    const start = processorTime();
+    let items = 0;
+    while (processorTime() - start < options.milliseconds) {
+      await Promise.all(inputs.map((input) => decision.evaluate(input)));
+      items += inputs.length;
+    }
+    if (round >= 0) times.push((processorTime() - start) / items);
+  }
+  return summarise(times).median;
+};
+
+const LOOPS = [1_000, 10_000, 100_000];
+
+/** A loop around the pricing of each order, with a sum over all of them. */
+const summing = compileFlow(
+  { id: 'summing', slug: 'summing', version: 1 },
+  {
+    nodes: [
+      { ref: 'in', type: 'origin', rule: 'orders' },
+      {
+        ...{ ref: 'each', type: 'foreach' },
+        outputs: Object.entries(inputs[0] ?? {}).map(([key, value]) => ({ key, type: typeof value })),
+      },
+      { ref: 'price', type: 'flow', flow: 'pricing', version: 1 },
+      { ref: 'all', type: 'aggregate', aggregations: { total: { operator: 'sum' } } },
+      { ref: 'answer', type: 'result' },
+    ],
+    connections: [
+      data('in', 'request_orders', 'each', 'list'),
+      ...Object.keys(inputs[0] ?? {}).map((key) => data('each', key, 'price')),
+      data('price', 'total', 'all'),
+      data('all', 'total', 'answer'),
+    ],
+  },
+  (() => {
+    const orders: RuleTable = {
+      requestSchema: [{ key: 'orders', type: 'list' }],
+      responseSchema: [],
+      conditions: [{}],
+    };
+    const { findRule, findFlow } = assets([pricing]);
+    const own = asset('orders', orders);
+    return { findFlow, findRule: (slug: string) => (slug === 'orders' ? own : findRule(slug)) };
+  })(),
+);
+
+const measureLoop = (items: number): { readonly perItem: number; readonly kept: number } => {
+  const orders = Array.from({ length: items }, (_, index) => inputs[index % INPUTS]);
+  const times: number[] = [];
+  let kept = 0;
+  for (let round = -1; round < Math.min(5, options.rounds); round += 1) {
+    const before = process.memoryUsage().heapUsed;
+    const start = processorTime();
+    const outcome = evaluateFlow(summing, { orders }, { now: NOW }) as FlowOutcome; // it reaches out for nothing
+    if (!outcome.ok) throw new BenchmarkError(outcome.error.message);
+    if (round >= 0) times.push((processorTime() - start) / items);
+    kept = Math.max(kept, process.memoryUsage().heapUsed - before);
+  }
+  return { perItem: summarise(times).median, kept };
+};
+
+/** A flow of 1,000 nodes and nearly 10,000 connections: each node takes what ten others give. */
+const measureChecking = (): number => {
+  const refs = Array.from({ length: 998 }, (_, index) => `n${index}`);
+  const graph = {
+    nodes: [
+      { ref: 'order', type: 'origin', rule: 'price' },
+      ...refs.map((ref) => ({ ref, type: 'rule', rule: 'total' })),
+      { ref: 'answer', type: 'result' },
+    ],
+    connections: [
+      ...refs.flatMap((ref, index) =>
+        Array.from({ length: 10 }, (_, back) =>
+          index > back
+            ? data(`n${index - back - 1}`, 'total', ref, ['price', 'discount', 'shipping'][back % 3])
+            : data('order', 'price', ref),
+        ),
+      ),
+      data('n997', 'total', 'answer'),
+    ],
+  };
+  const start = processorTime();
+  const { problems } = checkFlow(graph, assets());
+  if (problems.length > 0) throw new BenchmarkError(problems[0]?.message ?? '');
+  return processorTime() - start;
+};
+
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+const show = (value: number, digits = 2): string => value.toFixed(digits);
+
+const main = async (): Promise<void> => {
+  const decision = published();
+  await checkAgreement(decision);
+  const times = measureInRounds(
+    [
+      { name: 'flow', items: INPUTS, run: () => inputs.forEach(flowed) },
+      { name: 'chain', items: INPUTS, run: () => inputs.forEach(chained) },
+    ],
+    options,
+  );
+  const [flow, chain] = [times.get('flow')?.median ?? 0, times.get('chain')?.median ?? 0];
+  const other = await measurePublished(decision);
+  const micro = (time: number): string => `${show(time * 1_000)} us`;
+  say(`flow of three tables and a formula: ${micro(flow)} an input`);
+  say(`  chain written by hand: ${micro(chain)}, so the flow does ${show(chain / flow)} of its rate (aim 0.5)`);
+  say(`  published engine: ${micro(other)}, so the flow does ${show(other / flow, 0)} times its rate (aim 30)`);
+  say(`checking 1,000 nodes and 9,981 connections: ${show(measureChecking(), 0)} ms`);
+  const loops = LOOPS.map((items) => ({ items, ...measureLoop(items) }));
+  for (const { items, perItem, kept } of loops)
+    say(`loop over ${items} items: ${micro(perItem)} an item, ${show(kept / 1_048_576, 1)} MiB at most`);
+};
+
+void main();

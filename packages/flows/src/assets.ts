@@ -1,0 +1,46 @@
+import { type FieldType } from '@decision/contracts';
+import { type CompiledRule } from '@decision/engine';
+
+/** A field of an asset's input or output. `any` takes every value. */
+export interface AssetField {
+  readonly key: string;
+  readonly type: FieldType | 'any';
+}
+
+/** A published rule as a flow sees it. */
+export interface RuleAsset {
+  readonly id: string;
+  readonly slug: string;
+  readonly version: number;
+  readonly inputs: readonly AssetField[];
+  readonly outputs: readonly AssetField[];
+}
+
+/** A published version of a flow as another flow sees it. */
+export interface FlowAsset {
+  readonly id: string;
+  readonly slug: string;
+  readonly version: number;
+  /** The input fields of its origin. */
+  readonly inputs: readonly AssetField[];
+  /** What its results answer. */
+  readonly outputs: readonly AssetField[];
+  /** How many flows lie within one another in it, itself included. */
+  readonly depth: number;
+  /** Whether a node in it asks something outside, and therefore answers later. */
+  readonly reachesOut: boolean;
+  /** The flows that it runs itself. */
+  readonly subflows: readonly FlowAsset[];
+}
+
+/** Finds what a flow names. What is not published and what may not be seen are alike: undefined. */
+export interface FlowAssets<Rule extends RuleAsset = RuleAsset, Flow extends FlowAsset = FlowAsset> {
+  /** `selector` is `latest`, a number or the slug of an environment. */
+  findRule(slug: string, selector: string): Rule | undefined;
+  findFlow(slug: string, version: number): Flow | undefined;
+}
+
+/** A rule that can be evaluated. */
+export interface CompiledRuleAsset extends RuleAsset {
+  readonly rule: CompiledRule;
+}

@@ -1,0 +1,26 @@
+import { type FlowPlan } from './plan';
+import { Evaluation } from './run/evaluation';
+import { type FlowOutcome, type RunOptions } from './run/outcome';
+
+/**
+ * Evaluates a flow. The same plan, input, clock and answers of the outside give the same outcome. A flow that reaches out for nothing, and is
+ * not asked to pause, is answered at once; otherwise the outcome is promised.
+ */
+export const evaluateFlow = (
+  plan: FlowPlan,
+  input: Readonly<Record<string, unknown>>,
+  options: RunOptions,
+): FlowOutcome | Promise<FlowOutcome> => {
+  const evaluation = new Evaluation(plan, input, options);
+  evaluation.advance();
+  return evaluation.outcome ?? goOn(evaluation, options);
+};
+
+const goOn = async (evaluation: Evaluation, { pause }: RunOptions): Promise<FlowOutcome> => {
+  for (;;) {
+    const state = evaluation.advance();
+    if (evaluation.outcome !== undefined) return evaluation.outcome;
+    if (state === 'waiting') await evaluation.answered();
+    else await pause?.();
+  }
+};

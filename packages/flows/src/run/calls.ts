@@ -1,0 +1,76 @@
+import { type Activation, compareOrder, type Frame, type Order } from './frame';
+
+/** A step that asks the outside, and what to do with the answer. */
+interface Call {
+  readonly frame: Frame;
+  readonly index: number;
+  readonly ask: (signal: AbortSignal) => Promise<Readonly<Record<string, unknown>>>;
+  readonly answered: (outputs: Readonly<Record<string, unknown>>) => void;
+  readonly refused: (error: unknown) => void;
+}
+
+interface PendingCall {
+  readonly frame: Frame;
+  readonly index: number;
+  readonly abort: AbortController;
+}
+
+/** The calls that wait for an answer. Answers are taken over when the evaluation asks for them, in the order in which they came. */
+export class Calls {
+  private readonly pending = new Set<PendingCall>();
+  private readonly settled: (() => void)[] = [];
+  private wake: (() => void) | undefined;
+
+  begin({ frame, index, ask, answered, refused }: Call): void {
+    const call = { frame, index, abort: new AbortController() };
+    this.pending.add(call);
+    const settle = (take: () => void): void => {
+      this.settled.push(() => {
+        if (this.pending.delete(call)) take();
+      });
+      this.wake?.();
+    };
+    ask(call.abort.signal).then(
+      (outputs) => {
+        settle(() => {
+          answered(outputs);
+        });
+      },
+      (error: unknown) => {
+        settle(() => {
+          refused(error);
+        });
+      },
+    );
+  }
+
+  /** Hands on what was answered. */
+  takeOver(): void {
+    for (let take = this.settled.shift(); take !== undefined; take = this.settled.shift()) take();
+  }
+
+  /** Resolves when a call is answered. */
+  async answered(): Promise<void> {
+    if (this.settled.length > 0) return;
+    await new Promise<void>((resolve) => {
+      this.wake = resolve;
+    });
+  }
+
+  /** Whether one that comes before a place in the order of evaluation waits; within an activation, where one is given. */
+  waitBefore(order: Order, activation?: Activation): boolean {
+    return [...this.pending].some(
+      ({ frame, index }) =>
+        compareOrder(frame.orderOf(index), order) < 0 && (activation === undefined || frame.isInside(activation)),
+    );
+  }
+
+  /** Aborts those that nobody waits for any more; what they answer later is passed over. */
+  giveUp(isMeant: (frame: Frame) => boolean = () => true): void {
+    for (const call of this.pending) {
+      if (!isMeant(call.frame)) continue;
+      this.pending.delete(call);
+      call.abort.abort();
+    }
+  }
+}

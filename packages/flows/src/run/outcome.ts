@@ -1,0 +1,65 @@
+import { type OutsideNode } from '../plan';
+import { type TraceEntry } from './trace';
+
+/** Why a flow could not be answered. */
+export interface FlowFailure {
+  /** `evaluation_failed`: the input or a value does not fit. `infrastructure_error`: what a node asked did not answer. */
+  readonly code: 'evaluation_failed' | 'infrastructure_error';
+  /** A sentence that names the node. */
+  readonly message: string;
+  /** The node that failed, behind the subflow nodes around it. */
+  readonly path: readonly string[];
+  /** Indexes of the items around it, from the outermost loop on. */
+  readonly indexes: readonly number[];
+  readonly details: Readonly<Record<string, unknown>>;
+}
+
+export type FlowOutcome = FlowEnd & {
+  /** Where a trace was asked for. */
+  readonly trace?: { readonly entries: readonly TraceEntry[]; readonly not_listed: number };
+  /** Steps that the run took. */
+  readonly steps: number;
+};
+
+type FlowEnd =
+  | { readonly ok: true; readonly output: Readonly<Record<string, unknown>> }
+  | { readonly ok: false; readonly error: FlowFailure };
+
+/** What a node asks of the outside. */
+export interface OutsideCall {
+  readonly node: OutsideNode;
+  /** The node, behind the subflow nodes around it. */
+  readonly path: readonly string[];
+  readonly indexes: readonly number[];
+  readonly inputs: Readonly<Record<string, unknown>>;
+  /** Aborted when the flow no longer needs the answer. */
+  readonly signal: AbortSignal;
+}
+
+export interface RunOptions {
+  /** Epoch ms: the one clock of the request. */
+  readonly now: number;
+  /** Answers the nodes that reach out; a rejection is a failure of the node. Without it, a flow that reaches out fails there. */
+  readonly call?: (request: OutsideCall) => Promise<Readonly<Record<string, unknown>>>;
+  /** Whether to record what became of each node, and the clock of its durations in ms. */
+  readonly trace?: { readonly clock: () => number };
+  /** Asked every hundred steps or so; false lets others run before the next one. */
+  readonly mayGoOn?: () => boolean;
+  /** Waits until the evaluation may go on. Needed with `mayGoOn`. */
+  readonly pause?: () => Promise<void>;
+  /** Steps at most. Default 1,000,000. */
+  readonly maxSteps?: number;
+  /** Items of one loop at most that wait for answers at once. Default 8. */
+  readonly parallelItems?: number;
+}
+
+/** Thrown inside of an evaluation; it never leaves the package. */
+export class FlowFault extends Error {
+  constructor(
+    message: string,
+    readonly details: Readonly<Record<string, unknown>> = {},
+    readonly code: FlowFailure['code'] = 'evaluation_failed',
+  ) {
+    super(message);
+  }
+}

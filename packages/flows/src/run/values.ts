@@ -1,0 +1,186 @@
+import { defineOwn, type FieldPath, readOwn } from '@decision/engine';
+import { instantOf, isMissing, isPlainObject } from '@decision/values';
+import {
+  type Collector,
+  type CombinePlan,
+  type GateSource,
+  type InputPlan,
+  type OutputPlan,
+  type Source,
+} from '../plan';
+import { type EdgeType } from '../wiring';
+import { type Frame, type LoopState, RAN } from './frame';
+import { FlowFault } from './outcome';
+
+/** Whether one of the gates is open; without gates, always (FL-21). */
+export const isOpen = (gates: readonly GateSource[], frame: Frame): boolean =>
+  gates.length === 0 || gates.some(({ up, step }) => frame.outwards(up).states[step] === RAN);
+
+/** A value of a source that did not run. */
+const SKIPPED_SOURCE = Symbol('skipped');
+
+const valueOf = ({ up, step, from, path, type }: Source, reader: Frame): unknown => {
+  const frame = reader.outwards(up);
+  switch (from) {
+    case 'item':
+      return frame.item;
+    case 'index':
+      return frame.index;
+    case 'member': {
+      const value = isReadable(frame.item) ? readOwn(frame.item, path) : undefined;
+      if (!fits(value, type)) throw mismatch(`The member "${path.key}" of item ${frame.index}`, type, value, path.key);
+      return value;
+    }
+    default:
+  }
+  if (frame.states[step] !== RAN) return SKIPPED_SOURCE;
+  const value = from === 'request' ? frame.activation.input : frame.values[step];
+  return isReadable(value) ? readOwn(value, path) : undefined;
+};
+
+const isReadable = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The values that enter a step, by input; undefined where all their nodes were skipped (FL-22, FL-23). */
+export const gather = (inputs: readonly InputPlan[], frame: Frame): unknown[] | undefined => {
+  let ran = inputs.length === 0;
+  const values: unknown[] = [];
+  for (const { sources, type, key } of inputs) {
+    let value: unknown;
+    for (const source of sources) {
+      const candidate = valueOf(source, frame);
+      if (candidate === SKIPPED_SOURCE) continue;
+      ran = true;
+      if (isMissing(candidate)) continue;
+      value = candidate;
+      break;
+    }
+    if (!fits(value, type)) throw mismatch(`The input "${key}"`, type, value, key);
+    values.push(value);
+  }
+  return ran ? values : undefined;
+};
+
+/** The values by the keys of their inputs; keys with dots make nested objects. Missing ones are left out. */
+export const asObject = (inputs: readonly InputPlan[], values: readonly unknown[]): Record<string, unknown> => {
+  const object: Record<string, unknown> = {};
+  for (let position = 0; position < inputs.length; position += 1) {
+    const value = values[position];
+    const path = inputs[position]?.path;
+    if (!isMissing(value) && path !== undefined) writeMember(object, path, value);
+  }
+  return object;
+};
+
+/**
+ * Sets a member of an object that the caller made; a path with dots makes nested objects on the way. What stands there already and belongs to
+ * somebody else is copied, and what is no object gives way.
+ */
+export const writeMember = (target: Record<string, unknown>, { segments }: FieldPath, value: unknown): void => {
+  const last = segments.length - 1;
+  let owner = target;
+  for (let at = 0; at < last; at += 1) {
+    const key = segments[at] ?? '';
+    const known = Object.hasOwn(owner, key) ? owner[key] : undefined;
+    const child: Record<string, unknown> = isPlainObject(known) ? { ...known } : {};
+    defineOwn(owner, key, child);
+    owner = child;
+  }
+  defineOwn(owner, segments[last] ?? '', value);
+};
+
+/** Holds a node to the types that it declares for its outputs (FL-31). */
+export const checkOutputs = (outputs: readonly OutputPlan[], given: unknown): void => {
+  if (!isReadable(given)) return;
+  for (const { path, key, type } of outputs) {
+    const value = readOwn(given, path);
+    if (!fits(value, type)) throw mismatch(`The output "${key}"`, type, value, key);
+  }
+};
+
+/** Whether a value may stand where a type is asked for; a missing one always may. */
+const fits = (value: unknown, type: EdgeType): boolean => {
+  if (isMissing(value)) return true;
+  switch (type) {
+    case 'string':
+    case 'number':
+    case 'boolean':
+      return typeof value === type;
+    case 'date':
+      return !Number.isNaN(instantOf(value));
+    case 'list':
+      return Array.isArray(value);
+    case 'object':
+      return isReadable(value);
+    default:
+      return true;
+  }
+};
+
+const mismatch = (subject: string, expected: EdgeType, value: unknown, field: string): FlowFault => {
+  const came = Array.isArray(value) ? 'list' : value === null ? 'null' : typeof value;
+  return new FlowFault(`${subject} must be of type ${expected}; a value of type ${came} came.`, {
+    reason: 'wrong_type',
+    field,
+    expected,
+    came,
+  });
+};
+
+/** What an aggregate takes of an item that has ended; undefined where the item is left out (FL-44, FL-47). */
+export const collect = (
+  { inputs, gates, filters }: Collector,
+  frame: Frame,
+  now: number,
+): readonly unknown[] | undefined => {
+  if (!isOpen(gates, frame)) return undefined;
+  const values = gather(inputs, frame);
+  if (values === undefined || values.every(isMissing)) return undefined;
+  const counts = filters.every(({ key, holds }) => holds(values[inputs.findIndex((input) => input.key === key)], now));
+  return counts ? values : undefined;
+};
+
+/** FL-45 and FL-46. */
+export const combine = (
+  { mode, operators }: CombinePlan,
+  { inputs }: Collector,
+  rows: LoopState['rows'][number],
+): Readonly<Record<string, unknown>> => {
+  const taken = [...rows].sort((a, b) => a.index - b.index).map((row) => row.values);
+  if (mode === 'items') return { items: taken.map((row) => asObject(inputs, row)) };
+  const combined: Record<string, unknown> = {};
+  inputs.forEach(({ key, path }, position) => {
+    const values = taken.map((row) => row[position]).filter((value) => !isMissing(value));
+    const value = accumulate(operators[position] ?? 'list', values, key);
+    if (value !== undefined) writeMember(combined, path, value);
+  });
+  return combined;
+};
+
+const accumulate = (operator: CombinePlan['operators'][number], values: readonly unknown[], key: string): unknown => {
+  switch (operator) {
+    case 'list':
+      return values;
+    case 'count':
+      return values.length;
+    case 'first':
+      return values[0];
+    case 'last':
+      return values.at(-1);
+    default:
+  }
+  const numbers = values.map((value) => {
+    if (typeof value === 'number') return value;
+    throw mismatch(`"${key}", of which the ${operator} is asked,`, 'number', value, key);
+  });
+  if (operator === 'sum') return sumOf(numbers, key);
+  if (numbers.length === 0) return undefined;
+  if (operator === 'average') return sumOf(numbers, key) / numbers.length;
+  return numbers.reduce((one, other) => (operator === 'min' ? Math.min(one, other) : Math.max(one, other)));
+};
+
+const sumOf = (numbers: readonly number[], key: string): number => {
+  const sum = numbers.reduce((total, value) => total + value, 0);
+  if (Number.isFinite(sum)) return sum;
+  throw new FlowFault(`The sum of "${key}" is larger than any number.`, { reason: 'out_of_range', field: key });
+};

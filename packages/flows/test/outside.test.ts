@@ -1,0 +1,284 @@
+import { type FlowOutcome } from '../src';
+import { type OutsideCall, type RunOptions } from '../src/run/outcome';
+import { Secret } from '../src/run/secret';
+import { answer, begin, compiled, graph, node, solve } from './support/flows';
+
+/** Answers calls when the test says so. */
+class Outside {
+  readonly calls: OutsideCall[] = [];
+  private readonly waiting = new Map<
+    string,
+    { resolve: (outputs: Readonly<Record<string, unknown>>) => void; reject: (error: unknown) => void }
+  >();
+
+  readonly call: NonNullable<RunOptions['call']> = (request) => {
+    this.calls.push(request);
+    return new Promise((resolve, reject) => {
+      this.waiting.set(nameOf(request), { resolve, reject });
+    });
+  };
+
+  get begun(): readonly string[] {
+    return this.calls.map(nameOf);
+  }
+
+  async answer(name: string, outputs: Readonly<Record<string, unknown>> = {}): Promise<void> {
+    this.waiting.get(name)?.resolve(outputs);
+    await settled();
+  }
+
+  async fail(name: string, message: string): Promise<void> {
+    this.waiting.get(name)?.reject(new Error(message));
+    await settled();
+  }
+}
+
+const nameOf = ({ path, indexes }: OutsideCall): string => [path.join('/'), ...indexes].join('#');
+
+/** Lets everything that was answered be taken over. */
+const settled = async (): Promise<void> => {
+  for (let turn = 0; turn < 10; turn += 1) await Promise.resolve();
+};
+
+const api = (ref: string, fields: object = {}) =>
+  node(`${ref}:api`, { url: 'https://example.com', outputs: [{ key: 'v', type: 'number' }], ...fields });
+const out = node('out:result');
+
+/** The outcome, once it is there. */
+const started = (
+  flow: Parameters<typeof begin>[0],
+  input: unknown,
+  outside: Outside,
+  options: Partial<RunOptions> = {},
+) => {
+  const state: { outcome?: FlowOutcome } = {};
+  void Promise.resolve(begin(flow, input, { call: outside.call, ...options })).then((outcome) => {
+    state.outcome = outcome;
+  });
+  return state;
+};
+
+describe('nodes that reach out', () => {
+  const two = graph(
+    [api('a'), api('b'), node('sum:rule', { rule: 'add' }), out],
+    `in.request_n -> a
+     in.request_n -> b
+     a.v -> sum.a
+     b.v -> sum.b
+     sum.sum -> out`,
+  );
+
+  it('FL-20 are asked at the same time where they do not depend on each other', async () => {
+    const outside = new Outside();
+    const state = started(two, { n: 1 }, outside);
+    await settled();
+    expect(outside.begun).toEqual(['a', 'b']);
+    expect(outside.calls[0]).toMatchObject({ inputs: { request_n: 1 }, node: { type: 'api', ref: 'a' } });
+    await outside.answer('b', { v: 20 });
+    expect(state.outcome).toBeUndefined();
+    await outside.answer('a', { v: 1 });
+    expect(state.outcome).toMatchObject({ ok: true, output: { sum: 21 } });
+  });
+
+  it('FL-20 let what does not depend on them go on', async () => {
+    const outside = new Outside();
+    const flow = graph(
+      [api('slow'), node('double:rule', { rule: 'double' }), api('next'), out],
+      `in.request_n -> slow
+       in.request_n -> double.n
+       double.twice -> next
+       slow.v -> out.slow
+       next.v -> out.next`,
+    );
+    const state = started(flow, { n: 2 }, outside);
+    await settled();
+    expect(outside.begun).toEqual(['slow', 'next']);
+    await outside.answer('slow', { v: 1 });
+    await outside.answer('next', { v: 2 });
+    expect(state.outcome).toMatchObject({ output: { slow: 1, next: 2 } });
+  });
+
+  it('FL-31 are held to the types that they declare', async () => {
+    const outside = new Outside();
+    const state = started(two, { n: 1 }, outside);
+    await settled();
+    await outside.answer('a', { v: 'one' });
+    await outside.answer('b', { v: 1 });
+    expect(state.outcome).toMatchObject({
+      ok: false,
+      error: { path: ['a'], details: { field: 'v', expected: 'number', came: 'string' } },
+    });
+  });
+
+  it('FL-40 ask for several items at once, keep their order, and bound how many', async () => {
+    const outside = new Outside();
+    const flow = graph(
+      [node('each:foreach'), api('a'), node('all:aggregate'), out],
+      `in.request_list -> each
+       each.item -> a
+       a.v -> all
+       all.v -> out`,
+    );
+    const state = started(flow, { list: [10, 11, 12, 13] }, outside, { parallelItems: 2 });
+    await settled();
+    expect(outside.begun).toEqual(['a#0', 'a#1']);
+    await outside.answer('a#1', { v: 1 });
+    expect(outside.begun).toEqual(['a#0', 'a#1', 'a#2']);
+    await outside.answer('a#2', { v: 2 });
+    await outside.answer('a#3', { v: 3 });
+    expect(state.outcome).toBeUndefined();
+    await outside.answer('a#0', { v: 0 });
+    expect(state.outcome).toMatchObject({ output: { v: [0, 1, 2, 3] } });
+  });
+
+  it('FL-48 answer items in their order, whichever ended first', async () => {
+    const outside = new Outside();
+    const flow = graph(
+      [node('each:foreach'), api('a'), node('out:result', { key: 'all' })],
+      'in.request_list -> each\neach.item -> a\na.v -> out',
+    );
+    const state = started(flow, { list: [1, 2] }, outside);
+    await settled();
+    await outside.answer('a#1', { v: 1 });
+    await outside.answer('a#0', { v: 0 });
+    expect(state.outcome).toMatchObject({ output: { all: [{ v: 0 }, { v: 1 }] } });
+  });
+
+  const exiting = graph(
+    [
+      node('each:foreach'),
+      api('a'),
+      node('large:ifelse', { condition: { operator: 'greater than', args: [10] } }),
+      node('out:result', { key: 'found', immediateExit: true }),
+      node('late:result'),
+    ],
+    `in.request_list -> each
+     each.item -> a
+     a.v -> large
+     large => out
+     each.index -> out
+     in.seen -> late`,
+  );
+
+  it('FL-63, FL-84 end with the exit of the lowest index, even when a later item came to its end earlier', async () => {
+    const outside = new Outside();
+    const state = started(exiting, { list: [1, 2, 3] }, outside);
+    await settled();
+    await outside.answer('a#1', { v: 20 });
+    expect(state.outcome).toBeUndefined();
+    await outside.answer('a#0', { v: 30 });
+    // The third is not waited for.
+    expect(state.outcome).toMatchObject({ ok: true, output: { found: { index: 0 } } });
+    expect(outside.calls.map(({ signal }) => signal.aborted)).toEqual([false, false, true]);
+  });
+
+  it('FL-63 end with a later exit once the earlier items have none', async () => {
+    const outside = new Outside();
+    const state = started(exiting, { list: [1, 2, 3] }, outside);
+    await settled();
+    await outside.answer('a#1', { v: 20 });
+    await outside.answer('a#0', { v: 0 });
+    expect(state.outcome).toMatchObject({ ok: true, output: { found: { index: 1 } } });
+  });
+
+  it('FL-84 fail with the first failure in the order of evaluation, whichever came first', async () => {
+    for (const order of [
+      ['a', 'b'],
+      ['b', 'a'],
+    ]) {
+      const outside = new Outside();
+      const state = started(two, { n: 1 }, outside);
+      await settled();
+      for (const name of order) await outside.fail(name, `no ${name}`);
+      expect(state.outcome).toMatchObject({
+        ok: false,
+        error: { code: 'infrastructure_error', message: 'The node "a" failed: no a', path: ['a'] },
+      });
+    }
+  });
+
+  it('FL-84 give up what stands behind a failure', async () => {
+    const outside = new Outside();
+    const state = started(two, { n: 1 }, outside);
+    await settled();
+    await outside.fail('a', 'gone');
+    expect(state.outcome).toMatchObject({ ok: false, error: { path: ['a'] } });
+    expect(outside.calls.map(({ signal }) => signal.aborted)).toEqual([false, true]);
+    // What comes late changes nothing.
+    await outside.answer('b', { v: 1 });
+    expect(state.outcome).toMatchObject({ ok: false });
+  });
+
+  it('FL-83 fail the flow, count as skipped, or answer their default', async () => {
+    const outcomes: unknown[] = [];
+    for (const fields of [{}, { onError: 'continue' }, { onError: 'default', defaultOutputs: { v: 5 } }]) {
+      const outside = new Outside();
+      const state = started(
+        graph([api('a', fields), out], 'in.request_n -> a\na.v -> out\nin.seen -> out'),
+        { n: 1 },
+        outside,
+      );
+      await settled();
+      await outside.fail('a', 'no answer');
+      outcomes.push(state.outcome && answer(state.outcome));
+    }
+    expect(outcomes).toEqual([
+      'infrastructure_error: The node "a" failed: no answer',
+      { seen: true },
+      { v: 5, seen: true },
+    ]);
+  });
+
+  it('FL-80 name the subflow nodes and items around the one that failed', async () => {
+    const outside = new Outside();
+    const inner = compiled(graph([api('a'), out], 'in.request_n -> a\na.v -> out'), 'inner');
+    const flow = compiled(
+      graph(
+        [
+          node('each:foreach', { outputs: [{ key: 'n', type: 'number' }] }),
+          node('sub:flow', { flow: 'inner', version: 1 }),
+          node('out:result', { key: 'x' }),
+        ],
+        'in.request_list -> each\neach.n -> sub.n\nsub.v -> out',
+      ),
+      'outer',
+      [inner],
+    );
+    const state = started(flow, { list: [{ n: 1 }, { n: 2 }] }, outside);
+    await settled();
+    expect(outside.begun).toEqual(['sub/a#0', 'sub/a#1']);
+    await outside.answer('sub/a#0', { v: 1 });
+    await outside.fail('sub/a#1', 'no answer');
+    expect(state.outcome).toMatchObject({
+      ok: false,
+      error: { message: 'The node "sub" > "a" (item 1) failed: no answer', path: ['sub', 'a'], indexes: [1] },
+    });
+  });
+
+  it('FL-80 cannot be run where nothing is there to ask', () => {
+    expect(answer(solve(two, { n: 1 }))).toBe(
+      'infrastructure_error: The node "a" failed: Nodes of type api cannot be run here.',
+    );
+  });
+
+  it('FL-91 are given secrets that no trace shows', async () => {
+    const outside = new Outside();
+    const flow = graph(
+      [
+        node('vault', { secrets: [{ name: 'KEY' }] }),
+        node('code', { code: 'outputs.a = 1', outputs: [{ key: 'a' }] }),
+        out,
+      ],
+      'vault.KEY -> code\ncode.a -> out',
+    );
+    const state = started(flow, {}, outside, { trace: { clock: () => 0 } });
+    await settled();
+    await outside.answer('vault', { KEY: new Secret('KEY', 'hunter-2') });
+    const [, code] = outside.calls;
+    expect((code?.inputs['KEY'] as Secret).reveal()).toBe('hunter-2');
+    await outside.answer('code', { a: 1 });
+    expect(state.outcome).toMatchObject({ ok: true, output: { a: 1 } });
+    expect(JSON.stringify([state.outcome, code?.inputs])).not.toContain('hunter-2');
+    expect(state.outcome?.trace?.entries.find(({ ref }) => ref === 'code')?.inputs).toEqual({ KEY: '[secret]' });
+  });
+});

@@ -1,0 +1,43 @@
+import type { ProgramUser } from './process/run-program';
+import type { SecureListeners } from './servers/broker-configuration';
+import type { BrokerAccess, ServerName, StackStep } from './stack-options';
+
+/** The inputs of the code that prepares one server. */
+export interface ServerContext {
+  readonly server: ServerName;
+  /** The stack's directory, absolute. */
+  readonly directory: string;
+  /** Absolute; made when absent. */
+  readonly downloads: string;
+  readonly durable: boolean;
+  readonly port: number;
+  /** The account that clients of the broker need; for the broker alone. */
+  readonly login?: BrokerAccess | undefined;
+  /** Secure listeners, if they are asked for; for the broker alone. */
+  readonly secure?: SecureListeners | undefined;
+  /** Aborted when another server failed or the stack is stopped while it starts. */
+  readonly signal: AbortSignal;
+  readonly say: (step: StackStep, message: string) => void;
+}
+
+/** How to run one server: everything in which the three servers differ. */
+export interface ServerRecipe {
+  readonly name: ServerName;
+  readonly command: string;
+  /** Read at each start. */
+  readonly args: readonly string[];
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
+  /** Undefined for the user of this process. */
+  readonly user?: ProgramUser | undefined;
+  /** Gets standard output and standard error. */
+  readonly logFile: string;
+  /** Asks for an orderly shutdown that does not wait for clients. */
+  readonly stopSignal: NodeJS.Signals;
+  /** Runs before each start, hence also after a kill. */
+  readonly prepare: () => Promise<void>;
+  /** Makes one attempt to talk to the server; false when it is not ready. Never rejects. */
+  readonly isReady: () => Promise<boolean>;
+  /** Runs for each process that has become ready, before its start is complete. Never rejects. */
+  readonly onReady?: (pid: number) => Promise<void>;
+}

@@ -1,0 +1,233 @@
+import { query, type Transaction } from '../connection/query';
+import { isUuid } from '../connection/uuid';
+import { alive, among, type InstanceState, stateColumns, type StateRow, toInstanceState } from './instances';
+import { markPendingCascades } from './pending-cascades';
+
+/** An instance whose row this transaction holds. */
+export interface LockedInstance extends InstanceState {
+  /** Whether nobody has written it yet, or it has expired; then it is empty. */
+  readonly isNew: boolean;
+  /** Whether an operation holds it. */
+  readonly isBusy: boolean;
+  /** Whether an earlier operation waits for it. */
+  readonly isQueued: boolean;
+}
+
+interface InstancesToLock {
+  readonly contextId: string;
+  /** Distinct. */
+  readonly instanceIds: readonly string[];
+  /** Whether rows are made for those that do not exist. */
+  readonly create: boolean;
+  /** Tickets that the caller holds: only those before them count as waiting. */
+  readonly ticketId?: string | undefined;
+}
+
+const CREATE = /* sql */ `
+  insert into context_instances (context_id, instance_id)
+  select cast(:context as uuid), id from unnest(cast(:ids as text[])) as id order by id collate "C"
+  on conflict do nothing`;
+
+const LOCK = /* sql */ `
+  select ${stateColumns}, i.operation_id is not null as busy, not ${alive} as expired,
+    exists (
+      select from context_tickets t
+      where t.context_id = i.context_id and t.instance_id = i.instance_id and t.lease_until > clock_timestamp()
+        and t.sequence < coalesce((
+          select own.sequence from context_tickets own
+          where own.context_id = i.context_id and own.instance_id = i.instance_id and own.ticket_id = cast(:ticket as uuid)
+        ), 9223372036854775807)
+    ) as queued
+  from context_instances i
+  where i.context_id = cast(:context as uuid) and i.instance_id = any (cast(:ids as text[]))
+  order by i.instance_id
+  for update of i`;
+
+const FORGET = [
+  ...['context_history', 'context_registrations'].map(
+    (table) =>
+      /* sql */ `delete from ${table} where context_id = cast(:context as uuid) and instance_id = any (cast(:ids as text[]))`,
+  ),
+  // The instances that it named must still be re-evaluated.
+  /* sql */ `
+  update context_links set former = true
+  where context_id = cast(:context as uuid) and instance_id = any (cast(:ids as text[])) and not former`,
+];
+const IS_READ = /* sql */ `select context_is_read(cast(:context as uuid)) as is_read`;
+
+/** How long a submission of an expired instance has to tell the readers of the former one, ms: as long as requests may run. */
+const TELL_LEASE_MS = 300_000;
+
+interface LockedRow extends StateRow {
+  readonly busy: boolean;
+  readonly expired: boolean;
+  readonly queued: boolean;
+}
+
+/**
+ * Takes the rows of instances, in the order of their ids, so that no two transactions wait for each other. What has expired and is free comes
+ * back empty; nothing of the old is left but what says who read it (C106).
+ */
+export const lockInstances = async (
+  transaction: Transaction,
+  { contextId, instanceIds, create, ticketId }: InstancesToLock,
+): Promise<readonly LockedInstance[]> => {
+  const bindings = { context: contextId, ids: instanceIds };
+  const lock = () => query<LockedRow>(transaction, LOCK, { ...bindings, ticket: ticketId ?? null });
+  // One row alone cannot be taken out of order: mostly it is there already, and nothing has to be created.
+  let rows = instanceIds.length === 1 || !create ? await lock() : [];
+  if (create && rows.length === 0) {
+    await query(transaction, CREATE, bindings);
+    rows = await lock();
+  }
+  const gone = rows.filter(({ busy, expired }) => expired && !busy).map(({ instance_id }) => instance_id);
+  if (gone.length > 0) await forget(transaction, contextId, gone);
+  return rows.filter(({ version, busy, expired }) => create || busy || !(expired || version === '0')).map(toLocked);
+};
+
+const forget = async (transaction: Transaction, contextId: string, ids: readonly string[]): Promise<void> => {
+  for (const sql of FORGET) await query(transaction, sql, { context: contextId, ids });
+  const [row] = await query<{ is_read: boolean }>(transaction, IS_READ, { context: contextId });
+  if (row?.is_read === true) await markPendingCascades(transaction, contextId, ids, TELL_LEASE_MS);
+};
+
+const toLocked = (row: LockedRow): LockedInstance => {
+  const { busy: isBusy, queued: isQueued, expired, version } = row;
+  const flags = { isBusy, isQueued };
+  const state = toInstanceState(row);
+  if (!expired || isBusy) return { ...state, ...flags, isNew: version === '0' };
+  const nothing = { facts: {}, derived: {}, executions: {}, readerPass: undefined };
+  return { ...state, ...flags, ...nothing, isNew: true };
+};
+
+/** Instances that an operation holds, as it was admitted. */
+export interface HeldInstances {
+  readonly operationId: string;
+  /** How often it had been taken over when this holder began; 0 for who was admitted. */
+  readonly takeovers: number;
+  /** By instance id. */
+  readonly fences: ReadonlyMap<string, number>;
+}
+
+/** Whether the operation still holds the row `i` under the fence that its holder knows. */
+export const FENCED =
+  'i.operation_id = cast(:operation as uuid) and i.fence = cast(cast(:fences as jsonb) ->> i.instance_id as bigint)';
+
+/** Bindings of {@link FENCED} and the statements around it. */
+export const heldBindings = ({ operationId, takeovers, fences }: HeldInstances) => ({
+  operation: operationId,
+  takeovers,
+  fences: JSON.stringify(Object.fromEntries(fences)),
+});
+
+/** Ends only the operation of this holder: a process that has taken it over ends it itself. */
+export const END_OPERATION = /* sql */ `
+  delete from context_operations where operation_id = cast(:operation as uuid) and takeovers = cast(:takeovers as integer)`;
+
+const RELEASE = /* sql */ `
+  with released as (
+    update context_instances i set operation_id = null
+    where i.context_id = cast(:context as uuid) and ${among('i')} and ${FENCED}
+  )
+  ${END_OPERATION}`;
+
+/** Frees instances that an operation still holds, without writing them, and ends the operation. */
+export const releaseInstances = async (
+  transaction: Transaction,
+  contextId: string,
+  held: HeldInstances,
+): Promise<void> => {
+  await query(transaction, RELEASE, { context: contextId, ids: [...held.fences.keys()], ...heldBindings(held) });
+};
+
+const RENEW_LEASE = /* sql */ `
+  update context_operations set lease_until = clock_timestamp() + make_interval(secs => cast(:lease as double precision))
+  where operation_id = cast(:operation as uuid) and takeovers = cast(:takeovers as integer)`;
+
+/** Says that the holder of an operation is still at work; of one that was taken over nothing changes. */
+export const renewLease = async (
+  transaction: Transaction,
+  { operationId, takeovers }: Omit<HeldInstances, 'fences'>,
+  leaseMs: number,
+): Promise<void> => {
+  await query(transaction, RENEW_LEASE, { operation: operationId, takeovers, lease: leaseMs / 1_000 });
+};
+
+/** A place in the lines of some instances, held by one request. */
+interface Ticket {
+  /** A UUID. */
+  readonly ticketId: string;
+  /** How long it counts without being renewed, ms. */
+  readonly leaseMs: number;
+}
+
+const LONGEST = /* sql */ `
+  select count(*) as waiting from context_tickets
+  where context_id = cast(:context as uuid) and instance_id = any (cast(:ids as text[])) and lease_until > clock_timestamp()
+  group by instance_id order by count(*) desc limit 1`;
+
+const TAKE = /* sql */ `
+  insert into context_tickets (context_id, instance_id, ticket_id, lease_until)
+  select cast(:context as uuid), id, cast(:ticket as uuid), clock_timestamp() + make_interval(secs => cast(:lease as double precision))
+  from unnest(cast(:ids as text[])) as id order by id collate "C"`;
+
+/** Takes a place behind everybody who waits for these instances; false where a line is `most` long already (C144). */
+export const takeTickets = async (
+  transaction: Transaction,
+  contextId: string,
+  instanceIds: readonly string[],
+  { ticketId, leaseMs, most }: Ticket & { readonly most: number },
+): Promise<boolean> => {
+  const bindings = { context: contextId, ids: instanceIds };
+  const [longest] = await query<{ waiting: string }>(transaction, LONGEST, bindings);
+  if (Number(longest?.waiting ?? 0) >= most) return false;
+  await query(transaction, TAKE, { ...bindings, ticket: ticketId, lease: leaseMs / 1_000 });
+  return true;
+};
+
+const RENEW_TICKETS = /* sql */ `
+  update context_tickets set lease_until = clock_timestamp() + make_interval(secs => cast(:lease as double precision))
+  where ticket_id = cast(:ticket as uuid)
+  returning instance_id`;
+
+/** Says that its holder still waits; answers how many places it still has: those of a holder who was silent may be gone. */
+export const renewTickets = async (transaction: Transaction, { ticketId, leaseMs }: Ticket): Promise<number> =>
+  (await query<{ instance_id: string }>(transaction, RENEW_TICKETS, { ticket: ticketId, lease: leaseMs / 1_000 }))
+    .length;
+
+const RETURN = /* sql */ `
+  delete from context_tickets
+  where ticket_id = cast(:ticket as uuid) and (cast(:all as boolean) or instance_id = any (cast(:ids as text[])))`;
+
+/** Leaves the lines of these instances, or all of them. Idempotent. */
+export const returnTickets = async (
+  transaction: Transaction,
+  ticketId: string,
+  instanceIds?: readonly string[],
+): Promise<void> => {
+  if (!isUuid(ticketId)) return;
+  await query(transaction, RETURN, { ticket: ticketId, all: instanceIds === undefined, ids: instanceIds ?? [] });
+};
+
+const READY = /* sql */ `
+  select array(
+    select t.instance_id from context_tickets t
+    left join context_instances i on i.context_id = t.context_id and i.instance_id = t.instance_id
+    where t.ticket_id = cast(:ticket as uuid) and i.operation_id is null and not exists (
+      select from context_tickets before
+      where before.context_id = t.context_id and before.instance_id = t.instance_id and before.sequence < t.sequence
+        and before.lease_until > clock_timestamp()
+    )
+    order by t.instance_id
+  ) as turns
+  from contexts where id = cast(:context as uuid)`;
+
+/** Instances of a context that are free and whose line the holder of this ticket leads; undefined where the context is gone. */
+export const findTurns = async (
+  transaction: Transaction,
+  contextId: string,
+  ticketId: string,
+): Promise<readonly string[] | undefined> => {
+  const [row] = await query<{ turns: readonly string[] }>(transaction, READY, { context: contextId, ticket: ticketId });
+  return row?.turns;
+};

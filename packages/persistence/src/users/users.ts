@@ -1,0 +1,150 @@
+import { type Change } from '../audit/change';
+import { recordChange } from '../audit/record-change';
+import { query, type Transaction } from '../connection/query';
+import { writeUnlessTaken } from '../connection/unique-violation';
+import { isUuid } from '../connection/uuid';
+import { userFields, type UserRecord } from '@decision/contracts';
+import { type DescribedRow, describeTable } from '../resources/described-table';
+
+const { columns, toRecord } = describeTable('users', userFields);
+
+/** A change of a user for the audit. */
+const changeOfUser = (action: string, before?: UserRecord, after?: UserRecord): Change => {
+  const { id, email: name, userGroups } = after ?? before ?? { id: '', email: '', userGroups: [] };
+  return { kind: 'user', action, id, name, userGroups, before, after };
+};
+
+/** A user as lists show it. */
+export interface ListedUser extends UserRecord {
+  /** Public part of the newest live key of the user; null where there is none. */
+  readonly selector: string | null;
+}
+
+/** Users that are listed at most. */
+const MAX_USERS = 10_000;
+
+const LIST = /* sql */ `
+  select ${columns}, newest.selector
+  from users
+  left join lateral (
+    select selector from api_keys
+    where api_keys.user_id = users.id and revoked_at is null and (expires_at is null or expires_at > clock_timestamp())
+    order by api_keys.created_at desc, api_keys.id desc
+    limit 1
+  ) as newest on true
+  order by users.created_at desc, users.id desc
+  limit ${MAX_USERS}`;
+
+/** The users that are visible, newest first; 10,000 at most. */
+export const listUsers = async (transaction: Transaction): Promise<readonly ListedUser[]> => {
+  const rows = await query<{ readonly selector: string | null } & DescribedRow>(transaction, LIST);
+  return rows.map((row) => ({ ...toRecord(row), selector: row.selector }));
+};
+
+export interface NewUser {
+  readonly email: string;
+  readonly name: string | null;
+  /** A role of the workspace. */
+  readonly role: string;
+  /** A restricted access must name groups of its own, at least one. */
+  readonly userGroups: readonly string[];
+  /** As the hasher of passwords writes it; stored, and never read by the runtime role. */
+  readonly passwordHash: string;
+}
+
+type CreateUserOutcome =
+  | { readonly status: 'created'; readonly user: UserRecord }
+  /** Another user of the workspace, perhaps a hidden one, has the address, in whatever case. */
+  | { readonly status: 'email_taken' };
+
+const INSERT = /* sql */ `
+  insert into users (email, name, role, user_groups, password_hash)
+  values (:email, :name, :role, cast(:user_groups as text[]), :password_hash)
+  returning ${columns}`;
+
+/** Stores a user. Throws `forbidden` where a restricted access names groups that it does not have, or none. */
+export const createUser = async (
+  transaction: Transaction,
+  { email, name, role, userGroups, passwordHash }: NewUser,
+): Promise<CreateUserOutcome> => {
+  const writing = await writeUnlessTaken(transaction, (savepoint) =>
+    query<DescribedRow>(savepoint, INSERT, { email, name, role, user_groups: userGroups, password_hash: passwordHash }),
+  );
+  const [row] = writing.status === 'taken' ? [] : writing.value;
+  if (row === undefined) return { status: 'email_taken' };
+  const user = toRecord(row);
+  await recordChange(transaction, changeOfUser('create', undefined, user));
+  return { status: 'created', user };
+};
+
+/** Changes; absent parts stay as they are. */
+interface UserChanges {
+  readonly name?: string | null | undefined;
+  readonly role?: string | undefined;
+  readonly userGroups?: readonly string[] | undefined;
+}
+
+/** A user with the selectors of the keys that changed alike: what caches know of them is stale. */
+interface ChangedUser {
+  readonly user: UserRecord;
+  readonly selectors: readonly string[];
+}
+
+const LOCK = /* sql */ `select ${columns} from users where id = cast(:id as uuid) for update`;
+
+const UPDATE = /* sql */ `
+  update users
+  set name = case when :names then :name else name end, role = coalesce(cast(:role as text), role),
+    user_groups = coalesce(cast(:user_groups as text[]), user_groups)
+  where id = cast(:id as uuid)
+  returning ${columns}`;
+
+const UPDATE_KEYS = /* sql */ `select selector from follow_user(cast(:id as uuid))`;
+
+const REVOKE_KEYS = /* sql */ `
+  update api_keys set revoked_at = clock_timestamp()
+  where user_id = cast(:id as uuid) and revoked_at is null
+  returning selector`;
+
+const DELETE = /* sql */ `delete from users where id = cast(:id as uuid)`;
+
+interface SelectorRow {
+  readonly selector: string;
+}
+
+/** Changes a user, and its live keys with it. Undefined where none is visible. Throws `forbidden` as {@link createUser} does. */
+export const updateUser = async (
+  transaction: Transaction,
+  id: string,
+  { name, role, userGroups }: UserChanges,
+): Promise<ChangedUser | undefined> => {
+  const locked = await lockUser(transaction, id);
+  if (locked === undefined) return undefined;
+  const [row] = await query<DescribedRow>(transaction, UPDATE, {
+    id,
+    names: name !== undefined,
+    name: name ?? null,
+    role: role ?? null,
+    user_groups: userGroups ?? null,
+  });
+  if (row === undefined) return undefined;
+  const user = toRecord(row);
+  const keys = await query<SelectorRow>(transaction, UPDATE_KEYS, { id });
+  await recordChange(transaction, changeOfUser('update', locked, user));
+  return { user, selectors: keys.map(({ selector }) => selector) };
+};
+
+/** Deletes a user and revokes its keys. Undefined where none is visible. */
+export const deleteUser = async (transaction: Transaction, id: string): Promise<ChangedUser | undefined> => {
+  const user = await lockUser(transaction, id);
+  if (user === undefined) return undefined;
+  const keys = await query<SelectorRow>(transaction, REVOKE_KEYS, { id });
+  await query(transaction, DELETE, { id });
+  await recordChange(transaction, changeOfUser('delete', user));
+  return { user, selectors: keys.map(({ selector }) => selector) };
+};
+
+const lockUser = async (transaction: Transaction, id: string): Promise<UserRecord | undefined> => {
+  const [row] = isUuid(id) ? await query<DescribedRow>(transaction, LOCK, { id }) : [];
+  return row && toRecord(row);
+};

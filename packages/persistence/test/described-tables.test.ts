@@ -1,0 +1,96 @@
+import {
+  apiKeyFields,
+  type ApiKeyRecord,
+  environmentFields,
+  folderFields,
+  invitationFields,
+  recordName,
+  type ResourceFields,
+  userFields,
+  userGroupFields,
+} from '@decision/contracts';
+import { createApiKey, rotateApiKey } from '../src';
+import { newApiKey } from './rule-fixtures';
+import { openTestWorkspace, type TestWorkspace } from './test-workspace';
+
+/** Tables whose resource is described, with the columns that are no fields of it. */
+const tables: readonly (readonly [table: string, fields: ResourceFields, others: readonly string[]])[] = [
+  ['api_keys', apiKeyFields, ['workspace_id', 'secret_hash', 'user_id', 'rotated_from']],
+  ['environments', environmentFields, ['workspace_id']],
+  ['folders', folderFields, ['workspace_id']],
+  ['invitations', invitationFields, ['workspace_id', 'selector', 'token_hash', 'created_by']],
+  ['users', userFields, ['workspace_id', 'password_hash']],
+  ['user_groups', userGroupFields, ['workspace_id']],
+];
+
+describe('described tables', () => {
+  let workspace: TestWorkspace;
+  beforeAll(async () => {
+    workspace = await openTestWorkspace('described_tables');
+  });
+  afterAll(() => workspace.close());
+
+  const ask = async <Row>(
+    sql: string,
+    bindings: Readonly<Record<string, string | readonly string[]>>,
+  ): Promise<Row[]> =>
+    workspace.database.inWorkspace(
+      workspace.access,
+      async (transaction) => (await transaction.raw<{ rows: Row[] }>(sql, bindings)).rows,
+    );
+
+  describe.each(tables)('%s', (table, fields, others) => {
+    it('has a column for each field, and no other without a reason', async () => {
+      const columns = await ask<{ name: string }>(
+        `select attname as name from pg_attribute where attrelid = cast(:table as regclass) and attnum > 0 and not attisdropped`,
+        { table },
+      );
+      expect(columns.map(({ name }) => name).sort()).toEqual([...Object.keys(fields), ...others].sort());
+    });
+
+    it('lets the services read each field and write each that callers give', async () => {
+      const given = Object.keys(fields).filter((name) => fields[name]?.request !== undefined);
+      const missing = await ask<{ statement: string }>(
+        `select format('grant %s (%s) on %s to decision_runtime;', privilege, field, cast(:table as text)) as statement
+         from (
+           select 'select' as privilege, field from unnest(cast(:read as text[])) as field
+           union all select 'insert', field from unnest(cast(:written as text[])) as field
+         ) as needed
+         where not has_column_privilege('decision_runtime', cast(:table as text), field, privilege)`,
+        { table, read: Object.keys(fields), written: given },
+      );
+      expect({ 'a migration must say': missing.map(({ statement }) => statement) }).toEqual({
+        'a migration must say': [],
+      });
+    });
+  });
+
+  /** For each field that rotation keeps a value that no other key has: a new field needs one here. */
+  const kept: Partial<ApiKeyRecord> = {
+    name: 'Nightly build',
+    role: 'solver',
+    userGroups: ['sales'],
+    expiresAt: '2033-03-03T03:03:03.000Z',
+  };
+
+  it('gives the successor of a rotated key every field that rotation keeps, and new values of all others', async () => {
+    const names = (isKept: boolean): string[] =>
+      Object.entries(apiKeyFields).flatMap(([name, field]) =>
+        field.keptByRotation === isKept ? [recordName(name)] : [],
+      );
+    const { before, after } = await workspace.database.inWorkspace(workspace.access, async (transaction) => {
+      const created = await createApiKey(transaction, newApiKey(kept));
+      if (created.status !== 'created') throw new Error(`The key was not created: ${created.status}`);
+      const rotation = { selector: 'successor', secretHash: 'ab'.repeat(32), overlapSeconds: 60 };
+      const rotated = await rotateApiKey(transaction, created.key.id, rotation);
+      if (rotated.status !== 'rotated') throw new Error(`The key was not rotated: ${rotated.status}`);
+      return { before: created.key, after: rotated.key };
+    });
+    expect(Object.keys(kept).sort()).toEqual(names(true).sort());
+    expect(before).toMatchObject(kept);
+    expect(after).toMatchObject(kept);
+    expect(names(false)).toEqual(expect.arrayContaining(['id', 'selector']));
+    expect(after).not.toMatchObject({ id: before.id });
+    expect(after).toMatchObject({ selector: 'successor', lastUsedAt: null, revokedAt: null });
+  });
+});

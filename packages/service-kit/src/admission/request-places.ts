@@ -1,0 +1,191 @@
+import { type ServerResponse } from 'node:http';
+import { ServiceError } from '@decision/contracts';
+import { type Metrics } from '../metrics/metrics';
+import { Admission } from './admission';
+
+/** The places of admitted requests. */
+export class RequestPlaces {
+  constructor(
+    private readonly admission: Admission,
+    private readonly largeBodies: LargeBodies,
+  ) {}
+
+  /** Admits a request whose caller is known. Throws `overloaded`. */
+  enter(): RequestPlace {
+    this.admission.enter();
+    return new RequestPlace(this.admission, this.largeBodies);
+  }
+}
+
+/** Resources of one admitted request: a place in flight, bytes of its body and its answer, perhaps a place among the large ones. */
+export class RequestPlace {
+  private readonly large;
+  /** Bytes of the body and of the answer that are held. */
+  private body = 0;
+  private answer = 0;
+  private bodySize = 0;
+  private answerMs: number | undefined;
+
+  constructor(
+    private readonly admission: Admission,
+    largeBodies: LargeBodies,
+  ) {
+    this.large = largeBodies.place();
+  }
+
+  /** Holds all of the body, given its size so far. Throws `overloaded`. */
+  readonly onSize = (bytes: number): void => {
+    this.admission.hold(bytes - this.bodySize);
+    this.body += bytes - this.bodySize;
+    this.bodySize = bytes;
+    this.large.onSize(bytes);
+  };
+
+  /** As {@link onSize}, of a body of which `mostHeld` bytes are in memory at once at most. */
+  onStreamed(bytes: number, mostHeld: number): void {
+    const more = Math.min(bytes, mostHeld) - this.body;
+    this.admission.hold(more);
+    this.body += more;
+    this.large.onSize(bytes);
+  }
+
+  /** Counts bytes of the answer before they are there, where they fit. */
+  tryHoldAnswer(bytes: number): boolean {
+    if (!this.admission.tryHold(bytes)) return false;
+    this.answer += bytes;
+    return true;
+  }
+
+  /** Counts bytes of the answer that are there, or takes away what is not there any more. */
+  addAnswerBytes(bytes: number): void {
+    this.admission.add(bytes);
+    this.answer += bytes;
+  }
+
+  /** Gives back bytes of the body that are not needed any more. */
+  releaseBody(bytes: number): void {
+    const done = Math.min(bytes, this.body);
+    this.admission.add(-done);
+    this.body -= done;
+  }
+
+  /** Whether no other request holds any bytes. */
+  isAlone(): boolean {
+    return this.admission.bytesInFlight <= this.body + this.answer;
+  }
+
+  /** Bytes that all requests together may hold. */
+  get mostBytes(): number {
+    return this.admission.mostBytes;
+  }
+
+  /** The refusal of a request for whose bytes there is no room. */
+  refusal(): Error {
+    return this.admission.refusalOfBytes();
+  }
+
+  /** Counts the answer, which exists already, in place of the body, which is not needed any more. */
+  replaceBodyWithAnswer(bytes: number): void {
+    this.admission.add(bytes - this.body - this.answer);
+    this.body = 0;
+    this.answer = bytes;
+  }
+
+  /** Reports the time to the answer. Only that of one input, or of one instance, shows how busy the system is. */
+  reportAnswerTime(ms: number): void {
+    this.answerMs = ms;
+  }
+
+  /** Gives everything back once the answer has left this process, or at once where it has. To be called once. */
+  releaseAfter(response: ServerResponse): void {
+    if (response.writableLength === 0 || response.destroyed) this.release();
+    else response.once('close', () => this.release());
+  }
+
+  private release(): void {
+    this.large.release();
+    this.admission.leave(this.body + this.answer, this.answerMs);
+  }
+}
+
+interface LargeBodyLimits {
+  /** A body above this size, decompressed, is large; bytes. */
+  readonly thresholdBytes: number;
+  readonly maxConcurrent: number;
+}
+
+/** The place that one request may take among the large ones. */
+interface LargeBodyPlace {
+  /** Takes a place once the body, given its size so far, is large. Throws `overloaded` where none is free. */
+  readonly onSize: (bytes: number) => void;
+  /** Gives the place back. Idempotent. */
+  readonly release: () => void;
+}
+
+/** About the time that one large request takes; a refused one that returned sooner would be refused again, s. */
+const RETRY_AFTER_SECONDS = 2;
+
+/** Bounds how many requests with a large body are worked on at once: each holds its body, and its results, in memory. */
+class LargeBodies {
+  private taken = 0;
+
+  constructor(private readonly limits: LargeBodyLimits) {}
+
+  /** A place for a request that has just begun. */
+  place(): LargeBodyPlace {
+    let isTaken = false;
+    return {
+      onSize: (bytes) => {
+        if (isTaken || bytes <= this.limits.thresholdBytes) return;
+        if (this.taken >= this.limits.maxConcurrent) throw this.refusal();
+        this.taken += 1;
+        isTaken = true;
+      },
+      release: () => {
+        if (isTaken) this.taken -= 1;
+        isTaken = false;
+      },
+    };
+  }
+
+  private refusal(): ServiceError {
+    const { maxConcurrent, thresholdBytes } = this.limits;
+    return new ServiceError(
+      'overloaded',
+      `${maxConcurrent} requests with a body above ${thresholdBytes} bytes are being worked on, as many as one process takes at once.`,
+      { retry_after_seconds: RETRY_AFTER_SECONDS },
+    );
+  }
+}
+
+/** Settings of {@link admissionSettings}, and the target of the service. */
+interface AdmissionConfig {
+  /** See {@link Admission}, ms. */
+  readonly admissionTargetMs: number;
+  readonly maxInFlightRequests: number;
+  readonly maxInFlightBytes: number;
+  readonly largeBodyThresholdBytes: number;
+  readonly largeBodyMaxConcurrent: number;
+}
+
+/** The admission of this process, as it is configured, with its state in metrics. */
+export const openAdmission = (config: AdmissionConfig, metrics: Metrics): RequestPlaces => {
+  const limit = metrics.gauge({
+    name: 'decision_admission_limit',
+    help: 'Requests in flight beyond which requests are answered 429, as measured latency has it.',
+  });
+  const meanMs = metrics.gauge({
+    name: 'decision_admission_mean_answer_ms',
+    help: 'Mean time to the answer of one input or one instance, in the last window of the admission.',
+  });
+  const admission = new Admission(
+    { targetMs: config.admissionTargetMs, maxRequests: config.maxInFlightRequests, maxBytes: config.maxInFlightBytes },
+    () => performance.now(),
+    (window) => {
+      limit.set(window.limit);
+      meanMs.set(window.meanMs);
+    },
+  );
+  const { largeBodyThresholdBytes: thresholdBytes, largeBodyMaxConcurrent: maxConcurrent } = config;
+  return new RequestPlaces(admission, new LargeBodies({ thresholdBytes, maxConcurrent }));
+};

@@ -1,0 +1,104 @@
+import { Secret } from '../config/setting';
+import { clientAddress, continueTrace, requestIdOf } from './request-context';
+
+describe('the request id', () => {
+  it.each(['a', 'Order-17_b.2', 'x'.repeat(128)])('keeps the valid id %s', (id) => {
+    expect(requestIdOf(id)).toBe(id);
+  });
+
+  it.each([undefined, '', 'x'.repeat(129), 'a b', 'a\nb', 'a"b', 'ä', '<script>', ['a', 'b']])(
+    'replaces the invalid id %j',
+    (id) => {
+      expect(requestIdOf(id)).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+    },
+  );
+});
+
+describe('the trace', () => {
+  const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
+  const SPAN = '00f067aa0ba902b7';
+
+  it('continues the trace of a header under a span of its own', () => {
+    const { traceId, spanId, traceparent } = continueTrace(`00-${TRACE}-${SPAN}-01`);
+    expect(traceId).toBe(TRACE);
+    expect(spanId).toMatch(/^[0-9a-f]{16}$/);
+    expect(spanId).not.toBe(SPAN);
+    expect(traceparent).toBe(`00-${TRACE}-${spanId}-01`);
+  });
+
+  it('takes a later version, which may say more, and answers as version 00', () => {
+    expect(continueTrace(`cc-${TRACE}-${SPAN}-01-what-the-future-holds`)).toMatchObject({ traceId: TRACE });
+    expect(continueTrace(`cc-${TRACE}-${SPAN}-00`).traceparent).toMatch(/^00-/);
+  });
+
+  it.each([
+    undefined,
+    '',
+    'junk',
+    `00-${TRACE}-${SPAN}`,
+    `00-${TRACE.toUpperCase()}-${SPAN}-01`,
+    `00-${'0'.repeat(32)}-${SPAN}-01`,
+    `00-${TRACE}-${'0'.repeat(16)}-01`,
+    `00-${TRACE}-${SPAN}-01-more`,
+    `ff-${TRACE}-${SPAN}-01`,
+    `cc-${TRACE}-${SPAN}-01more`,
+    ` 00-${TRACE}-${SPAN}-01`,
+    `00-${TRACE}-${SPAN}-01, 00-${TRACE}-${SPAN}-01`,
+  ])('begins a new trace for %j', (header) => {
+    const { traceId, traceparent } = continueTrace(header);
+    expect(traceId).toMatch(/^[0-9a-f]{32}$/);
+    expect(traceId).not.toBe(TRACE);
+    expect(traceparent).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);
+  });
+
+  it('never gives two requests one id', () => {
+    // More than the pool of random bytes holds, so that it is filled again in between.
+    const ids = Array.from({ length: 2_000 }, () => continueTrace(undefined)).flatMap(({ traceId, spanId }) => [
+      traceId,
+      spanId,
+    ]);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+});
+
+describe('the address of the client', () => {
+  it.each<[string, string | undefined, string | readonly string[] | undefined, number, string | undefined]>([
+    ['the connection where no proxy is trusted', '192.0.2.1', '203.0.113.9', 0, '192.0.2.1'],
+    ['the connection where nothing is forwarded', '192.0.2.1', undefined, 1, '192.0.2.1'],
+    ['what the one proxy saw', '10.0.0.1', '203.0.113.9', 1, '203.0.113.9'],
+    ['what the one proxy saw, not what the client claimed', '10.0.0.1', '1.1.1.1, 203.0.113.9', 1, '203.0.113.9'],
+    ['what the outer of two proxies saw', '10.0.0.1', '1.1.1.1, 203.0.113.9, 10.0.0.2', 2, '203.0.113.9'],
+    ['the first where there are fewer than trusted', '10.0.0.1', '203.0.113.9', 5, '203.0.113.9'],
+    ['a repeated header as one', '10.0.0.1', ['1.1.1.1', '203.0.113.9'], 1, '203.0.113.9'],
+    ['the connection where the header is nonsense', '10.0.0.1', 'me; drop table', 1, '10.0.0.1'],
+    ['the connection where the header is empty', '10.0.0.1', '', 1, '10.0.0.1'],
+    ['a mapped address as what it is', '::ffff:192.0.2.1', undefined, 0, '192.0.2.1'],
+    ['an address of the newer kind', '10.0.0.1', '2001:db8::1', 1, '2001:db8::1'],
+    ['nothing where nothing is known', undefined, undefined, 0, undefined],
+  ])('is %s', (_, connection, forwardedFor, trustedProxies, address) => {
+    expect(clientAddress({ connection, forwardedFor, trustedProxies, proof: undefined, proxySecret: undefined })).toBe(
+      address,
+    );
+  });
+
+  describe('with a secret of the proxy', () => {
+    const claim = { connection: '10.0.0.1', forwardedFor: '203.0.113.9', trustedProxies: 1 };
+    const proxySecret = new Secret('known to the proxy');
+
+    it.each<[string, string | readonly string[] | undefined, string]>([
+      ['what the proxy saw where the proxy proves itself', 'known to the proxy', '203.0.113.9'],
+      ['the connection without the secret', undefined, '10.0.0.1'],
+      ['the connection where the secret is empty', '', '10.0.0.1'],
+      ['the connection where the secret is another one', 'known to the prox', '10.0.0.1'],
+      ['the connection where the secret stands among others', 'guess, known to the proxy', '10.0.0.1'],
+      ['the connection where the header came as a list', ['known to the proxy'], '10.0.0.1'],
+    ])('is %s', (_, proof, address) => {
+      expect(clientAddress({ ...claim, proof, proxySecret })).toBe(address);
+    });
+
+    it('is the connection where no proxy is trusted, whoever proves himself', () => {
+      const proof = proxySecret.reveal();
+      expect(clientAddress({ ...claim, trustedProxies: 0, proof, proxySecret })).toBe('10.0.0.1');
+    });
+  });
+});

@@ -1,0 +1,159 @@
+import {
+  compileContext,
+  type ContextDefinition,
+  type ContextModel,
+  type ContextProblem,
+  type ContextWorld,
+  type Relationship,
+} from '@decision/contexts';
+import { type ContextSchema, definitionSettings, pickValues, ServiceError } from '@decision/contracts';
+import {
+  asWorkspace,
+  type ContextRecord,
+  loadContextWorld,
+  type RelationshipRecord,
+  type StoredContextWorld,
+  type Transaction,
+  type WorkspaceAccess,
+} from '@decision/persistence';
+
+/** A stored context in the words of the rules of contexts. */
+export const toDefinition = (
+  record: Omit<ContextRecord, 'folderName' | 'createdAt' | 'updatedAt'>,
+): ContextDefinition => ({
+  id: record.id,
+  slug: record.slug,
+  ...pickValues(definitionSettings, record),
+});
+
+export const toRelationship = (record: Omit<RelationshipRecord, 'createdAt' | 'description'>): Relationship => ({
+  id: record.id,
+  name: record.name,
+  type: record.type,
+  fromContextId: record.fromContextId,
+  toContextId: record.toContextId,
+  foreignKeyFact: record.foreignKeyFact,
+});
+
+export const toWorld = ({ contexts, relationships }: StoredContextWorld): ContextWorld => ({
+  contexts: new Map(contexts.map((context) => [context.id, toDefinition(context)])),
+  relationships: relationships.map(toRelationship),
+});
+
+/** The contexts that can be reached from one through relationships, with those: all that its formulas can read. */
+export const reachableFrom = (contextId: string, { contexts, relationships }: ContextWorld): ContextWorld => {
+  const reached = new Set<string>();
+  const open = [contextId];
+  for (let id = open.pop(); id !== undefined; id = open.pop()) {
+    if (reached.has(id)) continue;
+    reached.add(id);
+    open.push(
+      ...relationships.filter(({ fromContextId }) => fromContextId === id).map(({ toContextId }) => toContextId),
+    );
+  }
+  return {
+    contexts: new Map([...contexts].filter(([id]) => reached.has(id))),
+    relationships: relationships.filter(({ fromContextId }) => reached.has(fromContextId)),
+  };
+};
+
+const toInvalid = (slug: string, problems: readonly ContextProblem[]): ServiceError =>
+  new ServiceError(
+    'context_invalid',
+    `The context "${slug}" cannot be saved like this: ${problems[0]?.message ?? ''}${problems.length > 1 ? ` (and ${problems.length - 1} more)` : ''}`,
+    {
+      problems: problems.map(({ code, path, message, formula }) => ({
+        ...{ code, path, message },
+        ...(formula === undefined ? {} : { formula }),
+      })),
+    },
+  );
+
+/**
+ * The model of a context in the world as it is to be. The contexts that are related to it directly are checked too, since they may read what
+ * changes. Throws `context_invalid` that lists every problem.
+ */
+export const requireValid = (contextId: string, world: ContextWorld): ContextModel => {
+  const definition = world.contexts.get(contextId);
+  if (definition === undefined) throw new ServiceError('internal_error', 'The context to check is not in its world.');
+  const compilation = compileContext(definition, world);
+  if (!compilation.ok) throw toInvalid(definition.slug, compilation.problems);
+  const readers = new Set(
+    world.relationships
+      .filter(({ toContextId }) => toContextId === contextId)
+      .map(({ fromContextId }) => fromContextId),
+  );
+  for (const reader of readers) {
+    const other = world.contexts.get(reader);
+    const checked = other && reader !== contextId ? compileContext(other, world) : undefined;
+    if (other !== undefined && checked?.ok === false) throw toInvalid(other.slug, checked.problems);
+  }
+  return compilation.model;
+};
+
+/** The definitions of a workspace, and those of them that a definer sees. The same object where the definer sees everything. */
+export interface SeenWorld {
+  readonly whole: ContextWorld;
+  readonly visible: ContextWorld;
+}
+
+export const loadSeenWorld = async (
+  transaction: Transaction,
+  { userGroups }: Pick<WorkspaceAccess, 'userGroups'>,
+): Promise<SeenWorld> => {
+  const visible = toWorld(await loadContextWorld(transaction));
+  if (userGroups === undefined) return { whole: visible, visible };
+  return { whole: toWorld(await asWorkspace(transaction, () => loadContextWorld(transaction))), visible };
+};
+
+/** Both worlds after a change of what the definer sees. */
+export const changeSeenWorld = (
+  { whole, visible }: SeenWorld,
+  change: (world: ContextWorld) => ContextWorld,
+): SeenWorld => {
+  const changed = change(whole);
+  return { whole: changed, visible: visible === whole ? changed : change(visible) };
+};
+
+/**
+ * The model of a context in the worlds as they are to be. What is new in it reads only what the definer sees (V7); `kept` are places of formulas that were
+ * there before. A problem that only the whole world has is told without what it is about (V12). Throws `context_invalid`.
+ */
+export const requireSavable = (
+  contextId: string,
+  { whole, visible }: SeenWorld,
+  kept: ReadonlySet<string>,
+): ContextModel => {
+  const definition = visible.contexts.get(contextId);
+  if (whole === visible || definition === undefined) return requireValid(contextId, whole);
+  const seen = compileContext(definition, visible);
+  const added = seen.ok ? [] : seen.problems.filter(({ path }) => !kept.has(path));
+  if (added.length > 0) throw toInvalid(definition.slug, added);
+  try {
+    return requireValid(contextId, whole);
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.code !== 'context_invalid') throw error;
+    throw toInvalid(definition.slug, [HIDDEN_PROBLEM]);
+  }
+};
+
+const HIDDEN_PROBLEM: ContextProblem = {
+  code: 'formula_invalid',
+  path: '',
+  message: 'Something that this key does not see is related to the context and could not be evaluated then.',
+};
+
+/** Places of the formulas of a schema that were in another one under the same name. */
+export const keptFormulas = (before: ContextSchema, after: ContextSchema): ReadonlySet<string> => {
+  const expressions = new Map(fieldsOf(before).map(({ field }) => [field.key, field.expression]));
+  return new Set(
+    fieldsOf(after)
+      .filter(({ field }) => field.expression !== undefined && expressions.get(field.key) === field.expression)
+      .map(({ path }) => `${path}/expression`),
+  );
+};
+
+const fieldsOf = ({ base, derived = [] }: ContextSchema) => [
+  ...base.map((field, index) => ({ field, path: `/schema/base/${index}` })),
+  ...derived.map((field, index) => ({ field, path: `/schema/derived/${index}` })),
+];
