@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { type FleetUnderTest, startFleetUnderTest } from './fleet-under-test';
 import { becomes, becomesReady, type FurtherGateway, get, startFurtherGateway } from './further-gateway';
 
@@ -25,15 +28,35 @@ const start = async (environment: Readonly<Record<string, string>> = {}): Promis
   return gateway;
 };
 
-const solve = async (url: string, weight: number): Promise<{ status: number; text: string }> => {
-  const response = await fetch(`${url}/api/v1/solve/shipping-price/latest`, {
+interface Answer {
+  readonly status: number | undefined;
+  readonly text: string;
+}
+
+interface SentRequest {
+  /** Resolves when the operating system has the whole request, or when it failed before that. */
+  readonly sent: Promise<unknown>;
+  readonly answer: Promise<Answer>;
+}
+
+const sendSolve = (url: string, weight: number): SentRequest => {
+  const call = request(`${url}/api/v1/solve/shipping-price/latest`, {
     method: 'POST',
     headers: { 'x-api-key': service.apiKey, 'content-type': 'application/json' },
-    body: JSON.stringify({ destination: { country: 'DE' }, express: false, weight }),
     signal: AbortSignal.timeout(60 * SECONDS),
   });
-  return { status: response.status, text: await response.text() };
+  const answer = new Promise<Answer>((resolve, reject) => {
+    call.once('error', reject);
+    call.once('response', (response) => {
+      text(response).then((body) => resolve({ status: response.statusCode, text: body }), reject);
+    });
+  });
+  const sent = Promise.race([once(call, 'finish'), answer]).catch(() => undefined);
+  call.end(JSON.stringify({ destination: { country: 'DE' }, express: false, weight }));
+  return { sent, answer };
 };
+
+const solve = (url: string, weight: number): Promise<Answer> => sendSolve(url, weight).answer;
 
 /** Weights and their prices: an answer that belongs to another request is wrong two times out of three. */
 const PRICES: readonly (readonly [number, number])[] = [
@@ -45,35 +68,44 @@ const PRICES: readonly (readonly [number, number])[] = [
 interface Load {
   readonly faults: readonly string[];
   readonly answered: () => number;
-  /** Sends no more, and resolves when all that was sent has been answered. */
+  /** Begins no more requests, and resolves when all that were begun have left this process. */
+  pause(): Promise<unknown>;
+  /** Begins no more requests, and resolves when all that were sent have been answered. */
   stop(): Promise<void>;
 }
 
-/** Asks a gateway without a break. Whatever is not answered rightly is a fault, a broken connection too. */
+/** Keeps a gateway busy. Every answer that is not right is a fault, and so is a broken connection. */
 const putLoadOn = (url: string): Load => {
   const faults: string[] = [];
   let going = true;
   let answered = 0;
-  const lane = async (): Promise<void> => {
+  const lastSent = new Map<number, Promise<unknown>>();
+  const lane = async (_: unknown, index: number): Promise<void> => {
     for (let turn = 0; going; turn += 1) {
       const [weight, price] = PRICES[turn % PRICES.length] ?? [0, 0];
       try {
-        const { status, text } = await solve(url, weight);
-        if (status !== 200 || !text.includes(`"price":${price},`)) faults.push(`${weight} kg: ${status} ${text}`);
+        const { sent, answer } = sendSolve(url, weight);
+        lastSent.set(index, sent);
+        const { status, text: body } = await answer;
+        if (status !== 200 || !body.includes(`"price":${price},`)) faults.push(`${weight} kg: ${status} ${body}`);
       } catch (error) {
-        // An error of fetch is one of another realm here, so that only its shape tells.
-        faults.push(String((error as { readonly cause?: unknown }).cause ?? error));
+        faults.push(String(error));
       }
       answered += 1;
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
     }
   };
   const lanes = Promise.all(Array.from({ length: 6 }, lane));
+  const pause = (): Promise<unknown> => {
+    going = false;
+    return Promise.all(lastSent.values());
+  };
   return {
     faults,
     answered: () => answered,
+    pause,
     stop: async () => {
-      going = false;
+      await pause();
       await lanes;
     },
   };
@@ -90,10 +122,9 @@ const share = (urls: readonly string[]): Promise<void> =>
 
 /** The way a load balancer takes a gateway out: nothing new is sent to it, and what was sent is answered while it stops. */
 const takeOut = async (gateway: FurtherGateway, load: Load): Promise<void> => {
-  const stopping = load.stop();
   const pid = gateway.pid();
-  const stopped = gateway.stop(STOP_MS);
-  await Promise.all([stopping, stopped]);
+  await load.pause();
+  await Promise.all([load.stop(), gateway.stop(STOP_MS)]);
   expect({ pid: typeof pid, faults: load.faults }).toEqual({ pid: 'number', faults: [] });
   expect(load.answered()).toBeGreaterThan(0);
 };

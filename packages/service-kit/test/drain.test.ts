@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { Agent, request } from 'node:http';
 import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { importRule } from '@decision/contracts';
 import { send, startTestService, type TestService } from './test-service';
 
@@ -45,6 +46,8 @@ it('lets requests in flight finish, refuses new connections, and then is gone', 
   const inFlight = viaAgent('POST', importRule.path, '{"rule":{}}');
   await arrived;
   const stopped = service.server.stop(5_000);
+  // The listener closes a moment later, when everything that had connected before has been accepted.
+  await sleep(1_000);
   await expect(send(service.url, 'GET', '/health')).rejects.toThrow(/ECONNREFUSED/);
   release();
   expect(await inFlight).toEqual({ status: 200, connection: 'close' });
@@ -112,6 +115,15 @@ it('serves what a kept-alive connection sent while the process was busy past tha
   const until = Date.now() + 1_000;
   while (Date.now() < until);
   expect(await answer).toMatch(/^HTTP\/1.1 503/);
+  await stopped;
+});
+
+it('serves connections that were made before it stopped and that it has not accepted yet', async () => {
+  const asked = Array.from({ length: 5 }, () => send(service.url, 'GET', '/ready'));
+  // The kernel completes a handshake at once; the process accepts the connection when it next reads its sockets.
+  await new Promise(process.nextTick);
+  const stopped = service.server.stop(20_000);
+  expect((await Promise.all(asked)).map(({ status }) => status)).toEqual([503, 503, 503, 503, 503]);
   await stopped;
 });
 

@@ -22,6 +22,8 @@ export interface Drain {
 const IDLE_GRACE_MS = 500;
 const POLL_MS = 50;
 const IDLE_GRACE_POLLS = IDLE_GRACE_MS / POLL_MS;
+/** The poll at which the listener closes. The kernel resets connections that it has completed and the process has not accepted yet. */
+const LAST_ACCEPTING_POLL = 2;
 
 export const createDrain = (server: Server): Drain => {
   const inFlight = new Set<ServerResponse>();
@@ -60,11 +62,13 @@ const drainAfter = async (graceMs: number, server: Server, open: Open, drainMs: 
 
 const drain = async (server: Server, { sockets }: Open, drainMs: number): Promise<void> => {
   const startedAt = performance.now();
-  const closed = closeListener(server);
+  const closed = new Promise<void>((resolve) => server.once('close', () => resolve()));
   let polls = 0;
   const poll = setInterval(() => {
     polls += 1;
-    if (performance.now() - startedAt >= drainMs) server.closeAllConnections();
+    const late = performance.now() - startedAt >= drainMs;
+    if (late || polls === LAST_ACCEPTING_POLL) closeListener(server);
+    if (late) server.closeAllConnections();
     else if (polls >= IDLE_GRACE_POLLS) {
       server.closeIdleConnections();
       closeSilent(sockets);
@@ -80,11 +84,9 @@ const closeSilent = (sockets: ReadonlySet<Socket>): void => {
 };
 
 /** Stops accepting without ending idle connections, which `http.Server.close` would do at once. */
-const closeListener = (server: Server): Promise<void> => {
-  const closed = new Promise<void>((resolve) => server.once('close', () => resolve()));
+const closeListener = (server: Server): void => {
   const closeIdle = server.closeIdleConnections.bind(server);
   server.closeIdleConnections = () => undefined;
   server.close();
   server.closeIdleConnections = closeIdle;
-  return closed;
 };
