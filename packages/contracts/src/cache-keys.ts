@@ -7,9 +7,11 @@ export const cacheKeys = {
   apiKey: (selector: string): string => `key:${selector}`,
   /** Current target of a slug: the rule, its groups, its published version. One entry a slug, so that one key invalidates all. */
   rulePointer: (workspaceId: string, slug: string): string => `rule:${workspaceId}:${slug}`,
-  /** The id of a numbered version. Versions are immutable; the entry is invalidated when the rule is deleted, since another may take its id. */
-  numberedVersion: (ruleId: string, number: number): string => `version:${ruleId}:${number}`,
-  /** The immutable table of a published version; invalidated when its rule is deleted. */
+  /** As `rulePointer`, of a flow: a rule and a flow may have the same slug. */
+  flowPointer: (workspaceId: string, slug: string): string => `flow:${workspaceId}:${slug}`,
+  /** The id of a numbered version of a rule or flow. Versions are immutable; the entry is invalidated when the asset is deleted, since another may take its id. */
+  numberedVersion: (assetId: string, number: number): string => `version:${assetId}:${number}`,
+  /** The immutable definition of a published version of a rule or flow; invalidated when its asset is deleted. */
   definition: (workspaceId: string, versionId: string): string => `definition:${workspaceId}:${versionId}`,
   /** Counts the changes of the values of a workspace. One entry for all, so that a change of many values makes one entry stale. */
   valueRevision: (workspaceId: string): string => `values:${workspaceId}`,

@@ -1,4 +1,4 @@
-import { type AssetType } from '@decision/contracts';
+import { type AssetKind } from '@decision/contracts';
 import { type ContextDefinition } from '../definitions/context-model';
 import { readSchema } from '../definitions/read-schema';
 import { type RelatedInstances } from '../derived/derive-facts';
@@ -13,7 +13,7 @@ interface AssetInput {
 
 /** A rule or flow that is bound to a context, in the version that is effective now. */
 export interface BoundAsset {
-  readonly type: AssetType;
+  readonly type: AssetKind;
   readonly slug: string;
   /** Names what runs: another version of the same asset has another one. */
   readonly effectiveVersion: string;

@@ -1,5 +1,5 @@
 import {
-  type AssetType,
+  type AssetKind,
   type ExecutionRecord,
   type ExecutionStatus,
   type UntriggeredReason,
@@ -56,7 +56,7 @@ export interface SettlePorts {
 
 /** Outcome of one asset in a settling. */
 export interface AssetRun {
-  readonly type: AssetType;
+  readonly type: AssetKind;
   readonly slug: string;
   readonly status: ExecutionStatus;
   /** Whether the executor was not there at all; it does not count as run then. */

@@ -1,7 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
+import { type AssetKind, assetKinds } from '../asset-pointer';
 import {
-  type AssetType,
-  assetTypes,
   type ExecutionStatus,
   executionStatuses,
   type InstanceStatus,
@@ -68,7 +67,7 @@ export type ContextWaitingOn = Static<typeof ContextWaitingOn>;
 /** Durable metadata of one bound asset on one instance; see C70. */
 export const ExecutionRecord = Type.Object(
   {
-    type: Type.Unsafe<AssetType>({ type: 'string', enum: [...assetTypes], description: '`rule` or `flow`.' }),
+    type: Type.Unsafe<AssetKind>({ type: 'string', enum: [...assetKinds], description: '`rule` or `flow`.' }),
     slug: Type.String({ description: 'Slug of the asset.' }),
     status: Type.Unsafe<ExecutionStatus>({
       type: 'string',
@@ -112,7 +111,7 @@ export type BatchRejection = Static<typeof BatchRejection>;
 
 export const ExecutedAsset = Type.Object(
   {
-    type: Type.Unsafe<AssetType>({ type: 'string', enum: [...assetTypes], description: '`rule` or `flow`.' }),
+    type: Type.Unsafe<AssetKind>({ type: 'string', enum: [...assetKinds], description: '`rule` or `flow`.' }),
     slug: Type.String({ description: 'Slug of the asset.' }),
     status: Type.Unsafe<ExecutionStatus>({
       type: 'string',

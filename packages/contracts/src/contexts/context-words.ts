@@ -13,9 +13,6 @@ export type InstanceStatus = (typeof instanceStatuses)[number];
 export const relationTypes = ['has_many', 'has_one', 'belongs_to'] as const;
 export type RelationType = (typeof relationTypes)[number];
 
-export const assetTypes = ['rule', 'flow'] as const;
-export type AssetType = (typeof assetTypes)[number];
-
 /** How the run of one bound asset ended, or why there was none. */
 export const executionStatuses = [
   'success',

@@ -8,13 +8,14 @@ import {
   ExecutionRecord,
   remarks,
 } from './context-answers';
-import { type AssetType, assetTypes, type InstanceStatus, instanceStatuses } from './context-words';
+import { type AssetKind, assetKinds } from '../asset-pointer';
+import { type InstanceStatus, instanceStatuses } from './context-words';
 import { described } from '../described';
 
 const names = Type.Array(Type.String());
 const facts = Type.Record(Type.String(), Type.Unknown());
 const status = Type.Unsafe<InstanceStatus>({ type: 'string', enum: [...instanceStatuses] });
-const assetType = Type.Unsafe<AssetType>({ type: 'string', enum: [...assetTypes] });
+const assetType = Type.Unsafe<AssetKind>({ type: 'string', enum: [...assetKinds] });
 
 /** How the answer to a submission reports an asset: `solved`, or its outcome. */
 const cascadeStatuses = [

@@ -1,14 +1,8 @@
 import { type Static, Type } from '@sinclair/typebox';
+import { type AssetKind, assetKinds } from '../asset-pointer';
 import { ExecutionRecord } from '../contexts/context-answers';
 import { definitionDefaults, definitionSettings, type DefinitionValues } from '../contexts/context-settings';
-import {
-  type AssetType,
-  assetTypes,
-  type ExecutionStatus,
-  executionStatuses,
-  type RelationType,
-  relationTypes,
-} from '../contexts/context-words';
+import { type ExecutionStatus, executionStatuses, type RelationType, relationTypes } from '../contexts/context-words';
 import { parseJson } from '../json/parse-json';
 import { ServiceError } from '../service-error';
 import { messageFields } from '../settings';
@@ -21,7 +15,7 @@ import { compileValidator } from '../validator';
 
 const facts = Type.Record(Type.String(), Type.Unknown());
 const executions = Type.Record(Type.String(), ExecutionRecord);
-const assetType = Type.Unsafe<AssetType>({ type: 'string', enum: [...assetTypes] });
+const assetType = Type.Unsafe<AssetKind>({ type: 'string', enum: [...assetKinds] });
 
 const SettleContext = Type.Object({
   id: Type.String(),

@@ -1,11 +1,11 @@
-import { type AssetType } from '@decision/contracts';
+import { type AssetKind } from '@decision/contracts';
 import { query, type Transaction } from '../connection/query';
 import { among } from './instances';
 
 /** An evaluation that waits for facts. */
 export interface Registration {
   readonly instanceId: string;
-  readonly type: AssetType;
+  readonly type: AssetKind;
   readonly slug: string;
   /** ISO 8601 UTC with milliseconds. */
   readonly createdAt: string;
@@ -31,7 +31,7 @@ const FIND = /* sql */ `
 
 interface RegistrationRow {
   readonly instance_id: string;
-  readonly type: AssetType;
+  readonly type: AssetKind;
   readonly slug: string;
   readonly created_at: Date;
 }

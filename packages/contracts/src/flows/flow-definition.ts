@@ -1,0 +1,68 @@
+import { type Static, Type } from '@sinclair/typebox';
+import { type AssetKind, assetKinds } from '../asset-pointer';
+import { type FieldType, fieldTypes, RuleField } from '../rules/rule-document';
+import { compileValidator } from '../validator';
+import { FlowConnection, type FlowGraph, FlowNode } from './flow-document';
+
+/**
+ * One distinct asset that nodes of a flow name, as it was resolved when the flow was published. At run time a number means `version_id`; `latest`
+ * and an environment follow the slug, and mean `version_id` where the asset is gone.
+ */
+export const FlowUse = Type.Object(
+  {
+    kind: Type.Unsafe<AssetKind>({ type: 'string', enum: [...assetKinds] }),
+    slug: Type.String({ description: 'As the nodes name it.' }),
+    selector: Type.String({ description: '`latest`, a number or the slug of an environment, as the nodes say.' }),
+    asset_id: Type.String({ format: 'uuid' }),
+    version_id: Type.String({ format: 'uuid', description: 'The version behind the selector at publication.' }),
+  },
+  { $id: 'FlowUse', description: 'A rule or flow that a flow runs.' },
+);
+export type FlowUse = Static<typeof FlowUse>;
+
+/** Most fields of the input or the answer of a flow. */
+const MOST_FIELDS = 10_000;
+/** Most distinct assets that one flow names; it has fewer nodes. */
+const MOST_USES = 100_000;
+
+/** Settings of a flow that decide its answers. */
+export const FlowSettings = Type.Object(
+  {
+    failedResponseMode: Type.Optional(
+      Type.Unsafe<'return' | 'fail'>({
+        type: 'string',
+        enum: ['return', 'fail'],
+        description:
+          'Whether a failed evaluation is answered with status 200 and an `error`, or fails. Default: return.',
+      }),
+    ),
+  },
+  { $id: 'FlowSettings', description: 'Settings of a whole flow.', additionalProperties: true },
+);
+export type FlowSettings = Static<typeof FlowSettings>;
+
+/** A field of what a flow answers. */
+const AnsweredField = Type.Object({
+  key: Type.String(),
+  type: Type.Unsafe<FieldType | 'any'>({ type: 'string', enum: [...fieldTypes, 'any'] }),
+});
+
+/** The immutable content of a published version of a flow: all that decides its answers. */
+export const FlowDefinition = Type.Object(
+  {
+    /** The inputs of its origin. */
+    requestSchema: Type.Array(RuleField, { maxItems: MOST_FIELDS }),
+    /** What its results answer. */
+    responseSchema: Type.Array(AnsweredField, { maxItems: MOST_FIELDS }),
+    nodes: Type.Array(FlowNode, { maxItems: 100_000 }),
+    connections: Type.Array(FlowConnection, { maxItems: 100_000 }),
+    settings: FlowSettings,
+    uses: Type.Array(FlowUse, { maxItems: MOST_USES }),
+    /** Whether a node in it, or in a flow that it runs, asks something outside. */
+    reaches_out: Type.Boolean(),
+  },
+  { $id: 'FlowDefinition', description: 'A published version of a flow.' },
+);
+export type FlowDefinition = Static<typeof FlowDefinition> & Required<FlowGraph>;
+
+export const checkFlowDefinition = compileValidator(FlowDefinition);
