@@ -4,7 +4,7 @@ import { type FlowOutcome, type RunOptions } from './run/outcome';
 
 /**
  * Evaluates a flow. The same plan, input, clock and answers of the outside give the same outcome. A flow that reaches out for nothing, and is
- * not asked to pause, is answered at once; otherwise the outcome is promised.
+ * not asked to pause, is answered at once; otherwise the outcome is promised. The promise rejects only with the reason of `signal`.
  */
 export const evaluateFlow = (
   plan: FlowPlan,
@@ -16,11 +16,18 @@ export const evaluateFlow = (
   return evaluation.outcome ?? goOn(evaluation, options);
 };
 
-const goOn = async (evaluation: Evaluation, { pause }: RunOptions): Promise<FlowOutcome> => {
-  for (;;) {
-    const state = evaluation.advance();
-    if (evaluation.outcome !== undefined) return evaluation.outcome;
-    if (state === 'waiting') await evaluation.answered();
-    else await pause?.();
+const goOn = async (evaluation: Evaluation, { pause, signal }: RunOptions): Promise<FlowOutcome> => {
+  signal?.addEventListener('abort', evaluation.wake);
+  try {
+    for (;;) {
+      signal?.throwIfAborted();
+      const state = evaluation.advance();
+      if (evaluation.outcome !== undefined) return evaluation.outcome;
+      if (state === 'waiting') await evaluation.answered();
+      else await pause?.();
+    }
+  } finally {
+    signal?.removeEventListener('abort', evaluation.wake);
+    evaluation.giveUp();
   }
 };

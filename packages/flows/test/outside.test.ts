@@ -1,5 +1,5 @@
-import { type FlowOutcome } from '../src';
-import { type OutsideCall, type RunOptions } from '../src/run/outcome';
+import { type FlowOutcome, type OutsideCall } from '../src';
+import { type RunOptions } from '../src/run/outcome';
 import { Secret } from '../src/run/secret';
 import { answer, begin, compiled, graph, node, solve } from './support/flows';
 
@@ -258,6 +258,32 @@ describe('nodes that reach out', () => {
   it('FL-80 cannot be run where nothing is there to ask', () => {
     expect(answer(solve(two, { n: 1 }))).toBe(
       'infrastructure_error: The node "a" failed: Nodes of type api cannot be run here.',
+    );
+  });
+
+  it('FL-87 are aborted when the run is ended, and its outcome rejects with the reason', async () => {
+    const outside = new Outside();
+    const end = new AbortController();
+    const outcome = Promise.resolve(begin(two, { n: 1 }, { call: outside.call, signal: end.signal }));
+    await settled();
+    expect(outside.calls.map(({ signal }) => signal.aborted)).toEqual([false, false]);
+    end.abort(new Error('too late'));
+    await expect(outcome).rejects.toThrow('too late');
+    expect(outside.calls.map(({ signal }) => signal.aborted)).toEqual([true, true]);
+  });
+
+  it('FL-90 say in the trace that they were answered from a cache', async () => {
+    const flow = graph([api('a'), api('b'), out], 'in.request_n -> a\nin.request_n -> b\na.v -> out\nb.v -> out.w');
+    const call: NonNullable<RunOptions['call']> = ({ node: { ref }, onCached }) => {
+      if (ref === 'a') onCached?.();
+      return Promise.resolve({ v: 1 });
+    };
+    const { trace } = await begin(flow, { n: 1 }, { call, trace: { clock: () => 0 } });
+    expect(trace?.entries.map(({ ref, cached }) => [ref, cached])).toEqual(
+      expect.arrayContaining([
+        ['a', true],
+        ['b', undefined],
+      ]),
     );
   });
 

@@ -15,7 +15,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'packages/cache': ['contracts', 'waiting'],
   'packages/persistence': ['contracts', 'waiting'],
   'packages/service-kit': ['contracts', 'waiting'],
-  'packages/execution': ['cache', 'contexts', 'contracts', 'engine', 'persistence', 'waiting'],
+  'packages/execution': ['cache', 'contexts', 'contracts', 'engine', 'flows', 'persistence', 'waiting'],
   'packages/infrastructure': ['broker', 'cache', 'contracts', 'execution', 'persistence', 'service-kit'],
   'packages/launcher': ['broker', 'contracts', 'local-stack', 'persistence', 'service-kit', 'waiting'],
   'services/objects-api': [

@@ -49,6 +49,11 @@ export class Calls {
     for (let take = this.settled.shift(); take !== undefined; take = this.settled.shift()) take();
   }
 
+  /** Ends the wait for an answer without one. */
+  wakeUp(): void {
+    this.wake?.();
+  }
+
   /** Resolves when a call is answered. */
   async answered(): Promise<void> {
     if (this.settled.length > 0) return;

@@ -11,8 +11,9 @@ import { asObject, checkOutputs, collect, combine, gather, isOpen } from './valu
 
 const MAX_STEPS = 1_000_000;
 const PARALLEL_ITEMS = 8;
-/** Steps between two looks at the time. */
-const STEPS_PER_LOOK = 128;
+/** Work between two looks at the time, in steps; a rule is worth several, since it may take long itself. */
+const WORK_PER_LOOK = 128;
+const WORK_OF_RULE = 32;
 
 /** What a step is known to have become, for the trace. */
 type Note = Omit<TraceEntry, 'ref' | 'within' | 'indexes' | 'status'>;
@@ -37,6 +38,8 @@ export class Evaluation {
   private readonly trace: Trace | undefined;
   private readonly endings = new Endings();
   private steps = 0;
+  /** Work since the last look at the time. */
+  private work = 0;
 
   constructor(
     plan: FlowPlan,
@@ -54,15 +57,28 @@ export class Evaluation {
       const frame = this.stack.at(-1);
       if (frame === undefined) {
         if (!this.endEarly()) return 'waiting';
-      } else if (!this.runFrame(frame)) return 'paused';
+      } else {
+        this.runFrame(frame);
+        if (this.work >= WORK_PER_LOOK && !this.mayGoOn()) return 'paused';
+      }
     }
     this.calls.giveUp();
     return 'done';
   }
 
-  /** Resolves when a call is answered. */
+  /** Resolves when a call is answered, or when the evaluation is to end. */
   answered(): Promise<void> {
     return this.calls.answered();
+  }
+
+  /** Lets whoever waits for an answer look at the signal. */
+  readonly wake = (): void => {
+    this.calls.wakeUp();
+  };
+
+  /** Aborts every call; the evaluation does not go on. */
+  giveUp(): void {
+    this.calls.giveUp();
   }
 
   private queue(frame: Frame): void {
@@ -77,13 +93,19 @@ export class Evaluation {
     frame.isQueued = false;
   }
 
-  /** Runs the steps of the uppermost frame; false where others are to run before it goes on. */
-  private runFrame(frame: Frame): boolean {
+  private mayGoOn(): boolean {
+    this.work = 0;
+    return this.options.mayGoOn?.() !== false;
+  }
+
+  /** Runs the steps of the uppermost frame, until another one is uppermost or it is time to look at the clock. */
+  private runFrame(frame: Frame): void {
     const { steps, reachesOut } = frame.scope;
+    // An item of a loop without nodes is work, too.
+    this.work += 1;
     if (frame.isIdle) {
       this.park(frame);
-      this.goOnWithLoop(frame);
-      return true;
+      return this.goOnWithLoop(frame);
     }
     while (frame.next < steps.length) {
       const index = frame.next;
@@ -95,16 +117,15 @@ export class Evaluation {
         frame.next = index;
         this.park(frame);
         this.held.add(frame);
-        return true;
+        return;
       }
       this.steps += 1;
+      this.work += step.kind === 'rule' || step.kind === 'origin' ? WORK_OF_RULE : 1;
       this.attempt(frame, step, index);
-      if (this.stack.at(-1) !== frame) return true;
-      if (this.steps % STEPS_PER_LOOK === 0 && this.options.mayGoOn?.() === false) return false;
+      if (this.stack.at(-1) !== frame || this.work >= WORK_PER_LOOK) return;
     }
     this.park(frame);
     if (frame.left === 0) this.complete(frame);
-    return true;
   }
 
   /** Runs a step; what it throws is a failure of the flow. */
@@ -228,11 +249,13 @@ export class Evaluation {
       throw new FlowFault(message, { reason: 'not_available' }, 'infrastructure_error');
     }
     frame.states[index] = STARTED;
-    const note = (): Note => (this.trace === undefined ? {} : { inputs, duration_ms: this.trace.clock() - began });
+    let cached: Pick<Note, 'cached'> = {};
+    const note = (): Note =>
+      this.trace === undefined ? {} : { inputs, duration_ms: this.trace.clock() - began, ...cached };
     const request = { node: step.node, path: frame.pathOf(step), indexes: frame.indexes, inputs };
     this.calls.begin({
       ...{ frame, index },
-      ask: (signal) => call({ ...request, signal }),
+      ask: (signal) => call({ ...request, signal, onCached: () => (cached = { cached: true }) }),
       answered: (outputs) => {
         this.answer(frame, step, index, outputs, note());
         this.resume(frame);

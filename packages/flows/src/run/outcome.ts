@@ -1,4 +1,4 @@
-import { type OutsideNode } from '../plan';
+import { type CallOutside } from './outside';
 import { type TraceEntry } from './trace';
 
 /** Why a flow could not be answered. */
@@ -25,25 +25,16 @@ type FlowEnd =
   | { readonly ok: true; readonly output: Readonly<Record<string, unknown>> }
   | { readonly ok: false; readonly error: FlowFailure };
 
-/** What a node asks of the outside. */
-export interface OutsideCall {
-  readonly node: OutsideNode;
-  /** The node, behind the subflow nodes around it. */
-  readonly path: readonly string[];
-  readonly indexes: readonly number[];
-  readonly inputs: Readonly<Record<string, unknown>>;
-  /** Aborted when the flow no longer needs the answer. */
-  readonly signal: AbortSignal;
-}
-
 export interface RunOptions {
   /** Epoch ms: the one clock of the request. */
   readonly now: number;
   /** Answers the nodes that reach out; a rejection is a failure of the node. Without it, a flow that reaches out fails there. */
-  readonly call?: (request: OutsideCall) => Promise<Readonly<Record<string, unknown>>>;
+  readonly call?: CallOutside;
+  /** Ends the evaluation: its calls are aborted, and the promise of the outcome rejects with the reason. */
+  readonly signal?: AbortSignal;
   /** Whether to record what became of each node, and the clock of its durations in ms. */
   readonly trace?: { readonly clock: () => number };
-  /** Asked every hundred steps or so; false lets others run before the next one. */
+  /** Asked after every hundred steps or items, and after every few rules; false lets others run before it goes on. */
   readonly mayGoOn?: () => boolean;
   /** Waits until the evaluation may go on. Needed with `mayGoOn`. */
   readonly pause?: () => Promise<void>;

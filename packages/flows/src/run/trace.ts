@@ -15,6 +15,8 @@ export interface TraceEntry {
   readonly duration_ms?: number;
   /** Rows of a rule that made its answer. */
   readonly matched?: readonly number[];
+  /** Whether a node that reaches out was answered from a cache. */
+  readonly cached?: true;
   readonly inputs?: unknown;
   readonly outputs?: unknown;
 }

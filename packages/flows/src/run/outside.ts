@@ -1,0 +1,35 @@
+import { type OutsideNode } from '../plan';
+
+/** What a node asks of the outside. */
+export interface OutsideCall {
+  readonly node: OutsideNode;
+  /** The node, behind the subflow nodes around it. */
+  readonly path: readonly string[];
+  readonly indexes: readonly number[];
+  /** What vaults gave is a `Secret`. */
+  readonly inputs: Readonly<Record<string, unknown>>;
+  /** Aborted when the flow no longer needs the answer. */
+  readonly signal: AbortSignal;
+  /** Called by the port where the answer comes from a cache; the trace then says so. */
+  readonly onCached?: () => void;
+}
+
+/** Answers a node that reaches out; a rejection is a failure of the node. */
+export type CallOutside = (call: OutsideCall) => Promise<Readonly<Record<string, unknown>>>;
+
+/** The run of a flow that its calls belong to. The same run, begun again, makes the same calls. */
+export interface FlowRun {
+  readonly workspaceId: string;
+  /** The published version of the flow. */
+  readonly versionId: string;
+  /** Epoch ms after which nobody waits for the answer. */
+  readonly deadline: number;
+  /** Tells runs apart, and stays when one is begun again: part of the idempotency key of each call. */
+  readonly idempotencyRoot: string;
+  /** How often the flow ran before for its instance within one operation; 0 where it belongs to no context. */
+  readonly round: number;
+  readonly requestId: string;
+}
+
+/** Makes the port of one run. */
+export type CallFor = (run: FlowRun) => CallOutside;
