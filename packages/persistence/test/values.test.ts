@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import {
+  compareValues,
   deleteValue,
+  findAbsentMembers,
   findBoundValues,
   findTakenNames,
   findValueRevision,
@@ -9,7 +11,9 @@ import {
   insertRule,
   listValues,
   loadValues,
+  openSync,
   publishRule,
+  rememberMembers,
   saveValues,
   type SavedValue,
   type Transaction,
@@ -32,11 +36,20 @@ describe('looking up many values, where the planner knows nothing of those of th
     workspace = await openTestWorkspace('many-values');
     const { url, access } = workspace;
     // Statistics of other workspaces alone, which nobody may take again while the test runs.
-    await asOwner(url, 'alter table workspace_values set (autovacuum_enabled = false)');
+    for (const table of ['workspace_values', 'value_sync_members'])
+      await asOwner(url, `alter table ${table} set (autovacuum_enabled = false)`);
     await asOwner(url, "insert into workspaces (slug, name) select 'o' || n, 'o' from generate_series(1, 60) as n");
     const insert = 'insert into workspace_values (workspace_id, name, type, content, metadata, user_groups)';
     await asOwner(url, `${insert} select id, 'c.' || n, 'number', '1', '{}', '{}' from workspaces, generate_series(1, 3) as n where id <> $1`, [access.workspaceId]); // prettier-ignore
-    await asOwner(url, 'analyze workspace_values');
+    await asOwner(
+      url,
+      "insert into value_syncs (workspace_id, collection, sync_id, user_groups) select id, 'c', 's', '{}' from workspaces",
+    );
+    await asOwner(
+      url,
+      "insert into value_sync_members (sync, workspace_id, name) select id, workspace_id, 'c.' || n from value_syncs, generate_series(1, 3) as n",
+    );
+    await asOwner(url, 'analyze workspace_values, value_sync_members');
     const made = await asOwner(url, `${insert} select $1, 'c.m' || n, 'number', '1', '{}', '{}' from generate_series(1, ${MANY}) as n returning id`, [access.workspaceId]); // prettier-ignore
     ids = made.map(({ id }) => String(id));
   }, 120_000);
@@ -54,6 +67,37 @@ describe('looking up many values, where the planner knows nothing of those of th
 
   it('finds those that a rule refers to', async () => {
     expect(await within((transaction) => findBoundValues(transaction, ids))).toHaveLength(MANY);
+  });
+
+  const wanted: readonly SavedValue[] = Array.from({ length: MANY }, (_, n) => ({
+    name: `c.m${n + 1}`,
+    type: 'number',
+    content: 2,
+  }));
+
+  it('compares them with those that are wanted', async () => {
+    expect(await within((transaction) => compareValues(transaction, wanted, undefined))).toHaveLength(MANY);
+  });
+
+  it('finds those that a synchronisation did not bring, in one request or in many', async () => {
+    const names = wanted.slice(1).map(({ name }) => name);
+    const [byRequest, byRun] = await within(async (transaction) => {
+      const run = { collection: 'c', syncId: 'run', userGroups: [] };
+      const opened = await openSync(transaction, run);
+      if (opened.status !== 'open') throw new Error(`The run is ${opened.status}.`);
+      await rememberMembers(transaction, opened.sync, names);
+      return [
+        await findAbsentMembers(transaction, 'c', { names }),
+        await findAbsentMembers(transaction, 'c', { sync: opened.sync }),
+      ];
+    });
+    expect(byRequest.map(({ name }) => name)).toEqual(['c.m1']);
+    expect(byRun).toEqual(byRequest);
+  });
+
+  it('changes them', async () => {
+    const saved = await within((transaction) => saveValues(transaction, wanted, { newUserGroups: [], recorded: 'by_caller' })); // prettier-ignore
+    expect(saved).toMatchObject({ status: 'saved', updated: MANY });
   });
 
   it('finds that no rule uses them', async () => {

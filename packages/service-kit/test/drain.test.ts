@@ -42,12 +42,28 @@ const viaAgent = (
     call.end(body);
   });
 
+/** The listener closes a moment after the stop began, when everything that had connected before has been accepted. */
+const refusesConnections = async (): Promise<void> => {
+  const { hostname, port } = new URL(service.url);
+  for (;;) {
+    const socket = connect(Number(port), hostname);
+    try {
+      await once(socket, 'connect');
+    } catch (error) {
+      expect(error).toMatchObject({ code: 'ECONNREFUSED' });
+      return;
+    } finally {
+      socket.destroy();
+    }
+    await sleep(10);
+  }
+};
+
 it('lets requests in flight finish, refuses new connections, and then is gone', async () => {
   const inFlight = viaAgent('POST', importRule.path, '{"rule":{}}');
   await arrived;
   const stopped = service.server.stop(5_000);
-  // The listener closes a moment later, when everything that had connected before has been accepted.
-  await sleep(1_000);
+  await refusesConnections();
   await expect(send(service.url, 'GET', '/health')).rejects.toThrow(/ECONNREFUSED/);
   release();
   expect(await inFlight).toEqual({ status: 200, connection: 'close' });
@@ -97,6 +113,7 @@ it('loses no request of a rolling upgrade: clients go on to the next process as 
 it('serves what a kept-alive connection sends while it stops, as not ready, and asks it to close', async () => {
   await viaAgent('GET', '/health');
   const stopped = service.server.stop(5_000);
+  await refusesConnections();
   expect(await viaAgent('GET', '/ready')).toEqual({ status: 503, connection: 'close' });
   await stopped;
 });
@@ -157,6 +174,7 @@ it('answers what is in flight on many connections, each with a request to close'
   // The twenty and the one that asks.
   while (!/^http_requests_in_flight\S* 21$/m.test((await send(service.url, 'GET', '/metrics')).text));
   const stopped = service.server.stop(20_000);
+  await refusesConnections();
   release();
   for (const answer of await Promise.all(inFlight)) expect(answer).toEqual({ status: 200, connection: 'close' });
   await stopped;

@@ -168,28 +168,35 @@ export interface AbsentMember {
 /** Members that were sent: by the chunks of a run, or by one request alone. */
 export type PresentMembers = { readonly sync: string } | { readonly names: readonly string[] };
 
-const PRESENT = {
-  run: 'value_sync_members as present where sync = cast(:sync as uuid)',
-  request: 'unnest(cast(:names as text[])) as present (name) where true',
-} as const;
+/**
+ * As a difference of sets, which is found by hash or by order whatever the planner believes. A join compared each member with each present
+ * name where the statistics knew the runs of others alone.
+ */
+const absentNames = (present: string): string => /* sql */ `
+  select name from workspace_values where starts_with(name, :beginning) and object_id is null
+  except select name from ${present}`;
 
-/** As an anti-join: `not in` would compare each member with each present name once these outgrow the memory of one query. */
-const absentIn = (present: string): string => /* sql */ `
+const ABSENT_FROM_RUN = absentNames('value_sync_members where sync = cast(:sync as uuid)');
+const ABSENT_FROM_REQUEST = absentNames('unnest(cast(:names as text[])) as present (name)');
+
+const LOCK_ABSENT = /* sql */ `
   select id, name, archived_at is not null as archived from workspace_values
-  where starts_with(name, :beginning) and object_id is null
-    and not exists (select from ${present} and present.name = workspace_values.name)
+  where name = any (cast(:names as text[])) and object_id is null
   order by name for update of workspace_values`;
 
 /** The visible members that were not brought, archived ones too, by name. Values that objects generate are none of the collection's. */
-export const findAbsentMembers = (
+export const findAbsentMembers = async (
   transaction: Transaction,
   collection: string,
   present: PresentMembers,
 ): Promise<readonly AbsentMember[]> => {
   const beginning = `${collection}.`;
-  return 'sync' in present
-    ? query<AbsentMember>(transaction, absentIn(PRESENT.run), { beginning, sync: present.sync })
-    : query<AbsentMember>(transaction, absentIn(PRESENT.request), { beginning, names: present.names });
+  const absent =
+    'sync' in present
+      ? await query<{ name: string }>(transaction, ABSENT_FROM_RUN, { beginning, sync: present.sync })
+      : await query<{ name: string }>(transaction, ABSENT_FROM_REQUEST, { beginning, names: present.names });
+  const names = absent.map(({ name }) => name);
+  return names.length === 0 ? [] : query<AbsentMember>(transaction, LOCK_ABSENT, { names });
 };
 
 const ARCHIVE = /* sql */ `

@@ -26,52 +26,61 @@ const IDLE_GRACE_POLLS = IDLE_GRACE_MS / POLL_MS;
 const LAST_ACCEPTING_POLL = 2;
 
 export const createDrain = (server: Server): Drain => {
-  const inFlight = new Set<ServerResponse>();
-  const sockets = new Set<Socket>();
+  const open: Open = { inFlight: new Set(), sockets: new Set(), endsConnections: false };
   server.on('connection', (socket) => {
-    sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
+    open.sockets.add(socket);
+    socket.once('close', () => open.sockets.delete(socket));
   });
   let running: Promise<void> | undefined;
   return {
     draining: () => running !== undefined,
     track: (response) => {
-      inFlight.add(response);
-      response.once('close', () => inFlight.delete(response));
-      if (running) askToClose(response);
+      open.inFlight.add(response);
+      response.once('close', () => open.inFlight.delete(response));
+      if (open.endsConnections) askToClose(response);
     },
-    run: (drainMs, graceMs) => (running ??= drainAfter(graceMs, server, { inFlight, sockets }, drainMs)),
+    run: (drainMs, graceMs) => (running ??= drainAfter(graceMs, server, open, drainMs)),
   };
 };
+
+interface Open {
+  readonly inFlight: Set<ServerResponse>;
+  readonly sockets: Set<Socket>;
+  /** Whether each response asks its client to close the connection. */
+  endsConnections: boolean;
+}
 
 /** Node ends the connection after a response that says so. */
 const askToClose = (response: ServerResponse): void => {
   if (!response.headersSent) response.setHeader('connection', 'close');
 };
 
-interface Open {
-  readonly inFlight: ReadonlySet<ServerResponse>;
-  readonly sockets: ReadonlySet<Socket>;
-}
+const endConnections = (open: Open): void => {
+  open.endsConnections = true;
+  for (const response of open.inFlight) askToClose(response);
+};
 
 const drainAfter = async (graceMs: number, server: Server, open: Open, drainMs: number): Promise<void> => {
-  for (const response of open.inFlight) askToClose(response);
-  if (graceMs > 0) await sleep(graceMs);
+  if (graceMs > 0) {
+    endConnections(open);
+    await sleep(graceMs);
+  }
   await drain(server, open, drainMs - graceMs);
 };
 
-const drain = async (server: Server, { sockets }: Open, drainMs: number): Promise<void> => {
+const drain = async (server: Server, open: Open, drainMs: number): Promise<void> => {
   const startedAt = performance.now();
   const closed = new Promise<void>((resolve) => server.once('close', () => resolve()));
   let polls = 0;
   const poll = setInterval(() => {
     polls += 1;
     const late = performance.now() - startedAt >= drainMs;
-    if (late || polls === LAST_ACCEPTING_POLL) closeListener(server);
-    if (late) server.closeAllConnections();
+    // After the next look at the sockets, so that hardly a connection is left that was made and not accepted.
+    if (late || polls === LAST_ACCEPTING_POLL) setImmediate(stopAccepting, server, open);
+    if (late) setImmediate(() => server.closeAllConnections());
     else if (polls >= IDLE_GRACE_POLLS) {
       server.closeIdleConnections();
-      closeSilent(sockets);
+      closeSilent(open.sockets);
     }
   }, POLL_MS);
   await closed;
@@ -83,8 +92,12 @@ const closeSilent = (sockets: ReadonlySet<Socket>): void => {
   for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
 };
 
-/** Stops accepting without ending idle connections, which `http.Server.close` would do at once. */
-const closeListener = (server: Server): void => {
+/**
+ * Clients are asked to close their connections only from here on: asked before, they would come back with new ones in the very moment in
+ * which the listener closes. Idle connections stay, which `http.Server.close` would end at once.
+ */
+const stopAccepting = (server: Server, open: Open): void => {
+  endConnections(open);
   const closeIdle = server.closeIdleConnections.bind(server);
   server.closeIdleConnections = () => undefined;
   server.close();
