@@ -135,6 +135,11 @@ export const errorCodes = {
     true,
     'Too many refused API keys are being answered; try again after Retry-After seconds.',
   ),
+  infrastructure_error: entry(
+    500,
+    true,
+    'A node of a flow asks something outside of this service, which did not answer as it should; the message names the node.',
+  ),
   internal_error: entry(500, true, 'A fault of the service; the request id leads to it in the logs.'),
   broker_unavailable: entry(503, true, 'The message broker cannot be reached or is disabled.'),
   database_unavailable: entry(503, true, 'The database cannot be reached.'),

@@ -5,6 +5,7 @@ export {
   type ContextModels,
   createContextModels,
   inputHash,
+  type OperationFlows,
   type RequestFault,
   type SettleFault,
   settleOperations,

@@ -78,7 +78,8 @@ const carryOut = async (
     deadline,
     library: rules,
     models: createContextModels(),
-    onRun: (run) => runs.push(run),
+    requestId: 'r',
+    onRun: (run) => String(runs.push(run)),
     isFull: () => runs.length >= fullAfter,
     onFault: (fault) => faults.push(fault),
   });
@@ -236,7 +237,8 @@ describe('C67: the memory of what operations tried', () => {
       const settled = await settleOperations(asked, {
         ...{ workspaceId: randomUUID(), deadline: Infinity, models: createContextModels(), tried },
         library: { get: () => Promise.resolve(climbing) },
-        onRun: () => (peak = Math.max(peak, tried.takenBytes)),
+        requestId: 'r',
+        onRun: () => String((peak = Math.max(peak, tried.takenBytes))),
         isFull: () => false,
         onFault: () => undefined,
       });

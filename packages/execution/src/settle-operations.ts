@@ -12,22 +12,29 @@ import {
 } from '@decision/contexts';
 import { ServiceError, type SettledInstance, type SettleInstance, type SettleRequest } from '@decision/contracts';
 import { type CompiledRule, evaluateBriefly, evaluateRule, type RuleOutcome } from '@decision/engine';
+import { type FlowOutcome, type FlowPlan } from '@decision/flows';
 import { LRUCache } from 'lru-cache';
+import { type PlanTools, runPlan } from './flows/run-plan';
 import { type RuleLibrary } from './rule-library';
 import { type EvaluationThreads } from './threads/evaluation-threads';
 
-/** A rule that was evaluated within an operation. */
+/** A rule or flow that was evaluated within an operation. */
 export interface OperationRun {
   readonly asset: BoundAsset;
   readonly inputs: Facts;
-  readonly outcome: RuleOutcome;
+  readonly outcome: RuleOutcome | FlowOutcome;
   readonly durationUs: number;
 }
 
-/** Why a rule had no answer, for operators. Without inputs and outputs. */
+/** Id of the version of an asset that runs. */
+export const versionOf = ({ effectiveVersion, flow }: BoundAsset): string => flow?.versionId ?? effectiveVersion;
+
+/** Why a rule or flow had no answer, for operators. Without inputs and outputs. */
 export interface SettleFault {
   /** Slug of the rule. */
-  readonly rule: string;
+  readonly rule?: string;
+  /** Slug of the flow. */
+  readonly flow?: string;
   readonly versionId: string;
   readonly code: string;
   readonly cause: unknown;
@@ -35,6 +42,14 @@ export interface SettleFault {
 
 /** A fault with the request that met it. */
 export type RequestFault = SettleFault & { readonly requestId: string };
+
+/** Runs the flows of operations. */
+export interface OperationFlows extends PlanTools {
+  readonly library: {
+    /** A compiled flow that runs these versions of the rules that it follows, by `<slug>/<selector>`. */
+    get(workspaceId: string, versionId: string, follows: Readonly<Record<string, string>>): Promise<FlowPlan>;
+  };
+}
 
 /** Dependencies of operations. */
 interface SettleSurroundings {
@@ -44,9 +59,13 @@ interface SettleSurroundings {
   readonly library: Pick<RuleLibrary, 'get'>;
   /** Threads for long evaluations; undefined: they run in this thread. */
   readonly threads?: Pick<EvaluationThreads, 'solve'> | undefined;
+  /** Undefined: flows have no answer here. */
+  readonly flows?: OperationFlows | undefined;
+  /** Names the request in what flows ask of the outside. */
+  readonly requestId: string;
   readonly models: ContextModels;
-  /** Receives each evaluation, for logs and counts. */
-  readonly onRun: (run: OperationRun) => void;
+  /** Receives each evaluation, for logs and counts; answers its name among decisions. */
+  readonly onRun: (run: OperationRun) => string | undefined;
   /** Whether what `onRun` keeps takes all the memory that it may: then no rule runs again for an instance. */
   readonly isFull: () => boolean;
   /** Memory of tried states that the current operations share. Default: one for the process. */
@@ -61,6 +80,9 @@ const triedInProcess = new TriedMemory(64 * 1024 * 1024);
 /** Work in a row before the process does other things, ms. */
 const SLICE_MS = 10;
 
+/** Instances of one message that are settled at once where flows ask something outside: mostly they wait then. */
+const WAITING_AT_ONCE = 8;
+
 /** Share of the remaining time that is kept for the answer's way back and for writing its results, and its most, ms. */
 const KEPT_PART = 0.1;
 const KEPT_MS = 2_000;
@@ -68,7 +90,10 @@ const KEPT_MS = 2_000;
 /** The hash of inputs that executions keep. */
 export const inputHash = (text: string): string => hash('sha256', text, 'base64url');
 
-/** Settles the instances of a request one after the other, in slices; answers the state of each, in the same order (ADR 19). */
+/**
+ * Settles the instances of a request, in slices; answers the state of each, in the same order (ADR 19). One begins after the other has ended, but
+ * where their flows wait for the outside.
+ */
 export const settleOperations = async (
   request: SettleRequest,
   surroundings: SettleSurroundings,
@@ -82,18 +107,25 @@ export const settleOperations = async (
   };
   const ports = portsOf(request, within);
   const settled: SettledInstance[] = [];
-  for (const instance of request.instances) {
-    settled.push(await settleOne(model, request, instance, ports));
-    await ports.pause();
-  }
+  const queue = request.instances.entries();
+  const work = async (): Promise<void> => {
+    for (const [index, instance] of queue) {
+      const execute: SettlePorts['execute'] = (asset, inputs, runs) =>
+        evaluateAsset({ asset, inputs, runs, instance, request }, within);
+      settled[index] = await settleOne(model, request, instance, { ...ports, execute });
+      await ports.pause();
+    }
+  };
+  const waits = request.assets.some(({ flow }) => flow?.reachesOut === true);
+  await Promise.all(Array.from({ length: waits ? WAITING_AT_ONCE : 1 }, work));
   return settled;
 };
 
-/** Faults of one rule with one code are one: thousands of instances can meet it. */
+/** Faults of one asset with one code are one: thousands of instances can meet it. */
 const eachOnce = (onFault: SettleSurroundings['onFault']): SettleSurroundings['onFault'] => {
   const reported = new Set<string>();
   return (fault) => {
-    const name = `${fault.rule} ${fault.versionId} ${fault.code}`;
+    const name = `${fault.versionId} ${fault.code}`;
     if (!reported.has(name)) onFault(fault);
     reported.add(name);
   };
@@ -132,10 +164,9 @@ const settleOne = async (
   return settled as SettledInstance; // what is undefined in it is absent once it is written, as here nobody asks
 };
 
-const portsOf = (request: SettleRequest, surroundings: SettleSurroundings): SettlePorts => {
+const portsOf = (request: SettleRequest, surroundings: SettleSurroundings): Omit<SettlePorts, 'execute'> => {
   const members = new Map(Object.entries(request.collections).map(([name, values]) => [name, new Set(values)]));
   return {
-    execute: (asset, inputs) => evaluateAsset(asset, inputs, request.now, surroundings),
     hash: inputHash,
     isOver: () => Date.now() >= surroundings.deadline,
     isFull: surroundings.isFull,
@@ -146,36 +177,78 @@ const portsOf = (request: SettleRequest, surroundings: SettleSurroundings): Sett
   };
 };
 
-const evaluateAsset = async (
-  asset: BoundAsset,
-  inputs: Facts,
-  now: number,
+/** One run of an asset. */
+interface AssetToRun {
+  readonly asset: BoundAsset;
+  readonly inputs: Facts;
+  /** How often it has run for this instance before. */
+  readonly runs: number;
+  readonly instance: SettleInstance;
+  readonly request: SettleRequest;
+}
+
+type Evaluated = Pick<OperationRun, 'outcome' | 'durationUs'>;
+
+const evaluateAsset = async (run: AssetToRun, surroundings: SettleSurroundings): Promise<AssetAnswer> => {
+  const { asset, inputs } = run;
+  const evaluate = asset.flow === undefined ? evaluateRuleOf : evaluateFlowOf;
+  const evaluated = await evaluate(run, surroundings).catch(failureOf);
+  if (evaluated instanceof ServiceError) return withoutAnswer(asset, evaluated, surroundings);
+  const { outcome } = evaluated;
+  const executionId = surroundings.onRun({ asset, inputs, ...evaluated });
+  if (outcome.ok) return { status: 'success', outputs: outcome.output, executionId };
+  const { code, message: error } = outcome.error;
+  if (code === 'evaluation_failed') return { status: 'evaluation_error', error, executionId };
+  return { ...withoutAnswer(asset, new ServiceError(code, error), surroundings), executionId };
+};
+
+const evaluateRuleOf = async (
+  { asset, inputs, request: { now } }: AssetToRun,
   surroundings: SettleSurroundings,
-): Promise<AssetAnswer> => {
-  const { library, workspaceId, onRun } = surroundings;
-  const rule = await library.get(workspaceId, asset.effectiveVersion).catch(failureOf);
-  if (rule instanceof ServiceError) return withoutAnswer(asset, rule, surroundings);
+): Promise<Evaluated> => {
+  const { library, workspaceId } = surroundings;
+  const rule = await library.get(workspaceId, versionOf(asset));
   const beganAt = performance.now();
   const outcome =
     evaluateHere(rule, inputs, now, surroundings) ?? (await evaluateInThread(asset, inputs, now, surroundings));
-  if (outcome instanceof ServiceError) return withoutAnswer(asset, outcome, surroundings);
-  onRun({ asset, inputs, outcome, durationUs: (performance.now() - beganAt) * 1_000 });
-  if (outcome.ok) return { status: 'success', outputs: outcome.output };
-  return { status: 'evaluation_error', error: outcome.error.message };
+  if (outcome instanceof ServiceError) throw outcome;
+  return { outcome, durationUs: (performance.now() - beganAt) * 1_000 };
+};
+
+/** What it asks of the outside has the same keys when the operation is begun again, and others the next time that the flow runs (C147). */
+const evaluateFlowOf = async (
+  { asset, inputs, runs, instance, request }: AssetToRun,
+  { flows, workspaceId, deadline, requestId }: SettleSurroundings,
+): Promise<Evaluated> => {
+  if (flows === undefined) throw new ServiceError('internal_error', 'Flows cannot be run here.');
+  const versionId = versionOf(asset);
+  const plan = await flows.library.get(workspaceId, versionId, asset.flow?.follows ?? {});
+  const { instanceId, createdAt = '' } = instance;
+  const idempotencyRoot = JSON.stringify([request.contextId, instanceId, createdAt, asset.slug]);
+  const beganAt = performance.now();
+  const outcome = await runPlan(
+    plan,
+    {
+      ...{ workspaceId, versionId, deadline, idempotencyRoot, round: runs, requestId },
+      ...{ input: inputs, now: request.now, trace: false },
+    },
+    flows,
+  );
+  return { outcome, durationUs: (performance.now() - beganAt) * 1_000 };
 };
 
 const withoutAnswer = (
   asset: BoundAsset,
   failure: ServiceError,
   { onFault }: Pick<SettleSurroundings, 'onFault'>,
-): AssetAnswer => {
+): { readonly status: 'infrastructure_error'; readonly error: string } => {
   onFault(faultOf(asset, failure));
   return { status: 'infrastructure_error', error: failure.message };
 };
 
-const faultOf = ({ slug: rule, effectiveVersion: versionId }: BoundAsset, failure: ServiceError): SettleFault => {
+const faultOf = (asset: BoundAsset, failure: ServiceError): SettleFault => {
   const { code, cause = failure } = failure;
-  return { rule, versionId, code, cause };
+  return { [asset.type]: asset.slug, versionId: versionOf(asset), code, cause };
 };
 
 /** Undefined where it is too long for this thread. */
@@ -208,7 +281,7 @@ const evaluateInThread = async (
 const failureOf = (error: unknown): ServiceError =>
   error instanceof ServiceError
     ? error
-    : new ServiceError('internal_error', 'The rule could not be loaded or evaluated.', {}, { cause: error });
+    : new ServiceError('internal_error', 'The rule or flow could not be loaded or evaluated.', {}, { cause: error });
 
 /** Compiled contexts, by the state of the definitions that they were sent with. */
 export interface ContextModels {

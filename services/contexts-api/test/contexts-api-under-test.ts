@@ -251,7 +251,7 @@ const openWorkers = (database: Database) => {
       void workers.ranHere.push({ id: `${by}:${correlationId}`, versionId, slug: origin?.slug }),
   };
   const requester = {
-    request: async ({ workspaceId, deadline }: RequestEnvelope, payload: Buffer, key = '') => {
+    request: async ({ workspaceId, deadline, requestId }: RequestEnvelope, payload: Buffer, key = '') => {
       requireFits(payload, 'payload_too_large');
       const request = decodeSettleRequest(payload);
       workers.messages.push(request.instances.length);
@@ -259,7 +259,7 @@ const openWorkers = (database: Database) => {
         workers.keys.set(instanceId, (workers.keys.get(instanceId) ?? new Set()).add(key));
       await workers.before(payload);
       const settled = await settleOperations(request, {
-        ...{ workspaceId, deadline, library, models },
+        ...{ workspaceId, deadline, requestId, library, models },
         onRun: ({ asset }) => void workers.ran.push(asset.slug),
         isFull: () => false,
         onFault: (fault) => void workers.faults.push(fault),

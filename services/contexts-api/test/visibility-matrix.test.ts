@@ -114,6 +114,7 @@ const ROWS: MatrixRows = {
     { path: `${INSTANCE}/solve/{rule.slug}`, body: {}, seen: 404 },
     { path: '/contexts/{seen.slug}/s1/solve/{rule.slug}', body: {} },
   ],
+  solveInstanceFlow: [{ path: `${INSTANCE}/flows/{rule.slug}`, body: {}, seen: 404, same: 'A rule is no flow.' }],
 };
 
 let api: ContextsApiUnderTest;

@@ -90,6 +90,7 @@ const handleSettle = async (
   const surroundings = {
     workspaceId,
     deadline,
+    requestId,
     library,
     threads,
     models,

@@ -15,11 +15,23 @@ interface AssetInput {
 export interface BoundAsset {
   readonly type: AssetKind;
   readonly slug: string;
-  /** Names what runs: another version of the same asset has another one. */
+  /** Names what runs: another version of the same asset, or of a rule that a flow runs in its latest version, has another one (C56). */
   readonly effectiveVersion: string;
   readonly inputs: readonly AssetInput[];
   /** Keys that it may answer; `offer.rate` writes the fact `offer` (C58). */
   readonly outputs: readonly string[];
+  /** Of flows alone. */
+  readonly flow?: BoundFlow | undefined;
+}
+
+/** What a flow consists of at the moment. */
+interface BoundFlow {
+  /** Its version. */
+  readonly versionId: string;
+  /** Versions of the rules that it does not run in a fixed version, by `<slug>/<selector>`; others run as they were when it was published. */
+  readonly follows: Readonly<Record<string, string>>;
+  /** Whether a node of it asks something outside: then others need not wait for it. */
+  readonly reachesOut: boolean;
 }
 
 /** The name of an asset within its context, such as `rule:discount`. */

@@ -32,13 +32,18 @@ export interface SettleTask {
 
 /** Answer of an executor to one run. */
 export type AssetAnswer =
-  | { readonly status: 'success'; readonly outputs: Facts }
-  | { readonly status: 'evaluation_error' | 'infrastructure_error'; readonly error: string }
+  | { readonly status: 'success'; readonly outputs: Facts; readonly executionId?: string | undefined }
+  | {
+      readonly status: 'evaluation_error' | 'infrastructure_error';
+      readonly error: string;
+      readonly executionId?: string | undefined;
+    }
   /** Nothing can be run at all at the moment (C71). */
   | { readonly status: 'unavailable'; readonly error: string };
 
 export interface SettlePorts {
-  execute(asset: BoundAsset, inputs: Facts): Promise<AssetAnswer>;
+  /** `runs` is how often the asset has run for this instance before, in this settling and in those before it. */
+  execute(asset: BoundAsset, inputs: Facts, runs: number): Promise<AssetAnswer>;
   /** A short text that is another for every other text. */
   readonly hash: (text: string) => string;
   /** Whether the time of this work is over. */
@@ -62,6 +67,8 @@ export interface AssetRun {
   /** Whether the executor was not there at all; it does not count as run then. */
   readonly unavailable?: boolean;
   readonly error?: string;
+  /** Name of the run among decisions; absent where nothing was evaluated. */
+  readonly executionId?: string;
   /** Answer of the asset, after a success. */
   readonly result?: Facts;
   /** Names of the facts that were written, after a success. */

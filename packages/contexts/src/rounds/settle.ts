@@ -136,12 +136,12 @@ class Settling {
     if (!this.runs.has(key)) this.runs.set(key, { type, slug, status });
   }
 
-  private async execute({ asset, inputs }: Candidate): Promise<AssetAnswer> {
+  private async execute({ asset, key, inputs }: Candidate): Promise<AssetAnswer> {
     const { aggregates } = this.task.sources;
     const faults = relationsRead(asset).flatMap((relation) => faultOfList(aggregates, relation) ?? []);
     if (faults[0] !== undefined) return { status: 'evaluation_error', error: `${faults[0]}.` };
     try {
-      return await this.ports.execute(asset, inputs);
+      return await this.ports.execute(asset, inputs, this.executions[key]?.run_count ?? 0);
     } catch (error) {
       this.ports.onFault(asset, error);
       return NO_ANSWER;
@@ -157,7 +157,7 @@ class Settling {
       this.runs.set(key, { type, slug, status: 'infrastructure_error', unavailable: true, error: answer.error });
       return;
     }
-    if (answer.status !== 'success') return this.fail(candidate, answer.status, answer.error);
+    if (answer.status !== 'success') return this.fail(candidate, answer.status, answer);
     const { model } = this.task;
     const { facts, executions, ports } = this;
     const write = writeOutputs({
@@ -168,20 +168,27 @@ class Settling {
       facts,
       executions,
     });
-    if (!write.ok) return this.fail(candidate, 'evaluation_error', write.error);
+    const { executionId } = answer;
+    if (!write.ok) return this.fail(candidate, 'evaluation_error', { error: write.error, executionId });
     this.facts = write.facts;
     this.noteTry(this.succeeded, candidate);
     const { written, cleared } = write;
     this.note(candidate, 'success', written);
-    const run = { type, slug, status: 'success', result: answer.outputs, written } as const;
+    const named = executionId === undefined ? {} : { executionId };
+    const run = { type, slug, status: 'success', ...named, result: answer.outputs, written } as const;
     this.runs.set(key, cleared.length === 0 ? run : { ...run, cleared });
   }
 
-  private fail(candidate: Candidate, status: 'evaluation_error' | 'infrastructure_error', error: string): void {
+  private fail(
+    candidate: Candidate,
+    status: 'evaluation_error' | 'infrastructure_error',
+    { error, executionId }: { readonly error: string; readonly executionId?: string | undefined },
+  ): void {
     const { type, slug } = candidate.asset;
     this.noteTry(this.failed, candidate);
     this.note(candidate, status, [], error);
-    this.runs.set(candidate.key, { type, slug, status, error });
+    const named = executionId === undefined ? {} : { executionId };
+    this.runs.set(candidate.key, { type, slug, status, error, ...named });
   }
 
   private noteTry(tries: Set<string>, candidate: Candidate): void {

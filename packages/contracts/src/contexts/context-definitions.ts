@@ -148,13 +148,27 @@ export const ContextRelationships = Type.Object(
 );
 export type ContextRelationships = Static<typeof ContextRelationships>;
 
-const boundRule = Type.Object({
+const boundAsset = {
   id: described(uuid, 'Id, a UUID.'),
   name: Type.String({ description: 'Name for people.' }),
   slug: Type.String({ description: 'Name in addresses, unique in its workspace.' }),
   published: Type.Boolean({ description: 'Whether a published version is in service.' }),
   context_version: Type.String({ description: '`latest`, a number, or the slug of an environment.' }),
-  problems: Type.Optional(Type.Array(Type.String(), { description: 'Why the rule cannot run here.' })),
+  problems: Type.Optional(Type.Array(Type.String(), { description: 'Why it cannot run here.' })),
+};
+
+const boundRule = Type.Object(boundAsset);
+const originRule = Type.Object({
+  id: described(uuid, 'Id, a UUID.'),
+  name: Type.String({ description: 'Name for people.' }),
+  slug: Type.String({ description: 'Name in addresses, unique in its workspace.' }),
+});
+const boundFlow = Type.Object({
+  ...boundAsset,
+  origin_rule: described(
+    nullable(originRule),
+    'The rule whose input the flow takes; null where it is gone or the key does not see it.',
+  ),
 });
 
 export const ContextDetail = Type.Object(
@@ -162,7 +176,7 @@ export const ContextDetail = Type.Object(
     ...settings,
     folder: described(folder, 'The folder; null where it lies in none.'),
     bound_rules: Type.Array(boundRule, { description: 'Rules that are bound to the context.' }),
-    bound_flows: Type.Array(Type.Unknown(), { description: 'Always empty: there are no flows yet.' }),
+    bound_flows: Type.Array(boundFlow, { description: 'Flows that are bound to the context.' }),
     relationships: Type.Object(relationships, { description: 'Relationships to and from other contexts.' }),
     created_at: described(timestamp, 'When it was made, ISO 8601 in UTC.'),
     updated_at: described(timestamp, 'When it was last changed, ISO 8601 in UTC.'),
@@ -176,7 +190,7 @@ export const ContextListItem = Type.Object(
     ...settings,
     folder: described(folder, 'The folder; null where it lies in none.'),
     bound_rules_count: Type.Integer({ description: 'How many rules are bound to it.' }),
-    bound_flows_count: Type.Integer({ description: 'Always 0: there are no flows yet.' }),
+    bound_flows_count: Type.Integer({ description: 'How many flows are bound to it.' }),
     relationships_count: Type.Integer({ description: 'How many relationships it has, to and from others.' }),
     created_at: described(timestamp, 'When it was made, ISO 8601 in UTC.'),
     updated_at: described(timestamp, 'When it was last changed, ISO 8601 in UTC.'),
@@ -219,7 +233,7 @@ export const DeletedContextAnswer = Type.Object(
   {
     message: Type.String({ description: 'What was done, in a sentence.' }),
     unbound_rules: Type.Array(Type.String(), { description: 'Slugs of rules that were bound to it.' }),
-    unbound_flows: Type.Array(Type.String(), { description: 'Always empty: there are no flows yet.' }),
+    unbound_flows: Type.Array(Type.String(), { description: 'Slugs of flows that were bound to it.' }),
     pending_evaluations_cancelled: Type.Integer({ description: 'Registered evaluations that ended with it.' }),
   },
   {

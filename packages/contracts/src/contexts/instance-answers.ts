@@ -14,6 +14,7 @@ import { described } from '../described';
 
 const names = Type.Array(Type.String());
 const facts = Type.Record(Type.String(), Type.Unknown());
+const uuid = Type.String({ format: 'uuid' });
 const status = Type.Unsafe<InstanceStatus>({ type: 'string', enum: [...instanceStatuses] });
 const assetType = Type.Unsafe<AssetKind>({ type: 'string', enum: [...assetKinds] });
 
@@ -27,6 +28,10 @@ const cascadeStatuses = [
   'infrastructure_error',
 ] as const;
 
+const executionId = Type.Optional(
+  Type.String({ description: 'Name of the run among decisions, 32 hexadecimal digits; absent where there was none.' }),
+);
+
 export const CascadeResult = Type.Object(
   {
     context: Type.String({ description: '`<slug>:<instance>`' }),
@@ -37,7 +42,8 @@ export const CascadeResult = Type.Object(
       enum: [...cascadeStatuses],
       description: '`solved`, or what came of the asset instead.',
     }),
-    result: Type.Optional(described(facts, 'Outputs of the rule by name.')),
+    execution_id: executionId,
+    result: Type.Optional(described(facts, 'Outputs of the rule or flow by name.')),
     auto_executed: Type.Boolean({
       description: 'Whether it ran because its inputs had changed, and not because it was asked for.',
     }),
@@ -245,7 +251,9 @@ const PendingEvaluation = Type.Object(
   {
     type: described(assetType, '`rule` or `flow`.'),
     rule: Type.Optional(Type.String({ description: 'Slug of the rule.' })),
+    rule_id: Type.Optional(described(uuid, 'Id of the rule, a UUID; absent where it is bound no longer.')),
     flow: Type.Optional(Type.String({ description: 'Slug of the flow.' })),
+    flow_id: Type.Optional(described(uuid, 'Id of the flow, a UUID; absent where it is bound no longer.')),
     waiting_on: Type.Array(ContextWaitingOn, { description: 'Facts that it waits for.' }),
     created_at: described(timestamp, 'When it was registered, ISO 8601 in UTC.'),
     expires_at: described(nullable(timestamp), 'When the registration ends, ISO 8601; null: never.'),
@@ -272,35 +280,51 @@ export const CascadeAnswer = Type.Object(
 );
 export type CascadeAnswer = Static<typeof CascadeAnswer>;
 
+/** What a manual solve answers of a rule and of a flow alike. */
+const solvedAlike = {
+  status: Type.Unsafe<'solved' | 'error' | 'pending'>({
+    type: 'string',
+    enum: ['solved', 'error', 'pending'],
+    description:
+      '`solved`; `error` where it could not be evaluated; `pending` where it waits for facts, which is answered with 202.',
+  }),
+  context: Type.String({ description: '`<slug>:<instance>`' }),
+  execution_id: executionId,
+  result: Type.Optional(described(facts, 'Outputs by name.')),
+  written_to_context: Type.Optional(described(names, 'Names of facts that the run wrote.')),
+  cleared: Type.Optional(clearedFacts),
+  cascaded: Type.Optional(
+    described(cascaded, 'What became of each bound asset, and of the instances that read this one.'),
+  ),
+  error: Type.Optional(Type.String({ description: 'Why it could not be evaluated; with `error`.' })),
+  have: Type.Optional(described(names, 'Names of facts that have a value; with `pending`.')),
+  need: Type.Optional(described(names, 'Names of facts that are still needed; with `pending`.')),
+  waiting_on: Type.Optional(Type.Array(ContextWaitingOn, { description: 'Facts that it waits for; with `pending`.' })),
+  expires_at: Type.Optional(described(nullable(timestamp), 'When the instance ends, ISO 8601; null: never.')),
+  cascade_rejections: cascadeRejections,
+  ...remarks,
+};
+
 export const SolveInstanceAnswer = Type.Object(
-  {
-    status: Type.Unsafe<'solved' | 'error' | 'pending'>({
-      type: 'string',
-      enum: ['solved', 'error', 'pending'],
-      description:
-        '`solved`; `error` where the rule could not be evaluated; `pending` where it waits for facts, which is answered with 202.',
-    }),
-    context: Type.String({ description: '`<slug>:<instance>`' }),
-    rule: Type.String({ description: 'Slug of the rule.' }),
-    result: Type.Optional(described(facts, 'Outputs of the rule by name.')),
-    written_to_context: Type.Optional(described(names, 'Names of facts that the run wrote.')),
-    cleared: Type.Optional(clearedFacts),
-    cascaded: Type.Optional(
-      described(cascaded, 'What became of each bound asset, and of the instances that read this one.'),
-    ),
-    error: Type.Optional(Type.String({ description: 'Why the rule could not be evaluated; with `error`.' })),
-    have: Type.Optional(described(names, 'Names of facts that have a value; with `pending`.')),
-    need: Type.Optional(described(names, 'Names of facts that are still needed; with `pending`.')),
-    waiting_on: Type.Optional(
-      Type.Array(ContextWaitingOn, { description: 'Facts that the rule waits for; with `pending`.' }),
-    ),
-    expires_at: Type.Optional(described(nullable(timestamp), 'When the instance ends, ISO 8601; null: never.')),
-    cascade_rejections: cascadeRejections,
-    ...remarks,
-  },
+  { rule: Type.String({ description: 'Slug of the rule.' }), ...solvedAlike },
   { $id: 'SolveInstanceAnswer', description: 'What the rule decided, or what it waits for.' },
 );
 export type SolveInstanceAnswer = Static<typeof SolveInstanceAnswer>;
+
+export const SolveInstanceFlowAnswer = Type.Object(
+  {
+    flow: Type.String({ description: 'Slug of the flow.' }),
+    ...solvedAlike,
+    usage: Type.Optional(
+      Type.Object(
+        { executions: Type.Integer({ description: 'Runs of rules and flows bound to this instance; each counts.' }) },
+        { description: 'What the call adds to the usage of the workspace, without the instances that read this one.' },
+      ),
+    ),
+  },
+  { $id: 'SolveInstanceFlowAnswer', description: 'What the flow decided, or what it waits for.' },
+);
+export type SolveInstanceFlowAnswer = Static<typeof SolveInstanceFlowAnswer>;
 
 export const BatchQuery = Type.Object(
   {

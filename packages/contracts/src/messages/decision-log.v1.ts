@@ -5,6 +5,9 @@ import { compileValidator } from '../validator';
 const DecisionItem = Type.Object(
   {
     index: Type.Integer({ minimum: 0, description: 'Position in the request; 0 for a request of one input.' }),
+    execution_id: Type.Optional(
+      Type.String({ pattern: '^[0-9a-f]{32}$', description: 'Name of the run in the answer that tells it.' }),
+    ),
     status: Type.Unsafe<'success' | 'error'>({ type: 'string', enum: ['success', 'error'] }),
     code: Type.Optional(Type.String({ description: 'The error code, where the status is error.' })),
     duration_us: Type.Integer({ minimum: 0, description: 'Evaluation, microseconds; of a chunk, the mean.' }),

@@ -35,14 +35,25 @@ const SettleRelationship = Type.Object({
 const SettleAsset = Type.Object({
   type: assetType,
   slug: Type.String(),
-  /** For a rule, the id of its version. */
+  /** For a rule, the id of its version; for a flow a name of its version and of those that it follows. */
   effectiveVersion: Type.String(),
   inputs: Type.Array(Type.Object({ key: Type.String(), hasDefault: Type.Boolean() })),
   outputs: Type.Array(Type.String()),
+  /** Of flows alone. */
+  flow: Type.Optional(
+    Type.Object({
+      versionId: Type.String(),
+      /** Versions of the rules that it follows, by `<slug>/<selector>`. */
+      follows: Type.Record(Type.String(), Type.String()),
+      reachesOut: Type.Boolean(),
+    }),
+  ),
 });
 
 const SettleInstance = Type.Object({
   instanceId: Type.String(),
+  /** When it was made: with its id it names one life of the instance. Absent: its sender does not know of flows. */
+  createdAt: Type.Optional(Type.String()),
   facts,
   executions,
   /** One or null, or a list, by the name of the relationship. */
@@ -109,6 +120,7 @@ const SettleRun = Type.Object({
   status: Type.Unsafe<ExecutionStatus>({ type: 'string', enum: [...executionStatuses] }),
   unavailable: Type.Optional(Type.Boolean()),
   error: Type.Optional(Type.String()),
+  executionId: Type.Optional(Type.String()),
   result: Type.Optional(facts),
   written: Type.Optional(Type.Array(Type.String())),
   cleared: Type.Optional(Type.Array(Type.String())),

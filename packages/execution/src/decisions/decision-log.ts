@@ -1,5 +1,6 @@
 import { failedResult, type MessageHeaders, ServiceError, type SolutionRequestEnvelope } from '@decision/contracts';
 import { type RuleOutcome } from '@decision/engine';
+import { type FlowOutcome } from '@decision/flows';
 
 /** Keeps what was decided. */
 export interface DecisionLogWriter {
@@ -131,9 +132,10 @@ export const recordText = (
 };
 
 /** Written by hand: most of what a worker does for an input of a large request is this. */
-const itemText = ({ request, result, error, matched, durationUs }: SolvedInput, index: number): string => {
+const itemText = ({ request, result, error, matched, durationUs, executionId }: SolvedInput, index: number): string => {
   const status = error === undefined ? '"success"' : `"error","code":"${error.code}"`;
-  return `{"index":${index},"status":${status},"duration_us":${Math.round(durationUs)},"matched":[${matched.join(',')}],"request":${request},"response":${result}}`;
+  const named = executionId === undefined ? '' : `"execution_id":"${executionId}",`;
+  return `{"index":${index},${named}"status":${status},"duration_us":${Math.round(durationUs)},"matched":[${matched.join(',')}],"request":${request},"response":${result}}`;
 };
 
 const TRACE_ID = /^[0-9a-f]{2}-([0-9a-f]{32})-/;
@@ -147,21 +149,31 @@ export interface SolvedInput {
   readonly result: string;
   /** Undefined where the input was solved. */
   readonly error: ServiceError | undefined;
+  /** Name of the run, where an answer tells it. */
+  readonly executionId?: string | undefined;
   /** Indexes of the rows whose outputs make the result. */
   readonly matched: readonly number[];
   readonly durationUs: number;
 }
 
 /** Result of an outcome, or of the refusal of the input. */
-export const solvedInput = (request: string, outcome: RuleOutcome | ServiceError, durationUs: number): SolvedInput => {
+export const solvedInput = (
+  request: string,
+  outcome: RuleOutcome | FlowOutcome | ServiceError,
+  durationUs: number,
+): SolvedInput => {
   const answer = outcome instanceof ServiceError ? outcome : answerOf(outcome);
   if (!(answer instanceof ServiceError)) return { request, ...answer, error: undefined, durationUs };
   return { request, result: failedResult(answer), error: answer, matched: [], durationUs };
 };
 
-const answerOf = (outcome: RuleOutcome): Pick<SolvedInput, 'result' | 'matched'> | ServiceError => {
+/** A flow has no rows of its own. */
+const NOTHING_MATCHED = { explanation: undefined, matched: [] } as const;
+
+const answerOf = (outcome: RuleOutcome | FlowOutcome): Pick<SolvedInput, 'result' | 'matched'> | ServiceError => {
   if (!outcome.ok) return new ServiceError(outcome.error.code, outcome.error.message, outcome.error.details);
-  const { output, explanation, matched } = outcome;
+  const { output } = outcome;
+  const { explanation, matched } = 'matched' in outcome ? outcome : NOTHING_MATCHED;
   try {
     return {
       result: JSON.stringify(explanation === undefined ? output : { ...output, $explain: explanation }),

@@ -25,6 +25,7 @@ interface WriteOptions {
 /** An instance that was written. Times are ISO 8601 UTC with milliseconds. */
 export interface WrittenInstance extends WrittenRow {
   readonly fence: number;
+  readonly createdAt: string;
   readonly expiresAt: string | null;
 }
 
@@ -39,6 +40,7 @@ interface ReturnedRow {
   readonly instance_id: string;
   readonly version: string;
   readonly fence: string;
+  readonly created_at: Date;
   readonly expires_at: Date | null;
   readonly updated_at: Date;
   readonly transaction_id: string;
@@ -65,7 +67,8 @@ const WRITE = (admission: string, condition: string): string => /* sql */ `
     end,
     ${admission}
   where i.context_id = cast(:context as uuid) and ${among('i')} and ${condition}
-  returning i.instance_id, i.version, i.fence, i.expires_at, i.updated_at, cast(pg_current_xact_id() as text) as transaction_id`;
+  returning i.instance_id, i.version, i.fence, i.created_at, i.expires_at, i.updated_at,
+    cast(pg_current_xact_id() as text) as transaction_id`;
 
 const MERGE = WRITE('operation_id = null', 'i.operation_id is null');
 
@@ -167,6 +170,7 @@ const toWritten = (row: ReturnedRow): WrittenInstance => ({
   instanceId: row.instance_id,
   version: Number(row.version),
   fence: Number(row.fence),
+  createdAt: row.created_at.toISOString(),
   expiresAt: row.expires_at?.toISOString() ?? null,
   writtenAt: row.updated_at.toISOString(),
   transactionId: row.transaction_id,

@@ -125,6 +125,7 @@ export const joinResults = (earlier: BatchResult, later: BatchResult): BatchResu
 
 const executedOf = (run: AssetRun, fields: ReadonlySet<BatchInclude>): ExecutedAsset => ({
   ...{ type: run.type, slug: run.slug, status: run.status },
+  ...(run.executionId === undefined ? {} : { execution_id: run.executionId }),
   ...(run.error === undefined ? {} : { error: run.error }),
   ...(run.written === undefined ? {} : { written_to_context: [...run.written] }),
   ...(run.cleared === undefined ? {} : { cleared: [...run.cleared] }),

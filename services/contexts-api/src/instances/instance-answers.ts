@@ -15,6 +15,7 @@ export const toCascadeResult = (context: string, run: AssetRun, autoExecuted = t
   context,
   ...(run.type === 'rule' ? { rule: run.slug } : { flow: run.slug }),
   status: run.status === 'success' ? 'solved' : run.status,
+  ...(run.executionId === undefined ? {} : { execution_id: run.executionId }),
   ...(run.result === undefined ? {} : { result: run.result }),
   auto_executed: autoExecuted,
   ...(run.written === undefined ? {} : { written_to_context: [...run.written] }),

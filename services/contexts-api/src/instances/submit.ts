@@ -1,5 +1,21 @@
-import { assetKey, checkRecord, type Facts, identityValueOf, isRecord, sameValue, valueOf } from '@decision/contexts';
-import { type CascadeAnswer, ServiceError, type SolveInstanceAnswer, type SubmitAnswer } from '@decision/contracts';
+import {
+  assetKey,
+  type BoundAsset,
+  checkRecord,
+  type Facts,
+  hasRun,
+  identityValueOf,
+  isRecord,
+  sameValue,
+  valueOf,
+} from '@decision/contexts';
+import {
+  type CascadeAnswer,
+  ServiceError,
+  type SolveInstanceAnswer,
+  type SolveInstanceFlowAnswer,
+  type SubmitAnswer,
+} from '@decision/contracts';
 import { cascadeChange } from '../cascades/cascade-changes';
 import { type InstancesContext, operate } from '../operations/operate';
 import { loadContextCollections, toCollections } from '../operations/surroundings';
@@ -48,66 +64,89 @@ export const cascadeInstance = async (context: InstancesContext, named: NamedIns
   return { context: name, cascaded, ...endRemarks(outcome.settled) };
 };
 
-/** A manual solve: what the rule decided, or that it is registered since it waits for facts (C126). */
-interface ManualSolve {
+/** What a manual solve of a rule or a flow answers alike. */
+type SolvedAlike = Omit<SolveInstanceAnswer, 'rule'>;
+
+/** A manual solve: what the asset decided, or that it is registered since it waits for facts (C126). */
+interface ManualSolve<Answer> {
   readonly status: 200 | 202;
-  readonly answer: SolveInstanceAnswer;
+  readonly answer: Answer;
 }
 
 /** Merges facts and runs one bound rule. Throws `rule_not_found` where it is not bound, and as {@link submitFacts} does. */
-export const solveInstance = async (
+export const solveRuleOfInstance = async (
   context: InstancesContext,
   named: NamedInstance,
-  ruleSlug: string,
+  slug: string,
   body: unknown,
-): Promise<ManualSolve> => {
+): Promise<ManualSolve<SolveInstanceAnswer>> => {
+  const { status, answer } = await solveInstance(context, named, { type: 'rule', slug }, body);
+  return { status, answer: { rule: slug, ...answer } };
+};
+
+/** Merges facts and runs one bound flow. Throws `flow_not_found` where it is not bound, and as {@link submitFacts} does. */
+export const solveFlowOfInstance = async (
+  context: InstancesContext,
+  named: NamedInstance,
+  slug: string,
+  body: unknown,
+): Promise<ManualSolve<SolveInstanceFlowAnswer>> => {
+  const { status, answer, executions } = await solveInstance(context, named, { type: 'flow', slug }, body);
+  return { status, answer: { flow: slug, ...answer, ...(status === 200 ? { usage: { executions } } : {}) } };
+};
+
+const solveInstance = async (
+  context: InstancesContext,
+  named: NamedInstance,
+  wanted: Pick<BoundAsset, 'type' | 'slug'>,
+  body: unknown,
+): Promise<ManualSolve<SolvedAlike> & { readonly executions: number }> => {
   const { slug, assets, view } = named.context;
-  const asset = assets.find((bound) => bound.type === 'rule' && bound.slug === ruleSlug);
-  if (asset === undefined || !view.seesAsset(assetKey(asset))) {
-    throw new ServiceError(
-      'rule_not_found',
-      `No published rule "${ruleSlug.slice(0, 200)}" is bound to the context "${slug}".`,
-      { context: slug },
-    );
-  }
+  const key = assetKey(wanted);
+  const asset = assets.find((bound) => assetKey(bound) === key);
+  if (asset === undefined || !view.seesAsset(key)) throw notBound(slug, wanted);
   const { facts, ...ignored } = await checkFacts(context, named, body);
   const given = [{ instanceId: named.instanceId, facts }];
-  const { outcome, readers } = await carryOut(context, named, { given, mode: 'submit', forced: `rule:${ruleSlug}` });
+  const { outcome, readers } = await carryOut(context, named, { given, mode: 'submit', forced: key });
   const name = nameOfInstance(slug, named.instanceId);
-  const own = outcome.settled.runs.find((run) => run.type === 'rule' && run.slug === ruleSlug);
+  const own = outcome.settled.runs.find((run) => assetKey(run) === key);
   const others = outcome.settled.runs.filter((run) => run !== own);
   const cascaded = [...others.map((run) => toCascadeResult(name, run)), ...readers];
   const remarks = { ...rejectionRemarks(readers), ...ignoredRemarks(ignored), ...endRemarks(outcome.settled) };
+  const executions = outcome.settled.runs.filter(hasRun).length;
   if (own === undefined) {
     const { have, need } = outcome.resolved;
     const waiting_on = waitsFor(named, asset, outcome.resolved.state, outcome.relatives);
     return {
-      status: 202,
+      ...{ status: 202, executions },
       answer: {
-        status: 'pending',
-        context: name,
-        rule: ruleSlug,
-        have: [...have],
-        need: [...need],
-        waiting_on,
-        expires_at: outcome.expiresAt,
-        cascaded,
-        ...remarks,
+        ...{ status: 'pending', context: name, have: [...have], need: [...need], waiting_on },
+        ...{ expires_at: outcome.expiresAt, cascaded, ...remarks },
       },
     };
   }
-  const { result, written, cleared, error } = own;
-  const parts = { context: name, rule: ruleSlug, cascaded, ...remarks };
+  const { result, written, cleared, error, executionId } = own;
+  const parts = { context: name, cascaded, ...(executionId && { execution_id: executionId }), ...remarks };
   if (own.status !== 'success')
-    return { status: 200, answer: { ...parts, status: 'error', error: error ?? 'The rule was not run.' } };
+    return {
+      ...{ status: 200, executions },
+      answer: { ...parts, status: 'error', error: error ?? `The ${wanted.type} was not run.` },
+    };
   return {
-    status: 200,
+    ...{ status: 200, executions },
     answer: {
       ...{ ...parts, status: 'solved', result: result ?? {}, written_to_context: [...(written ?? [])] },
       ...(cleared === undefined ? {} : { cleared: [...cleared] }),
     },
   };
 };
+
+const notBound = (context: string, { type, slug }: Pick<BoundAsset, 'type' | 'slug'>): ServiceError =>
+  new ServiceError(
+    type === 'rule' ? 'rule_not_found' : 'flow_not_found',
+    `No published ${type} "${slug.slice(0, 200)}" is bound to the context "${context}".`,
+    { context },
+  );
 
 const carryOut = async (
   context: InstancesContext,

@@ -46,6 +46,8 @@ export interface HeldInstance {
   readonly fence: number;
   /** The version of its row after the merge. */
   readonly version: number;
+  /** When the instance was made, ISO 8601. */
+  readonly createdAt: string;
 }
 
 /** Result of a transaction on some instances. */
@@ -101,7 +103,8 @@ export const admit = async (
       .filter(({ isDue }) => isDue)
       .map((instance) => {
         const row = written.get(instance.locked.instanceId);
-        return { planned: instance, fence: row?.fence ?? -1, version: row?.version ?? -1 };
+        const { fence = -1, version = -1, createdAt = '' } = row ?? {};
+        return { planned: instance, fence, version, createdAt };
       }),
     ...{ busy, collections, written: [...written.values()] },
   };

@@ -13,6 +13,7 @@ import {
   createRunLog,
   type DecisionLogWriter,
   type EvaluationThreads,
+  type OperationFlows,
   type RequestFault,
   type RuleLibrary,
   type SettleFault,
@@ -52,7 +53,10 @@ export const createSettler =
   ({ requester, local }: SettlerPorts): Settler =>
   async (operation) => {
     if (requester === undefined) {
-      throw new ServiceError('broker_unavailable', 'The message broker is disabled; rules cannot be run here.');
+      throw new ServiceError(
+        'broker_unavailable',
+        'The message broker is disabled; rules and flows cannot be run here.',
+      );
     }
     const envelope = envelopeOf(operation.work);
     const common = commonOf(operation);
@@ -107,8 +111,8 @@ interface Parcel {
 const splitOperation = ({ work, held }: Operation): readonly Parcel[] => {
   const full: Parcel[] = [];
   const open = new Map<string, Parcel>();
-  for (const { planned } of held) {
-    const instance = toSettleInstance(work, planned);
+  for (const one of held) {
+    const instance = toSettleInstance(work, one);
     const text = JSON.stringify(instance);
     const key = messageKey(work.context.id, instance.instanceId);
     let parcel = open.get(key);
@@ -135,11 +139,11 @@ const messageKey = (contextId: string, instanceId: string): string =>
 
 const toSettleInstance = (
   work: Work,
-  { locked, facts, executions, surroundings, only }: HeldInstance['planned'],
+  { planned: { locked, facts, executions, surroundings, only }, createdAt }: HeldInstance,
 ): SettleInstance => {
   const { history } = sourcesOf(work, locked.facts, facts, surroundings);
   return {
-    ...{ instanceId: locked.instanceId, facts, executions },
+    ...{ instanceId: locked.instanceId, createdAt, facts, executions },
     related: surroundings.related as SettleInstance['related'], // readonly lists, which a message does not know
     aggregates: surroundings.aggregates,
     history: Object.fromEntries(historyFacts(work).map((fact) => [fact, [...history(fact)]])),
@@ -188,10 +192,12 @@ interface LocalSettlerTools {
   readonly library: Pick<RuleLibrary, 'get'>;
   /** Threads for long evaluations; undefined: they run in this thread. */
   readonly threads?: Pick<EvaluationThreads, 'solve'> | undefined;
-  /** Receives a decision for every rule that runs here, as workers write theirs. */
+  /** Undefined: flows have no answer here. */
+  readonly flows?: OperationFlows | undefined;
+  /** Receives a decision for every rule and flow that runs here, as workers write theirs. */
   readonly decisions: DecisionLogWriter;
   readonly newId: () => string;
-  /** Receives the reason why rules had no answer, each fault once in an operation. */
+  /** Receives the reason why rules and flows had no answer, each fault once in an operation. */
   readonly onFault: (fault: RequestFault) => void;
 }
 
@@ -203,7 +209,7 @@ const REQUESTER = 'contexts-api';
 
 /** Settles instances in this process in slices, so that other requests go on meanwhile. */
 export const createLocalSettler = (tools: LocalSettlerTools): LocalSettler => {
-  const { library, threads, decisions, newId, onFault } = tools;
+  const { library, threads, flows, decisions, newId, onFault } = tools;
   const models = createContextModels();
   const turn = pLimit(AT_ONCE);
   return (request, envelope) =>
@@ -213,8 +219,10 @@ export const createLocalSettler = (tools: LocalSettlerTools): LocalSettler => {
       const runs = createRunLog(decisions, decided);
       const { onRun, isFull } = runs;
       const reportFault = (fault: SettleFault): void => onFault({ ...fault, requestId });
-      const surroundings = { workspaceId, deadline, library, threads, models, onRun, isFull, onFault: reportFault };
-      const settled = await settleOperations(request, surroundings);
+      const settled = await settleOperations(request, {
+        ...{ workspaceId, deadline, requestId, library, threads, flows, models },
+        ...{ onRun, isFull, onFault: reportFault },
+      });
       runs.write();
       return JSON.parse(JSON.stringify(settled)) as SettledInstance[]; // as a message would have carried it
     });

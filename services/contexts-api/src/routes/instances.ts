@@ -8,6 +8,7 @@ import {
   getInstanceOperation,
   getPendingOperation,
   listInstancesOperation,
+  solveInstanceFlowOperation,
   solveInstanceOperation,
   submitOperation,
 } from '@decision/contracts';
@@ -28,7 +29,7 @@ import { submitLines } from '../batches/submit-lines';
 import { deleteInstance } from '../instances/delete-instance';
 import { type NamedInstance } from '../instances/instance-answers';
 import { getHistory, getInstance, getPending, listInstances } from '../instances/read-instances';
-import { cascadeInstance, solveInstance, submitFacts } from '../instances/submit';
+import { cascadeInstance, solveFlowOfInstance, solveRuleOfInstance, submitFacts } from '../instances/submit';
 import { type InstancesContext } from '../operations/operate';
 import { originOf } from '../operations/work';
 
@@ -81,12 +82,13 @@ export const instanceRoutes = (context: InstancesContext): readonly BoundOperati
     bindOperation(getPendingOperation, async (asked) => getPending(context, await name(asked))),
     bindOperation(cascadeOperation, async (asked) => cascadeInstance(context, await name(asked))),
     bindOperation(solveInstanceOperation, async (asked) => {
-      const { status, answer } = await solveInstance(
-        context,
-        await name(asked),
-        asked.params['rule'] ?? '',
-        asked.body,
-      );
+      const rule = asked.params['rule'] ?? '';
+      const { status, answer } = await solveRuleOfInstance(context, await name(asked), rule, asked.body);
+      return new Answer(answer, { status });
+    }),
+    bindOperation(solveInstanceFlowOperation, async (asked) => {
+      const flow = asked.params['flow'] ?? '';
+      const { status, answer } = await solveFlowOfInstance(context, await name(asked), flow, asked.body);
       return new Answer(answer, { status });
     }),
   ];

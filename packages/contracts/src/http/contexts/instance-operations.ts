@@ -14,6 +14,7 @@ import {
   ListInstancesQuery,
   PendingAnswer,
   SolveInstanceAnswer,
+  SolveInstanceFlowAnswer,
   SubmitAnswer,
 } from '../../contexts/instance-answers';
 import { type Operation } from '../operation';
@@ -87,7 +88,7 @@ export const submitOperation = {
   method: 'post',
   summary: 'Submit facts of an instance',
   description:
-    'Facts are merged by name; bound rules whose inputs are there run, and what they decide is written back.',
+    'Facts are merged by name; bound rules and flows whose inputs are there run, and what they decide is written back.',
   entitlement: 'contexts.submit',
   body: { schema: FactsBody, large: true, anyText: true, description: 'Facts.', example: { total: 120 } },
   success: { status: 200, description: 'The instance as it now is.', schema: SubmitAnswer, example: submitted },
@@ -99,7 +100,8 @@ export const getInstanceOperation = {
   id: 'getInstance',
   method: 'get',
   summary: 'Show an instance',
-  description: 'Facts, derived facts, what is missing and the last run of each bound rule. Reading runs nothing.',
+  description:
+    'Facts, derived facts, what is missing and the last run of each bound rule and flow. Reading runs nothing.',
   entitlement: 'contexts.read',
   query: GetInstanceQuery,
   success: { status: 200, description: 'The instance.', schema: InstanceAnswer, example: shown },
@@ -217,6 +219,48 @@ export const solveInstanceOperation = {
   errors: [...CHANGE_ERRORS, 'facts_invalid', 'rule_not_found'],
 } as const satisfies Operation;
 
+export const solveInstanceFlowOperation = {
+  ...one,
+  path: '/api/v1/contexts/{slug}/{instance}/flows/{flow}',
+  pathParameters: [slug, instance, { name: 'flow', description: 'Slug of a bound flow.', example: 'order-pricing' }],
+  id: 'solveInstanceFlow',
+  method: 'post',
+  summary: 'Run a bound flow',
+  description: 'Merges the body and runs the flow; 202 where it waits for facts, whose arrival settles it.',
+  entitlement: 'contexts.submit',
+  body: solveInstanceOperation.body,
+  success: {
+    status: 200,
+    description: 'What the flow decided.',
+    schema: SolveInstanceFlowAnswer,
+    example: {
+      status: 'solved',
+      context: 'orders:o-1001',
+      flow: 'order-pricing',
+      execution_id: '5f0c1be7a4d94f0b8f5a63d1c2e7b980',
+      result: { price: 108 },
+      usage: { executions: 1 },
+      written_to_context: ['price'],
+      cascaded: [],
+    },
+  },
+  accepted: {
+    description: 'The facts are merged; the flow waits for those that are missing, and runs once they arrive.',
+    schema: SolveInstanceFlowAnswer,
+    example: {
+      status: 'pending',
+      context: 'orders:o-1001',
+      flow: 'order-pricing',
+      have: ['order_id'],
+      need: ['total'],
+      waiting_on: [{ context: 'orders', instance: 'o-1001', fields: ['total'] }],
+      expires_at: null,
+      cascaded: [],
+    },
+  },
+  errors: [...CHANGE_ERRORS, 'facts_invalid', 'flow_not_found'],
+} as const satisfies Operation;
+
 export const batchOperation = {
   ...shared,
   path: '/api/v1/contexts/batch/{slug}',
@@ -225,7 +269,7 @@ export const batchOperation = {
   method: 'post',
   summary: 'Submit records of many instances',
   description:
-    'One call: records merge, bound rules run, and the answer has every touched instance. A body of the content type `application/x-ndjson` has one record a line and is merged as it arrives; with `accept: application/x-ndjson` its answer comes as lines too: results, rejections, and at last the totals.',
+    'One call: records merge, bound rules and flows run, and the answer has every touched instance. A body of the content type `application/x-ndjson` has one record a line and is merged as it arrives; with `accept: application/x-ndjson` its answer comes as lines too: results, rejections, and at last the totals.',
   entitlement: 'contexts.submit',
   query: BatchQuery,
   body: {
@@ -294,4 +338,5 @@ export const instanceOperations = [
   getPendingOperation,
   cascadeOperation,
   solveInstanceOperation,
+  solveInstanceFlowOperation,
 ];

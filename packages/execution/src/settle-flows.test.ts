@@ -1,0 +1,154 @@
+import { definitionDefaults, type FlowGraph, type SettleRequest } from '@decision/contracts';
+import { compileRule } from '@decision/engine';
+import { compileFlow, type FlowPlan, type FlowRun } from '@decision/flows';
+import { createTurns } from './flows/turns';
+import { createContextModels, type OperationRun, type SettleFault, settleOperations } from './settle-operations';
+
+const rule = compileRule({
+  requestSchema: [{ key: 'total', type: 'number' }],
+  responseSchema: [{ key: 'discount', type: 'function' }],
+  conditions: [{ request: {}, response: { discount: { value: 'total / 10' } } }],
+});
+
+const compile = (nodes: FlowGraph['nodes'], connections: FlowGraph['connections']): FlowPlan =>
+  compileFlow(
+    { id: 'f', slug: 'pricing', version: 1 },
+    { nodes: [{ ref: 'in', type: 'origin', rule: 'discount' }, ...nodes], connections: connections ?? [] },
+    {
+      findRule: (slug) => ({
+        ...{ id: slug, slug, version: 1, rule, inputs: [{ key: 'total', type: 'number' }] },
+        outputs: [{ key: 'discount', type: 'number' }],
+      }),
+      findFlow: () => undefined,
+    },
+  );
+
+/** Answers what its origin decided. */
+const plain = compile([{ ref: 'out', type: 'result' }], [{ from: 'in', output: 'discount', to: 'out' }]);
+/** Asks somebody about it. */
+const asking = compile(
+  [
+    { ref: 'ask', type: 'api', url: 'https://example.com', outputs: [{ key: 'discount', type: 'number' }] },
+    { ref: 'out', type: 'result' },
+  ],
+  [
+    { from: 'in', output: 'discount', to: 'ask' },
+    { from: 'ask', output: 'discount', to: 'out' },
+  ],
+);
+
+const follows = { 'discount/latest': 'v7' };
+const request = (instances: SettleRequest['instances'], reachesOut: boolean): SettleRequest => ({
+  ...{ v: 1, revision: '1', contextId: 'orders', relationships: [], collections: {}, now: 0, instances },
+  contexts: [
+    {
+      ...definitionDefaults,
+      ...{ id: 'orders', slug: 'orders', identityFact: 'id' },
+      schema: {
+        base: [
+          { key: 'id', type: 'string' },
+          { key: 'total', type: 'number', required: true },
+          { key: 'discount', type: 'number' },
+        ],
+      },
+    },
+  ],
+  assets: [
+    {
+      ...{ type: 'flow', slug: 'pricing', effectiveVersion: 'v1+7', outputs: ['discount'] },
+      inputs: [{ key: 'total', hasDefault: false }],
+      flow: { versionId: 'v1', follows, reachesOut },
+    },
+  ],
+});
+const instance = (instanceId: string, total: number, runs = 0): SettleRequest['instances'][number] => ({
+  ...{ instanceId, createdAt: '2026-01-15T09:30:00.000Z', facts: { id: instanceId, total }, related: {}, history: {} },
+  executions:
+    runs === 0
+      ? {}
+      : {
+          'flow:pricing': {
+            ...{ type: 'flow' as const, slug: 'pricing', status: 'evaluation_error' as const, run_count: runs },
+            ...{ effective_version: 'v1+7', input_hash: 'x', timestamp: '2026-01-15T09:30:00.000Z' },
+            written_to_context: [],
+          },
+        },
+});
+
+type Call = (inputs: Readonly<Record<string, unknown>>) => Promise<Readonly<Record<string, unknown>>>;
+
+const carryOut = async (plan: FlowPlan, instances: SettleRequest['instances'], call?: Call) => {
+  const [runs, faults, asked]: [OperationRun[], SettleFault[], unknown[]] = [[], [], []];
+  const calls: FlowRun[] = [];
+  const settled = await settleOperations(request(instances, plan.reachesOut), {
+    ...{ workspaceId: 'w', deadline: Date.now() + 60_000, requestId: 'r', models: createContextModels() },
+    library: { get: () => Promise.reject(new Error('No rule runs by itself.')) },
+    flows: {
+      library: {
+        get: (...names) => {
+          asked.push(names);
+          return Promise.resolve(plan);
+        },
+      },
+      ...{ turns: createTurns(), maxSteps: 1_000 },
+      callFor:
+        call &&
+        ((run) => {
+          calls.push(run);
+          return ({ inputs }) => call(inputs);
+        }),
+    },
+    onRun: (run) => `run-${runs.push(run)}`,
+    isFull: () => false,
+    onFault: (fault) => faults.push(fault),
+  });
+  return { settled, runs, faults, asked, calls };
+};
+
+it('C56: runs a flow in its version and those that it follows, and writes what it answers', async () => {
+  const { settled, asked } = await carryOut(plain, [instance('a', 200)]);
+  expect(asked).toEqual([['w', 'v1', follows]]);
+  expect(settled).toMatchObject([
+    {
+      facts: { id: 'a', total: 200, discount: 20 },
+      runs: [{ type: 'flow', slug: 'pricing', status: 'success', executionId: 'run-1', written: ['discount'] }],
+      executions: { 'flow:pricing': { effective_version: 'v1+7', run_count: 1, owned_facts: ['discount'] } },
+    },
+  ]);
+});
+
+it('C76: what a flow asks is named by the life of its instance and by how often it ran for it', async () => {
+  const call = (inputs: object) => Promise.resolve({ ...inputs });
+  const named = async (runs: number) => {
+    const { calls } = await carryOut(asking, [instance('a', 200, runs)], call);
+    return calls.map(({ idempotencyRoot, round }) => ({ idempotencyRoot, round }));
+  };
+  const first = await named(0);
+  expect(first).toEqual([{ idempotencyRoot: expect.stringContaining('2026-01-15T09:30:00.000Z') as string, round: 0 }]);
+  expect(await named(0)).toEqual(first);
+  expect(await named(3)).toEqual([{ ...first[0], round: 3 }]);
+});
+
+it('C76: instances whose flows wait for the outside do not wait for each other, eight at once', async () => {
+  let under = 0;
+  let most = 0;
+  const call: Call = async (inputs) => {
+    most = Math.max(most, (under += 1));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    under -= 1;
+    return { ...inputs };
+  };
+  const instances = Array.from({ length: 20 }, (_, index) => instance(`i${index}`, index * 10));
+  const { settled } = await carryOut(asking, instances, call);
+  expect(settled.map(({ facts }) => facts['discount'])).toEqual(instances.map((_, index) => index));
+  expect(most).toBe(8);
+});
+
+it('C61: tells what failed by its inputs from what the outside did not answer', async () => {
+  const wrong = await carryOut(asking, [instance('a', 200)], () => Promise.resolve({ discount: 'much' }));
+  expect(wrong.settled[0]?.runs).toMatchObject([{ status: 'evaluation_error', executionId: 'run-1' }]);
+  expect(wrong.faults).toEqual([]);
+  const down = await carryOut(asking, [instance('a', 200)], () => Promise.reject(new Error('refused')));
+  expect(down.settled[0]?.runs).toMatchObject([{ status: 'infrastructure_error', executionId: 'run-1' }]);
+  expect(down.faults).toMatchObject([{ flow: 'pricing', versionId: 'v1', code: 'infrastructure_error' }]);
+});
