@@ -1,27 +1,81 @@
 import { bindingGroundOf, faultsOfBinding, relationsRead } from '@decision/contexts';
-import { type RuleField } from '@decision/contracts';
 import { type RuleProblem } from '@decision/engine';
 import {
   findInputKeys,
+  findNumberedVersion,
   listEnvironments,
   loadContextWorld,
   loadRuleInterface,
-  type RuleDraft,
-  type RuleInterface,
-  type RuleRecord,
   type Transaction,
 } from '@decision/persistence';
 
-/** A fault of a rule as an asset of its context, in the form of other faults of a rule. */
+/** A fault of a rule or flow as an asset of its context, in the form of other faults of a rule. */
 export type BindingProblem = Pick<RuleProblem, 'message' | 'path' | 'column'> & { readonly code: 'unbindable' };
 
+interface Field {
+  readonly key: string;
+}
+
+/** What a binding needs to know of a rule or flow: the context that it names, what it takes and what it answers. */
+interface BindableDraft {
+  /** `{slug, version}`; anything else names no context. */
+  readonly context: unknown;
+  readonly requestSchema: readonly Field[];
+  readonly responseSchema: readonly Field[];
+}
+
+interface BindingToCheck {
+  readonly draft: BindableDraft;
+  /** As it is stored; undefined where it is new. */
+  readonly before: (Pick<BindableDraft, 'context' | 'requestSchema'> & { readonly id: string }) | undefined;
+  /** Whether the key sees some groups alone. */
+  readonly isRestricted: boolean;
+  /** Whether it is to be published: a draft may begin without inputs. */
+  readonly isComplete: boolean;
+}
+
 /**
- * Reasons why a rule cannot be bound to the context that it names. A context that does not exist, or is not visible, says nothing: what a run may
+ * Why a draft of a rule or flow, or the version that its binding pins, cannot be bound to the context that it names (C57): the faults of the first kind
+ * that there is.
+ */
+export const problemsOfDraft = async (
+  transaction: Transaction,
+  { draft, before, isRestricted, isComplete }: BindingToCheck,
+): Promise<readonly BindingProblem[]> => {
+  const { context } = draft;
+  const checks: (() => readonly BindingProblem[] | Promise<readonly BindingProblem[]>)[] = [
+    () => problemsOfContextName(context),
+    () => problemsOfHiddenContext(transaction, { context, before: before?.context, isRestricted }),
+    () => (context === before?.context ? [] : problemsOfEnvironment(transaction, context)),
+    () => problemsOfBinding(transaction, draft, isComplete),
+    () => (isRestricted ? problemsOfHiddenRelations(transaction, draft, before) : []),
+    () => problemsOfPinnedVersion(transaction, context, before?.id),
+  ];
+  for (const check of checks) {
+    const problems = await check();
+    if (problems.length > 0) return problems;
+  }
+  return [];
+};
+
+const problemsOfPinnedVersion = async (
+  transaction: Transaction,
+  context: unknown,
+  id: string | undefined,
+): Promise<readonly BindingProblem[]> => {
+  const pinned = pinnedVersion(context);
+  const version =
+    id === undefined || pinned === undefined ? undefined : await findNumberedVersion(transaction, id, pinned);
+  return version === undefined ? [] : problemsOfBoundVersion(transaction, context, version.version_id);
+};
+
+/**
+ * Reasons why a rule or flow cannot be bound to the context that it names. A context that does not exist, or is not visible, says nothing: what a run may
  * write is decided again at the run. Inputs count only where `isComplete`, since a draft may begin without any.
  */
-export const problemsOfBinding = async (
+const problemsOfBinding = async (
   transaction: Transaction,
-  { context, requestSchema, responseSchema }: Pick<RuleDraft, 'context' | 'requestSchema' | 'responseSchema'>,
+  { context, requestSchema, responseSchema }: BindableDraft,
   isComplete: boolean,
 ): Promise<readonly BindingProblem[]> => {
   const slug = slugOfContext(context);
@@ -38,7 +92,7 @@ export const problemsOfBinding = async (
 };
 
 /**
- * Reasons why a published version cannot be bound to the context that its rule names, apart from those of a draft: a version that the binding pins,
+ * Reasons why a published version cannot be bound to the context that its asset names, apart from those of a draft: a version that the binding pins,
  * or one that is put back in service. A version that is not there says nothing, as a context does not.
  */
 export const problemsOfBoundVersion = async (
@@ -56,13 +110,13 @@ export const problemsOfBoundVersion = async (
 };
 
 /** The number of the version that a binding pins; undefined where it follows the latest one or an environment. */
-export const pinnedVersion = (context: unknown): number | undefined => {
+const pinnedVersion = (context: unknown): number | undefined => {
   const selector = selectorOf(context);
   return /^[1-9]\d{0,8}$/.test(selector) ? Number(selector) : undefined;
 };
 
 /** That a binding follows an environment that the workspace does not have: nothing would ever run. */
-export const problemsOfEnvironment = async (
+const problemsOfEnvironment = async (
   transaction: Transaction,
   context: unknown,
 ): Promise<readonly BindingProblem[]> => {
@@ -82,7 +136,7 @@ export const followsLatest = (context: unknown): boolean => selectorOf(context) 
  * A key that is restricted to groups binds rules to contexts that it sees, and to no others: whether a context is hidden from it or not there yet looks the
  * same (C57, C128). What is bound already stays.
  */
-export const problemsOfHiddenContext = async (
+const problemsOfHiddenContext = async (
   transaction: Transaction,
   {
     context,
@@ -99,7 +153,7 @@ export const problemsOfHiddenContext = async (
 };
 
 /** Problems of a draft's `context` that is no binding (V4): `->>` would make a slug of it that no check sees. */
-export const problemsOfContextName = (context: unknown): readonly BindingProblem[] => {
+const problemsOfContextName = (context: unknown): readonly BindingProblem[] => {
   const slug: unknown = typeof context === 'object' && context !== null && 'slug' in context ? context.slug : null;
   if (slug === null || typeof slug === 'string') return [];
   const message = 'The slug of its context must be a string, such as {"context": {"slug": "orders"}}.';
@@ -110,10 +164,10 @@ export const problemsOfContextName = (context: unknown): readonly BindingProblem
  * Inputs by which a rule would read relationships that a restricted key does not see (V6). Those that the rule read under the same binding before may stay;
  * when it is bound anew, its versions count like its draft, since each may come into service.
  */
-export const problemsOfHiddenRelations = async (
+const problemsOfHiddenRelations = async (
   transaction: Transaction,
-  { context, requestSchema }: Pick<RuleDraft, 'context' | 'requestSchema'>,
-  before: RuleRecord | undefined,
+  { context, requestSchema }: BindableDraft,
+  before: BindingToCheck['before'],
 ): Promise<readonly BindingProblem[]> => {
   const slug = slugOfContext(context);
   if (slug === undefined) return [];
@@ -137,7 +191,7 @@ export const problemsOfHiddenRelations = async (
     });
 };
 
-const keysOf = (fields: readonly RuleField[]): readonly string[] => fields.map(({ key }) => key);
+const keysOf = (fields: readonly Field[]): readonly string[] => fields.map(({ key }) => key);
 
 /** Names of the relationships that inputs of these keys read. */
 const relationsIn = (keys: readonly string[]): readonly string[] =>
@@ -151,7 +205,7 @@ const sentenceOf = (slug: string, message: string): string => `It cannot be boun
 const faultsOfFields = async (
   transaction: Transaction,
   slug: string,
-  { requestSchema, responseSchema }: RuleInterface,
+  { requestSchema, responseSchema }: Omit<BindableDraft, 'context'>,
 ): Promise<ReturnType<typeof faultsOfBinding>> => {
   const { contexts, relationships } = await loadContextWorld(transaction);
   const found = contexts.find((known) => known.slug === slug);

@@ -2,7 +2,6 @@ import { assignableGroups } from '@decision/service-kit';
 import { cacheKeys, type RuleImport, ServiceError, slugOf } from '@decision/contracts';
 import { type RuleProblem } from '@decision/engine';
 import {
-  findNumberedVersion,
   findRule,
   insertRule,
   lockRule,
@@ -19,16 +18,7 @@ import { type AnnouncingContext, changeAndAnnounce } from '../announcements';
 import { ruleReleased } from '../releases/release-answers';
 import { changedGroups } from '../grants';
 import { bindValues } from './bind-values';
-import {
-  type BindingProblem,
-  pinnedVersion,
-  problemsOfBinding,
-  problemsOfBoundVersion,
-  problemsOfContextName,
-  problemsOfEnvironment,
-  problemsOfHiddenContext,
-  problemsOfHiddenRelations,
-} from './check-binding';
+import { type BindingProblem, problemsOfDraft } from './check-binding';
 import { requireTested, withTestIds } from '../tests/run-suite';
 import { bindSources } from './field-sources';
 import { type ImportProblem, problemsOfImport } from './read-import';
@@ -63,7 +53,9 @@ export const importRule = (
     const given = await bindSources(transaction, withIds(draftChanges(imported), context));
     const changes = await bindDraft(transaction, before, given);
     const draft = { ...(before ?? newDraft({})), ...changes };
-    await requireBindable(transaction, { draft, before, imported, isRestricted: access.userGroups !== undefined });
+    const isRestricted = access.userGroups !== undefined;
+    const isComplete = imported._publish === true;
+    requireNone(await problemsOfDraft(transaction, { draft, before, isRestricted, isComplete }));
     const saved = before
       ? await change(transaction, before, {
           ...changes,
@@ -107,30 +99,6 @@ const bindDraft = async (
   const { table, valueIds, problems } = await bindValues(transaction, given, existing && tableOf(existing));
   requireNone(problems);
   return table === given ? { ...changes, valueIds } : { ...changes, ...table, valueIds };
-};
-
-interface BindingToCheck {
-  readonly draft: RuleDraft;
-  readonly before: RuleRecord | undefined;
-  readonly imported: RuleImport;
-  /** Whether the key sees some groups alone. */
-  readonly isRestricted: boolean;
-}
-
-/** Throws `rule_invalid` where the draft, or the version that its binding pins, cannot be bound to its context. */
-const requireBindable = async (
-  transaction: Transaction,
-  { draft, before, imported, isRestricted }: BindingToCheck,
-): Promise<void> => {
-  const { context } = draft;
-  requireNone(problemsOfContextName(context));
-  requireNone(await problemsOfHiddenContext(transaction, { context, before: before?.context, isRestricted }));
-  if (context !== before?.context) requireNone(await problemsOfEnvironment(transaction, context));
-  requireNone(await problemsOfBinding(transaction, draft, imported._publish === true));
-  if (isRestricted) requireNone(await problemsOfHiddenRelations(transaction, draft, before));
-  const pinned = pinnedVersion(context);
-  const version = before && pinned && (await findNumberedVersion(transaction, before.id, pinned));
-  if (version) requireNone(await problemsOfBoundVersion(transaction, context, version.version_id));
 };
 
 export const requireNone = (problems: readonly (RuleProblem | BindingProblem | ImportProblem)[]): void => {
