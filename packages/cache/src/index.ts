@@ -1,3 +1,4 @@
+export { type AssetDirectory, createAssetDirectory } from './asset-directory';
 export { type Cache, type CacheStatus } from './cache';
 export { type CacheEvent } from './cache-event';
 export { type CacheLog } from './cache-event';

@@ -195,6 +195,8 @@ export const fixedLimits = {
   chunkBytes: 2 * MIB,
   /** Inputs in a chunk at most: many tiny ones have results that together would not fit a message. */
   chunkItems: 10_000,
+  /** Characters of the header `Idempotency-Key` at most. */
+  idempotencyKeyLength: 255,
   /** Entries of a parallel request at most. */
   parallelEntries: 1_000,
   /** Levels to which the inputs of a list may nest. */

@@ -1,3 +1,4 @@
+import { createAssetDirectory } from '@decision/cache';
 import { ServiceError } from '@decision/contracts';
 import { openAuthenticator, openBroker, openRequester, openStores } from '@decision/infrastructure';
 import {
@@ -12,7 +13,6 @@ import { openAdmission, runService } from '@decision/service-kit';
 import { createGateway } from './app';
 import { settings } from './config';
 import { createKeyDirectory } from './key-directory';
-import { createRuleDirectory } from './rule-directory';
 import { createScale, exportDesiredWorkers } from './routes/scale';
 import { createSolve } from './solve';
 
@@ -23,11 +23,11 @@ runService({
     const { database, cache } = await openStores({ name: 'hps-gateway', config, logger, metrics, stopper });
 
     const whole = (workspaceId: string) => ({ workspaceId, userGroups: undefined });
-    const directory = createRuleDirectory(cache, {
-      findPointer: (workspaceId, slug) =>
+    const directory = createAssetDirectory(cache, {
+      findPointer: (workspaceId, _kind, slug) =>
         database.inWorkspace(whole(workspaceId), (transaction) => findRulePointer(transaction, slug)),
-      findNumberedVersion: (workspaceId, ruleId, number) =>
-        database.inWorkspace(whole(workspaceId), (transaction) => findNumberedVersion(transaction, ruleId, number)),
+      findNumberedVersion: (workspaceId, assetId, number) =>
+        database.inWorkspace(whole(workspaceId), (transaction) => findNumberedVersion(transaction, assetId, number)),
     });
     const keys = createKeyDirectory(cache, (selector) => findApiKey(database, selector));
 

@@ -21,7 +21,7 @@ it.each([
       return Promise.resolve(Buffer.from('{}'));
     },
   } as unknown as Requester; // the rest is not called
-  const openSolve = createSolve({ resolve: () => Promise.resolve('version') }, requester, 60_000);
+  const openSolve = createSolve({ resolve: () => Promise.resolve({ version_id: 'version' }) }, requester, 60_000);
   const evaluate = await openSolve({ ...request, viewer: { workspaceId: 'w', keyId: 'k', userGroups } });
   await evaluate('solve', Buffer.from('{}'));
   expect(sent).toMatchObject([{ workspaceId: 'w', versionId: 'version', explain: 'brief', audience }]);

@@ -1,10 +1,11 @@
 import { type Requester } from '@decision/broker';
+import { type AssetDirectory } from '@decision/cache';
 import { type ExplainMode, ServiceError, type SolutionKind } from '@decision/contracts';
-import { type RuleDirectory, type Viewer } from './rule-directory';
+import { type Identity } from '@decision/service-kit';
 
 /** A request to solve: target, caller and deadline. */
 export interface SolveRequest {
-  readonly viewer: Viewer & { readonly keyId: string };
+  readonly viewer: Pick<Identity, 'workspaceId' | 'userGroups' | 'keyId'>;
   readonly slug: string;
   readonly selector: string;
   readonly explain: ExplainMode;
@@ -21,16 +22,16 @@ export interface SolveRequest {
  */
 export type Evaluate = (kind: SolutionKind, payload: Buffer, firstIndex?: number) => Promise<Buffer>;
 
-/** Finds the version that a request means. Throws `ServiceError` as the rule directory does, and `broker_unavailable`. */
+/** Finds the version that a request means. Throws `ServiceError` as the directory of assets does, and `broker_unavailable`. */
 export type OpenSolve = (request: SolveRequest) => Promise<Evaluate>;
 
 /** `requester` is undefined where the operator has disabled the broker: then every request is answered `broker_unavailable`. */
 export const createSolve =
-  (directory: RuleDirectory, requester: Requester | undefined, rpcTimeoutMs: number): OpenSolve =>
+  (directory: Pick<AssetDirectory, 'resolve'>, requester: Requester | undefined, rpcTimeoutMs: number): OpenSolve =>
   async ({ viewer, slug, selector, explain, receivedAt, requestId, traceparent }) => {
     if (requester === undefined)
       throw new ServiceError('broker_unavailable', 'The message broker is disabled; rules cannot be solved here.');
-    const versionId = await directory.resolve(viewer, slug, selector);
+    const { version_id: versionId } = await directory.resolve(viewer, { kind: 'rule', slug, selector });
     const shared = {
       ...{ workspaceId: viewer.workspaceId, versionId, receivedAt, requestId, traceparent },
       ...{ explain, audience: viewer.userGroups ?? ('unrestricted' as const) },

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { openCache } from '@decision/cache';
+import { createAssetDirectory, openCache } from '@decision/cache';
 import { chunkInputs, joinResults, operations } from '@decision/contracts';
 import {
   describeMatrix,
@@ -33,7 +33,6 @@ import { createMigratedDatabase } from '@decision/persistence/testing';
 import { createAuthenticator, generateApiKey } from '@decision/service-kit';
 import { Client } from 'pg';
 import { createKeyDirectory } from '../src/key-directory';
-import { createRuleDirectory } from '../src/rule-directory';
 import { createSolve } from '../src/solve';
 import { type GatewayUnderTest, startGateway } from './gateway-under-test';
 
@@ -164,11 +163,11 @@ const makeRules = (access: WorkspaceAccess) =>
 /** The gateway as it runs, before workers that answer each input with the whole version that they were asked to evaluate: whatever reaches them is shown. */
 const openParts = (cache: ReturnType<typeof openCache>) => {
   const whole = (workspaceId: string) => ({ workspaceId, userGroups: undefined });
-  const directory = createRuleDirectory(cache, {
-    findPointer: (workspaceId, slug) =>
+  const directory = createAssetDirectory(cache, {
+    findPointer: (workspaceId, _kind, slug) =>
       database.inWorkspace(whole(workspaceId), (transaction) => findRulePointer(transaction, slug)),
-    findNumberedVersion: (workspaceId, ruleId, number) =>
-      database.inWorkspace(whole(workspaceId), (transaction) => findNumberedVersion(transaction, ruleId, number)),
+    findNumberedVersion: (workspaceId, assetId, number) =>
+      database.inWorkspace(whole(workspaceId), (transaction) => findNumberedVersion(transaction, assetId, number)),
   });
   const storedKeys = createKeyDirectory(cache, (selector) => findApiKey(database, selector));
   const requester = {

@@ -19,9 +19,11 @@ const request: SolutionRequestEnvelope = {
   kind: 'solve',
   workspaceId: randomUUID(),
   versionId: randomUUID(),
+  asset: 'rule',
   receivedAt: 1_799_999_940_000,
   explain: 'none',
   requestId: 'r-1',
+  idempotencyKey: undefined,
   traceparent: undefined,
 };
 
@@ -37,11 +39,20 @@ describe('the solution message', () => {
     { ...request, explain: 'all' as const, audience: 'unrestricted' as const },
     { ...request, explain: 'brief' as const, audience: [] },
     { ...request, explain: 'brief' as const, audience: ['nörth, "east"', '*'] },
+    { ...request, asset: 'flow' as const },
+    { ...request, asset: 'flow' as const, idempotencyKey: 'örder-7' },
     { ...request, kind: 'solve-list' as const },
     { ...request, kind: 'solve-lines' as const },
     { ...request, origin: { keyId: 'k', slug: 'préis', selector: 'latest', firstIndex: 7 } },
   ])('comes back as it was sent', (envelope) => {
     expect(decodeSolutionRequest(received(encodeSolutionRequest(envelope)))).toEqual(envelope);
+  });
+
+  it('is about a rule where it names no asset, as from a process of the release before flows', () => {
+    const { asset: _none, ...older } = request;
+    const headers = encodeSolutionRequest(older);
+    expect(headers).not.toHaveProperty('asset');
+    expect(decodeSolutionRequest(received(headers)).asset).toBe('rule');
   });
 
   it.each([
@@ -61,6 +72,9 @@ describe('the solution message', () => {
 
   it.each([
     ['kind', 'dance'],
+    ['asset', 'table'],
+    ['idempotency-key', ''],
+    ['idempotency-key', 'x'.repeat(256)],
     ['reply-partition', '-1'],
     ['deadline', 'soon'],
     ['explain', 'loudly'],

@@ -1,4 +1,6 @@
+import { type AssetKind, assetKinds } from '../asset-pointer';
 import { parseJson } from '../json/parse-json';
+import { fixedLimits } from '../limits';
 import {
   EnvelopeError,
   headerText,
@@ -40,12 +42,19 @@ export interface SolutionRequestEnvelope {
   readonly workspaceId: string;
   /** The immutable published version to evaluate. */
   readonly versionId: string;
+  /** Kind of what the version is of. Default: rule. A message to `settle` names none. */
+  readonly asset?: AssetKind | undefined;
   /** Epoch ms of the request's arrival: the one clock of its evaluation. */
   readonly receivedAt: number;
   readonly explain: ExplainMode;
   /** The explanation shows only values of the workspace that these may see; without it, none. */
   readonly audience?: ExplanationAudience | undefined;
   readonly requestId: string;
+  /**
+   * Of flows alone: the name by which the client repeats the request, of at most `fixedLimits.idempotencyKeyLength` characters. Without it, the
+   * request id names the work.
+   */
+  readonly idempotencyKey?: string | undefined;
   readonly traceparent: string | undefined;
   /** Origin of the request for the decision log; without it, nothing is logged. */
   readonly origin?: DecisionOrigin | undefined;
@@ -74,6 +83,8 @@ export const encodeSolutionRequest = (envelope: SolutionRequestEnvelope): Messag
   'version-id': envelope.versionId,
   'received-at': String(envelope.receivedAt),
   'request-id': envelope.requestId,
+  ...(envelope.asset === 'flow' ? { asset: envelope.asset } : {}),
+  ...(envelope.idempotencyKey === undefined ? {} : { 'idempotency-key': envelope.idempotencyKey }),
   ...(envelope.explain === 'none' ? {} : { explain: envelope.explain, ...encodeAudience(envelope.audience) }),
   ...(envelope.traceparent === undefined ? {} : { traceparent: envelope.traceparent }),
   ...(envelope.origin === undefined ? {} : encodeOrigin(envelope.origin)),
@@ -98,10 +109,12 @@ export const decodeSolutionRequest = (headers: ReceivedHeaders): SolutionRequest
   kind: readKind(headers),
   workspaceId: requiredHeader(headers, 'workspace-id'),
   versionId: requiredHeader(headers, 'version-id'),
+  asset: readAsset(headers),
   receivedAt: requiredCount(headers, 'received-at'),
   explain: readExplain(headers),
   audience: readAudience(headers),
   requestId: requiredHeader(headers, 'request-id'),
+  idempotencyKey: readIdempotencyKey(headers),
   traceparent: headerText(headers, 'traceparent'),
   origin: headers['key-id'] === undefined ? undefined : readOrigin(headers),
 });
@@ -118,6 +131,21 @@ const readKind = (headers: ReceivedHeaders): SolutionKind => {
   const known = solutionKinds.find((candidate) => candidate === kind);
   if (known !== undefined) return known;
   throw new EnvelopeError('internal_error', `The message asks for "${kind}", which this worker does not know.`);
+};
+
+/** Processes of the release before flows send no kind: theirs are rules. */
+const readAsset = (headers: ReceivedHeaders): AssetKind => {
+  const text = headerText(headers, 'asset') ?? 'rule';
+  const kind = assetKinds.find((known) => known === text);
+  if (kind !== undefined) return kind;
+  throw new EnvelopeError('internal_error', `The message names an asset "${text}", which this worker does not know.`);
+};
+
+const readIdempotencyKey = (headers: ReceivedHeaders): string | undefined => {
+  const key = headerText(headers, 'idempotency-key');
+  const { idempotencyKeyLength: most } = fixedLimits;
+  if (key === undefined || (key !== '' && key.length <= most)) return key;
+  throw new EnvelopeError('internal_error', `The header "idempotency-key" has not 1 to ${most} characters.`);
 };
 
 const readExplain = (headers: ReceivedHeaders): ExplainMode => {

@@ -1,0 +1,146 @@
+import {
+  type AssetKind,
+  cacheKeys,
+  checkNumberedVersion,
+  checkRulePointer,
+  type ErrorCode,
+  fixedLimits,
+  type NumberedVersion,
+  type RulePointer,
+  ServiceError,
+  type VersionTarget,
+} from '@decision/contracts';
+import { type Cache } from './cache';
+import { createReadThrough, type ReadThrough } from './read-through/read-through';
+
+/** Reads from the database what a slug of a kind means; undefined where there is nothing. */
+export interface AssetSource {
+  findPointer(workspaceId: string, kind: AssetKind, slug: string): Promise<RulePointer | undefined>;
+  findNumberedVersion(workspaceId: string, assetId: string, number: number): Promise<NumberedVersion | undefined>;
+}
+
+/** The part of an identity that decides what is visible. */
+export interface AssetViewer {
+  readonly workspaceId: string;
+  /** Undefined: not restricted to groups. */
+  readonly userGroups: readonly string[] | undefined;
+}
+
+/** Name of a version of an asset, as requests and flows say it. */
+export interface AssetReference {
+  readonly kind: AssetKind;
+  readonly slug: string;
+  /** `latest`, a version number, or the slug of an environment. */
+  readonly selector: string;
+}
+
+/** Finds the immutable version that a slug and a selector mean now: docs/adr/0005-pointers-and-versions.md. */
+export interface AssetDirectory {
+  /**
+   * The version, and of a flow whether it reaches out. Throws `rule_not_found` or `flow_not_found` (also for an asset that the viewer may not see),
+   * `rule_not_published` or `flow_not_published`, `version_not_found` and `environment_not_found`.
+   */
+  resolve(viewer: AssetViewer, reference: AssetReference): Promise<NumberedVersion>;
+  /** The id of the version, whoever may see it; undefined where the reference means none. Rejects only as the source does. */
+  find(workspaceId: string, reference: AssetReference): Promise<string | undefined>;
+}
+
+const MAX_POINTERS = 100_000;
+const MAX_NUMBERED = 100_000;
+const VERSION_NUMBER = /^[1-9]\d{0,8}$/;
+
+const NOT_FOUND: Readonly<Record<AssetKind, ErrorCode>> = { rule: 'rule_not_found', flow: 'flow_not_found' };
+const NOT_PUBLISHED: Readonly<Record<AssetKind, ErrorCode>> = {
+  rule: 'rule_not_published',
+  flow: 'flow_not_published',
+};
+
+/** `clock` answers ms since the epoch; the process's own where it is not given. */
+export const createAssetDirectory = (cache: Cache, source: AssetSource, clock?: () => number): AssetDirectory => {
+  const shared = {
+    // A number never means another version, but it is gone with its asset, also where no announcement arrives.
+    localTtlMs: fixedLimits.pointerLocalTtlMs,
+    sharedTtlMs: undefined,
+    ...(clock === undefined ? {} : { clock }),
+  };
+  const openPointers = (name: string): ReadThrough<RulePointer> =>
+    createReadThrough<RulePointer>(cache, { ...shared, name, maxEntries: MAX_POINTERS, validate: checkRulePointer });
+  const pointers = { rule: openPointers('rule-pointers'), flow: openPointers('flow-pointers') };
+  const numbered = createReadThrough<NumberedVersion>(cache, {
+    ...{ ...shared, name: 'numbered-versions', maxEntries: MAX_NUMBERED, validate: checkNumberedVersion },
+  });
+
+  const readPointer = (workspaceId: string, { kind, slug }: AssetReference): Promise<RulePointer | undefined> => {
+    const key = kind === 'rule' ? cacheKeys.rulePointer(workspaceId, slug) : cacheKeys.flowPointer(workspaceId, slug);
+    return pointers[kind].read(key, () => source.findPointer(workspaceId, kind, slug));
+  };
+  const readNumber = (
+    workspaceId: string,
+    { rule_id: assetId }: RulePointer,
+    number: number,
+  ): Promise<NumberedVersion | undefined> =>
+    numbered.read(cacheKeys.numberedVersion(assetId, number), () =>
+      source.findNumberedVersion(workspaceId, assetId, number),
+    );
+
+  return {
+    resolve: async (viewer, reference) => {
+      const pointer = publishedPointer(await readPointer(viewer.workspaceId, reference), viewer, reference);
+      const { selector } = reference;
+      if (selector === 'latest') return pointer.latest;
+      if (!VERSION_NUMBER.test(selector)) return pinOf(pointer, selector) ?? refuseEnvironment(reference);
+      const version = await readNumber(viewer.workspaceId, pointer, Number(selector));
+      return version ?? refuseNumber(reference, pointer.latest);
+    },
+    find: async (workspaceId, reference) => {
+      const pointer = await readPointer(workspaceId, reference);
+      if (pointer === undefined || pointer.latest === null) return undefined;
+      const { selector } = reference;
+      if (selector === 'latest') return pointer.latest.version_id;
+      if (!VERSION_NUMBER.test(selector)) return pinOf(pointer, selector)?.version_id;
+      return (await readNumber(workspaceId, pointer, Number(selector)))?.version_id;
+    },
+  };
+};
+
+/** A pointer to an asset that is published. */
+type PublishedPointer = RulePointer & { readonly latest: VersionTarget };
+
+const isPublished = (pointer: RulePointer): pointer is PublishedPointer => pointer.latest !== null;
+
+const publishedPointer = (
+  pointer: RulePointer | undefined,
+  viewer: AssetViewer,
+  { kind, slug }: AssetReference,
+): PublishedPointer => {
+  if (pointer === undefined || !isVisible(pointer, viewer)) {
+    throw new ServiceError(NOT_FOUND[kind], `No ${kind} with the slug "${slug}" is visible to this key.`, { slug });
+  }
+  if (isPublished(pointer)) return pointer;
+  const sentence = `The ${kind} "${slug}" has no published version; publish it before solving it.`;
+  throw new ServiceError(NOT_PUBLISHED[kind], sentence, { slug });
+};
+
+/** A key that is restricted to groups sees only what shares a group with it. */
+const isVisible = (pointer: RulePointer, { userGroups }: AssetViewer): boolean =>
+  userGroups === undefined || pointer.user_groups.some((group) => userGroups.includes(group));
+
+/**
+ * The pins are part of the pointer of the slug: one entry, one invalidation, and at most 15 seconds without one. See
+ * docs/adr/0012-the-live-release-is-the-pin.md.
+ */
+const pinOf = ({ pins }: RulePointer, environment: string): VersionTarget | undefined =>
+  Object.hasOwn(pins, environment) ? pins[environment] : undefined;
+
+const refuseNumber = ({ kind, slug, selector }: AssetReference, { version: latest }: VersionTarget): never => {
+  const sentence = `The ${kind} "${slug}" has no version ${selector}; the latest is ${latest}.`;
+  throw new ServiceError('version_not_found', sentence, { slug, version: Number(selector), latest });
+};
+
+const refuseEnvironment = ({ kind, slug, selector }: AssetReference): never => {
+  throw new ServiceError(
+    'environment_not_found',
+    `Nothing of the ${kind} "${slug}" is live in an environment "${selector}"; a selector is "latest", a version number or an environment's slug.`,
+    { slug, selector },
+  );
+};
