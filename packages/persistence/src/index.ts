@@ -1,4 +1,28 @@
 export * from './announcements/announcements';
+export {
+  type FlowDraft,
+  type AssetRecord,
+  type AssetSummary,
+  type RuleDraft,
+  type RuleRecord,
+  type RuleSummary,
+} from './assets/asset-record';
+export * from './assets/asset-versions';
+export {
+  type AssetChanges,
+  deleteAsset,
+  type DeleteAssetOutcome,
+  findAsset,
+  insertAsset,
+  lockAsset,
+  type LockedAsset,
+  type NewAsset,
+  updateAsset,
+} from './assets/assets';
+export { findUsingFlows, type FlowVersion, loadFlowVersion, type UsingFlow } from './assets/flow-uses';
+export * from './assets/list-assets';
+export * from './assets/publish-asset';
+export * from './assets/rules';
 export * from './audit/list-audit';
 export { recordChange } from './audit/record-change';
 export { asWorkspace, type WorkspaceAccess } from './connection/access';
@@ -19,17 +43,17 @@ export {
 } from './contexts/admission';
 export { type CommitOutcome, findCommitOutcome, type WrittenRow } from './contexts/commit-outcome';
 export {
-  type BoundRuleRecord,
+  type BoundAssetRecord,
   type ContextInForce,
-  findBoundRules,
+  findBoundAssets,
   findCollectionGroups,
   findContextInForce,
   loadCollections,
-  loadRuleInterface,
-  type RuleInterface,
+  loadAssetInterface,
+  type AssetInterface,
   saveCollectionGroups,
-  unbindRules,
-} from './contexts/definitions/bound-rules';
+  unbindAssets,
+} from './contexts/definitions/bound-assets';
 export {
   type ContextFilters,
   type ContextRecord,
@@ -137,26 +161,12 @@ export {
   findReleaseForChange,
   findRollback,
   listReleases,
-  type PinnedRule,
+  type PinnedAsset,
+  type ReleasedAsset,
   type ReleaseRecord,
 } from './releases/releases';
 export * from './roles/roles';
-export * from './rule-tests/rule-tests';
-export * from './rules/list-rules';
-export * from './rules/publish-rule';
-export { type RuleDraft, type RuleRecord, type RuleSummary } from './rules/rule-record';
-export * from './rules/rule-versions';
-export {
-  deleteRule,
-  type DeleteRuleOutcome,
-  findRule,
-  insertRule,
-  type LockedRule,
-  lockRule,
-  type NewRule,
-  type RuleChanges,
-  updateRule,
-} from './rules/rules';
+export * from './asset-tests/asset-tests';
 export * from './usage/usage';
 export * from './users/invitations';
 export * from './users/user-groups';
@@ -169,7 +179,7 @@ export {
   isValueReference,
   referencesIn,
   resolveReferences,
-  type RuleUse,
+  type AssetUse,
   type ValueReference,
 } from './values/value-references';
 export { type BoundValue, findBoundValues, findValues, listValues, type ValueRecord } from './values/values';

@@ -163,7 +163,7 @@ describe('the audit', () => {
         [second, 'promotion'],
       ] as const) {
         // prettier-ignore
-        const given = { id, ruleId: rule.id, versionId, environment: saved.environment, source, sourceReleaseId: null, note: null }; // prettier-ignore
+        const given = { id, assetId: rule.id, versionId, environment: saved.environment, source, sourceReleaseId: null, note: null }; // prettier-ignore
         const made = await insertRelease(transaction, given);
         if (made.status !== 'inserted') throw new Error(made.status);
         for (let time = 0; time < 2; time += 1) await recordApproval(transaction, id, ['role:admin']);
@@ -187,7 +187,7 @@ describe('the audit', () => {
     const rule = newRule({ slug: 'tested', testSuite: [{ id: 'a', name: 'A' }, { id: 'b', name: 'B' }, { id: 'c' }] }); // prettier-ignore
     await here((transaction) => insertRule(transaction, rule));
     const tests = [{ id: 'b', name: 'Bee' }, { id: 'c' }, { name: 7 }];
-    await here((transaction) => saveTestSuite(transaction, { ruleId: rule.id, tests }));
+    await here((transaction) => saveTestSuite(transaction, { assetId: rule.id, tests }));
     const left = shown(await read({ kind: 'rule_test' }));
     expect(left).toHaveLength(3);
     expect(left).toEqual(
@@ -210,7 +210,7 @@ describe('the audit', () => {
     const [sourceId, versionId] = [randomUUID(), randomUUID()];
     await here((transaction) => insertRule(transaction, rule));
     await here((transaction) => publishRule(transaction, rule.id, { versionId: sourceId }));
-    await here((transaction) => publishVersionAgain(transaction, { ruleId: rule.id, sourceId, versionId }));
+    await here((transaction) => publishVersionAgain(transaction, 'rule', { assetId: rule.id, sourceId, versionId }));
     const [newest] = await read({ subjectId: rule.id });
     expect(newest).toMatchObject({ action: 'publish', after: { versionId, version: 2, sourceVersion: 1 } });
   });

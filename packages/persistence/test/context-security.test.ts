@@ -83,9 +83,9 @@ const ATTEMPTS: readonly Attempt[] = [
   ['findVisibleAround', (t) => persistence.findVisibleAround(t, 'orders'), undefined],
   ['findCollectionGroups', (t) => persistence.findCollectionGroups(t, id), {}],
   ['saveCollectionGroups', (t) => persistence.saveCollectionGroups(t, id, { a: ['theirs'] }), undefined],
-  ['findBoundRules', (t) => persistence.findBoundRules(t, 'orders'), []],
-  ['unbindRules', (t) => persistence.unbindRules(t, 'orders'), []],
-  ['loadRuleInterface', (t) => persistence.loadRuleInterface(t, versionId), undefined],
+  ['findBoundAssets', (t) => persistence.findBoundAssets(t, 'orders'), []],
+  ['unbindAssets', (t) => persistence.unbindAssets(t, 'orders'), { rule: [], flow: [] }],
+  ['loadAssetInterface', (t) => persistence.loadAssetInterface(t, versionId), undefined],
   ['findInstances', (t) => persistence.findInstances(t, id, ['free', 'busy']), []],
   ['listInstances', (t) => persistence.listInstances(t, id, {}, { limit: 9 }), { instances: [], nextCursor: null }],
   ['lockInstances', (t) => persistence.lockInstances(t, { contextId: id, instanceIds: ['free'], create: false }), []],
@@ -267,10 +267,10 @@ describe('a key restricted to a group of the context', () => {
     await as(sales(), (t) => saveInstances(t, id, [write('theirs')]));
     expect(await as(sales(), (t) => persistence.mergeDirect(t, id, [{ instanceId: 'theirs', facts: {} }], null))).toHaveLength(1); // prettier-ignore
     await as(sales(), (t) => persistence.deleteInstance(t, id, 'theirs'));
-    const bound = await as(sales(), (t) => persistence.findBoundRules(t, 'orders'));
+    const bound = await as(sales(), (t) => persistence.findBoundAssets(t, 'orders'));
     expect(bound).toMatchObject([{ slug: 'bound' }]);
     const revision = await as(sales(), persistence.findContextRevision);
-    const inForce = { id, revision, rules: bound };
+    const inForce = { id, revision, assets: bound };
     expect(await as(sales(), (t) => persistence.findContextInForce(t, { slug: 'orders' }))).toEqual(inForce);
     expect(await as(sales(), (t) => persistence.findContextInForce(t, { id }))).toEqual(inForce);
     expect(await as(sales(), (t) => persistence.findContextInForce(t, { slug: 'none' }))).toBeUndefined();
@@ -341,7 +341,7 @@ describe('definitions', () => {
   it('lead to the version that the binding of a rule means', async () => {
     const bind = async (context: unknown) => {
       await inside((t) => persistence.updateRule(t, RULE.id, { context }));
-      const [bound] = await inside((t) => persistence.findBoundRules(t, 'orders'));
+      const [bound] = await inside((t) => persistence.findBoundAssets(t, 'orders'));
       return bound && [bound.selector, bound.versionId];
     };
     expect(await bind({ slug: 'orders' })).toEqual(['latest', versionId]);
@@ -351,12 +351,12 @@ describe('definitions', () => {
     expect(await bind({ slug: 'orders', version: 'production' })).toEqual(['production', null]);
     expect(await bind({ slug: 'customers' })).toBeUndefined();
     expect(await bind('orders')).toBeUndefined();
-    expect(await inside((t) => persistence.loadRuleInterface(t, versionId))).toMatchObject({
+    expect(await inside((t) => persistence.loadAssetInterface(t, versionId))).toMatchObject({
       requestSchema: [{ key: 'weight' }],
       responseSchema: [{ key: 'price' }],
     });
     await bind({ slug: 'orders' });
-    expect(await inside((t) => persistence.unbindRules(t, 'orders'))).toEqual(['bound']);
+    expect(await inside((t) => persistence.unbindAssets(t, 'orders'))).toEqual({ rule: ['bound'], flow: [] });
     expect(await bind({ slug: 'orders' })).toEqual(['latest', versionId]);
   });
 

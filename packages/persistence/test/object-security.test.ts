@@ -225,6 +225,6 @@ describe('a key of another group in the workspace', () => {
     expect(await as(ops(), (t) => persistence.findReferringValues(t, [ids.plain]))).toMatchObject([
       { visible: undefined },
     ]);
-    expect(await as(ops(), (t) => persistence.findValueUses(t, [ids.plain]))).toMatchObject([{ rule: undefined }]);
+    expect(await as(ops(), (t) => persistence.findValueUses(t, [ids.plain]))).toMatchObject([{ asset: undefined }]);
   });
 });

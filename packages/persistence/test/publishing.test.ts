@@ -4,12 +4,12 @@ import {
   deleteRule,
   findNumberedVersion,
   findRule,
-  findRulePointer,
+  findAssetPointer,
   insertRule,
   loadVersion,
   type NewRule,
   publishRule,
-  type PublishRuleOutcome,
+  type PublishAssetOutcome,
   type Transaction,
   unpublishRule,
   updateRule,
@@ -32,9 +32,9 @@ describe('publishing', () => {
     await inWorkspace((transaction) => insertRule(transaction, rule));
     return rule;
   };
-  const publish = (id: string, versionId: string = randomUUID()): Promise<PublishRuleOutcome> =>
+  const publish = (id: string, versionId: string = randomUUID()): Promise<PublishAssetOutcome> =>
     inWorkspace((transaction) => publishRule(transaction, id, { versionId }));
-  const pointerOf = (slug: string) => inWorkspace((transaction) => findRulePointer(transaction, slug));
+  const pointerOf = (slug: string) => inWorkspace((transaction) => findAssetPointer(transaction, 'rule', slug));
   const numbered = (id: string, number: number) =>
     inWorkspace((transaction) => findNumberedVersion(transaction, id, number));
   const load = (versionId: string): Promise<RuleTable | undefined> =>

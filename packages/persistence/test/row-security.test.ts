@@ -12,7 +12,16 @@ import {
   findInputKeys,
   findKeyRole,
   findNumberedVersion,
+  findAsset,
   findRule,
+  findUsingFlows,
+  insertAsset,
+  loadFlowVersion,
+  lockAsset,
+  updateAsset,
+  publishAsset,
+  unpublishAsset,
+  deleteAsset,
   areSameVersions,
   asWorkspace,
   deleteTestResult,
@@ -22,7 +31,7 @@ import {
   findRelease,
   findReleaseForChange,
   findRollback,
-  findRulePointer,
+  findAssetPointer,
   findTestResults,
   findTestSuite,
   findTestSuiteForChange,
@@ -39,7 +48,7 @@ import {
   listAudit,
   listFolders,
   listInvitations,
-  listRules,
+  listAssets,
   listUserGroups,
   listUsers,
   listValues,
@@ -86,7 +95,7 @@ import {
 } from '../src';
 import * as persistence from '../src';
 import { asOwner } from './as-owner';
-import { newApiKey, newRule } from './rule-fixtures';
+import { newApiKey, newRule, newFlow, resolved } from './rule-fixtures';
 import { openTestWorkspace, type TestWorkspace } from './test-workspace';
 
 describe('row security', () => {
@@ -95,6 +104,8 @@ describe('row security', () => {
   const rule = newRule({ slug: 'ours', userGroups: ['sales', 'eu'] });
   const open = newRule({ slug: 'without-groups' });
   const versionId = randomUUID();
+  const flow = newFlow({ slug: 'our-flow', userGroups: ['sales', 'eu'] });
+  const flowVersionId = randomUUID();
   let key: ApiKeyRecord;
   let valueId: string;
   let environmentId: string;
@@ -127,7 +138,7 @@ describe('row security', () => {
   const result = { testId: 'one', success: true, error: false, state: {}, executedAt: '2026-01-15T09:30:00.000Z' };
   const release = (id: string): NewRelease => ({
     id,
-    ruleId: rule.id,
+    assetId: rule.id,
     versionId,
     environment: { ...environment, id: environmentId },
     source: 'direct',
@@ -145,6 +156,9 @@ describe('row security', () => {
       await insertRule(transaction, rule);
       await publishRule(transaction, rule.id, { versionId });
       await insertRule(transaction, open);
+      await insertAsset(transaction, 'flow', flow);
+      const use = { kind: 'rule', slug: 'ours', selector: 'latest', asset_id: rule.id, version_id: versionId } as const;
+      await publishAsset(transaction, 'flow', flow.id, { versionId: flowVersionId, flow: resolved(use) });
       const saved = await saveValues(transaction, [{ name: 'ours', type: 'number', content: 1 }], {
         newUserGroups: ['sales', 'eu'],
       });
@@ -177,21 +191,34 @@ describe('row security', () => {
   const as = <T>(access: WorkspaceAccess, work: (transaction: Transaction) => Promise<T>): Promise<T> =>
     workspace.database.inWorkspace(access, work);
 
+  const NOT_FOUND = { status: 'not_found' };
   /** Every repository function that names something of the workspace, and what it answers where it sees nothing. */
   const BLIND: readonly (readonly [string, (transaction: Transaction) => Promise<unknown>, unknown])[] = [
     ['findRule by id', (transaction) => findRule(transaction, { id: rule.id }), undefined],
     ['findRule by slug', (transaction) => findRule(transaction, { slug: rule.slug }), undefined],
-    ['listRules', (transaction) => listRules(transaction, {}), { rules: [], nextCursor: null }],
+    ['listAssets', (transaction) => listAssets(transaction, 'rule', {}), { assets: [], nextCursor: null }],
     [
-      'listRules by id',
-      (transaction) => listRules(transaction, { id: rule.id }, { limit: 9 }),
-      { rules: [], nextCursor: null },
+      'listAssets by id',
+      (transaction) => listAssets(transaction, 'rule', { id: rule.id }, { limit: 9 }),
+      { assets: [], nextCursor: null },
     ],
     [
-      'listRules by group',
-      (transaction) => listRules(transaction, { userGroup: 'sales' }),
-      { rules: [], nextCursor: null },
+      'listAssets by group',
+      (transaction) => listAssets(transaction, 'rule', { userGroup: 'sales' }),
+      { assets: [], nextCursor: null },
     ],
+    ['findAsset', (transaction) => findAsset(transaction, 'flow', { slug: flow.slug }), undefined],
+    ['findUsingFlows', (transaction) => findUsingFlows(transaction, rule.id), []],
+    ['loadFlowVersion', (transaction) => loadFlowVersion(transaction, flowVersionId), undefined],
+    ['lockAsset', (transaction) => lockAsset(transaction, 'flow', { id: flow.id }), undefined],
+    ['updateAsset', (transaction) => updateAsset(transaction, 'flow', flow.id, { name: 'Theirs' }), NOT_FOUND],
+    [
+      'publishAsset',
+      (transaction) => publishAsset(transaction, 'flow', flow.id, { versionId: randomUUID(), flow: resolved() }),
+      NOT_FOUND,
+    ],
+    ['unpublishAsset', (transaction) => unpublishAsset(transaction, 'flow', flow.id), NOT_FOUND],
+    ['deleteAsset', (transaction) => deleteAsset(transaction, 'flow', flow.id), NOT_FOUND],
     ['updateRule', (transaction) => updateRule(transaction, rule.id, { name: 'Theirs' }), { status: 'not_found' }],
     [
       'publishRule',
@@ -201,7 +228,7 @@ describe('row security', () => {
     ['publishRule again', (transaction) => publishRule(transaction, rule.id, { versionId }), { status: 'not_found' }],
     ['unpublishRule', (transaction) => unpublishRule(transaction, rule.id), { status: 'not_found' }],
     ['deleteRule', (transaction) => deleteRule(transaction, rule.id), { status: 'not_found' }],
-    ['findRulePointer', (transaction) => findRulePointer(transaction, rule.slug), undefined],
+    ['findAssetPointer', (transaction) => findAssetPointer(transaction, 'rule', rule.slug), undefined],
     ['findNumberedVersion', (transaction) => findNumberedVersion(transaction, rule.id, 1), undefined],
     ['loadVersion', (transaction) => loadVersion(transaction, versionId), undefined],
     ['measureVersion', (transaction) => measureVersion(transaction, versionId), undefined],
@@ -214,12 +241,12 @@ describe('row security', () => {
     ['deleteValue', (transaction) => deleteValue(transaction, valueId), { status: 'not_found' }],
     ['listVersions', (transaction) => listVersions(transaction, rule.id, { limit: 9 }), []],
     ['findInputKeys', (transaction) => findInputKeys(transaction, rule.id, ''), []],
-    ['loadVersionDocument', (transaction) => loadVersionDocument(transaction, versionId), undefined],
+    ['loadVersionDocument', (transaction) => loadVersionDocument(transaction, 'rule', versionId), undefined],
     ['areSameVersions', (transaction) => areSameVersions(transaction, versionId, versionId.toUpperCase()), false],
     [
       'publishVersionAgain',
       (transaction) =>
-        publishVersionAgain(transaction, { ruleId: rule.id, sourceId: versionId, versionId: randomUUID() }),
+        publishVersionAgain(transaction, 'rule', { assetId: rule.id, sourceId: versionId, versionId: randomUUID() }),
       undefined,
     ],
     ['findObject by id', (transaction) => findObject(transaction, { id: objectId }), undefined],
@@ -240,9 +267,13 @@ describe('row security', () => {
       { status: 'written' },
     ],
     ['deleteObject', (transaction) => deleteObject(transaction, objectId, 'archive'), { status: 'not_found' }],
-    ['findTestSuite', (transaction) => findTestSuite(transaction, rule.slug), undefined],
-    ['findTestSuiteForChange', (transaction) => findTestSuiteForChange(transaction, { id: rule.id }), undefined],
-    ['saveTestSuite', (transaction) => saveTestSuite(transaction, { ruleId: rule.id, tests: [{}] }), undefined],
+    ['findTestSuite', (transaction) => findTestSuite(transaction, 'rule', rule.slug), undefined],
+    [
+      'findTestSuiteForChange',
+      (transaction) => findTestSuiteForChange(transaction, 'rule', { id: rule.id }),
+      undefined,
+    ],
+    ['saveTestSuite', (transaction) => saveTestSuite(transaction, { assetId: rule.id, tests: [{}] }), undefined],
     ['findTestResults', (transaction) => findTestResults(transaction, rule.id), new Map()],
     [
       'saveTestResults',
@@ -265,7 +296,7 @@ describe('row security', () => {
         goLive(transaction, {
           id: pendingId,
           environment: { id: environmentId, slug: '', level: 1 },
-          rule: { id: rule.id, slug: '', name: '' },
+          asset: { kind: 'rule', id: rule.id, slug: '', name: '' },
         }),
       undefined,
     ],
@@ -299,6 +330,7 @@ describe('row security', () => {
   const ELSEWHERE: Readonly<Record<string, string>> = {
     asWorkspace: 'sees the whole of its own workspace for a part of a transaction',
     insertRule: 'the id of a hidden rule',
+    insertAsset: 'the id of a hidden rule',
     insertRelease: 'can neither make nor approve a release',
     recordApproval: 'can neither make nor approve a release',
     listEnvironments: 'shows environments to the whole workspace',
@@ -353,11 +385,11 @@ describe('row security', () => {
       'updateContext',
       'deleteRelationship',
       'insertRelationship',
-      'findBoundRules',
+      'findBoundAssets',
       'findContextInForce',
       'loadCollections',
     ],
-    ...['loadRuleInterface', 'unbindRules', 'lockInstances', 'findCommitOutcome', 'releaseInstances', 'renewLease'],
+    ...['loadAssetInterface', 'unbindAssets', 'lockInstances', 'findCommitOutcome', 'releaseInstances', 'renewLease'],
     ...['writeBackInstances', 'writeInstances', 'mergeDirect', 'deleteInstance', 'findHeldFacts', 'findInstances'],
     ...['listInstances', 'saveReaderPasses', 'addHistory', 'findHistory', 'findLinkHolders', 'findLinkTargets'],
     ...['findNamed', 'findRelatedPieces', 'forgetFormerLinks', 'writeLinks', 'endRegistrations', 'findRegistrations'],
@@ -470,8 +502,8 @@ describe('row security', () => {
     const used = newRule({ slug: 'uses-a-value', valueIds: ids, userGroups: ['sales'] });
     await as(workspace.access, (transaction) => insertRule(transaction, used));
     const uses = (access: WorkspaceAccess) => as(access, (transaction) => findValueUses(transaction, ids));
-    expect(await uses(workspace.access)).toMatchObject([{ rule: { slug: 'uses-a-value' } }]);
-    expect(await uses(workspace.restrictedTo('ops'))).toMatchObject([{ rule: undefined }]);
+    expect(await uses(workspace.access)).toMatchObject([{ asset: { kind: 'rule', slug: 'uses-a-value' } }]);
+    expect(await uses(workspace.restrictedTo('ops'))).toMatchObject([{ asset: undefined }]);
     expect(await uses(stranger)).toEqual([]);
     const taken = (access: WorkspaceAccess) => as(access, (transaction) => findTakenNames(transaction, ['color.red']));
     expect(await taken(workspace.restrictedTo('ops'))).toEqual([{ name: 'color.red', id: undefined }]);
@@ -526,7 +558,7 @@ describe('row security', () => {
   it('shows a key that sees one rule nothing of the versions of another', async () => {
     const board = workspace.restrictedTo('board');
     await as(board, (transaction) => insertRule(transaction, newRule({ slug: 'theirs', userGroups: ['board'] })));
-    expect((await as(board, (transaction) => listRules(transaction, {}))).rules).toHaveLength(1);
+    expect((await as(board, (transaction) => listAssets(transaction, 'rule', {}))).assets).toHaveLength(1);
     expect(await as(board, (transaction) => loadVersion(transaction, versionId))).toBeUndefined();
     expect(await as(board, (transaction) => findNumberedVersion(transaction, rule.id, 1))).toBeUndefined();
   });
@@ -545,7 +577,7 @@ describe('row security', () => {
     const sales = (): WorkspaceAccess => workspace.restrictedTo('ops', 'sales');
 
     it('sees it, its versions and the keys of its group, and nothing without groups', async () => {
-      const { rules } = await as(sales(), (transaction) => listRules(transaction, {}));
+      const { assets: rules } = await as(sales(), (transaction) => listAssets(transaction, 'rule', {}));
       expect(rules.map(({ slug }) => slug)).toEqual(['ours']);
       expect(await as(sales(), (transaction) => loadVersion(transaction, versionId))).toBeDefined();
       expect(await as(sales(), (transaction) => findRule(transaction, { id: open.id }))).toBeUndefined();
@@ -557,7 +589,7 @@ describe('row security', () => {
       const outcome = await as(sales(), (transaction) =>
         updateRule(transaction, rule.id, { userGroups: ['eu', 'sales', 'ops'] }),
       );
-      expect(outcome).toMatchObject({ status: 'updated', rule: { userGroups: ['eu', 'sales', 'ops'] } });
+      expect(outcome).toMatchObject({ status: 'updated', asset: { userGroups: ['eu', 'sales', 'ops'] } });
       await as(sales(), (transaction) => updateRule(transaction, rule.id, { userGroups: rule.userGroups }));
     });
 

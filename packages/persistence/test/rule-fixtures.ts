@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { apiKeyFields, type RuleRow, toGiven } from '@decision/contracts';
-import { type NewApiKey, type NewRule } from '../src';
+import { apiKeyFields, type FlowUse, type RuleRow, toGiven } from '@decision/contracts';
+import { type NewApiKey, type NewAsset, type NewRule } from '../src';
 
 /** The id of nothing. */
 export const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
@@ -30,6 +30,33 @@ export const newRule = (parts: Partial<NewRule> = {}): NewRule => {
     ...parts,
   };
 };
+
+/** A flow that can be inserted: unique id and slug, an origin and a result. */
+export const newFlow = (parts: Partial<NewAsset<'flow'>> = {}): NewAsset<'flow'> => {
+  const { conditions: _rows, groups: _groups, ...rule } = newRule();
+  return {
+    ...rule,
+    slug: `flow-${rule.id.slice(0, 8)}`,
+    name: 'Parcel offer',
+    graph: {
+      nodes: [
+        { ref: 'in', type: 'origin', rule: 'parcel' },
+        { ref: 'out', type: 'result' },
+      ],
+      connections: [{ from: 'in', to: 'out', output: 'price', input: 'price' }],
+    },
+    settings: {},
+    ...parts,
+  };
+};
+
+/** What a version of {@link newFlow} holds beside the draft. */
+export const resolved = (...uses: readonly FlowUse[]) => ({
+  requestSchema: newRule().requestSchema,
+  responseSchema: [{ key: 'price', type: 'number' as const }],
+  uses: [...uses],
+  reachesOut: false,
+});
 
 export const priceRow = (weight: number, price: number): RuleRow => ({
   request: { weight: { op: 'less than or equal to', args: [weight] } },

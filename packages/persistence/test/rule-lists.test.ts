@@ -1,11 +1,11 @@
 import {
   insertRule,
-  listRules,
+  listAssets,
   type NewRule,
   type PageRequest,
   publishRule,
-  type RuleFilters,
-  type RuleList,
+  type AssetFilters,
+  type AssetList,
   type Transaction,
 } from '../src';
 import { newRule, priceRow, UNKNOWN_ID } from './rule-fixtures';
@@ -42,16 +42,16 @@ describe('lists of rules', () => {
 
   const inWorkspace = <T>(work: (transaction: Transaction) => Promise<T>): Promise<T> =>
     workspace.database.inWorkspace(workspace.access, work);
-  const list = (filters: RuleFilters, page?: PageRequest): Promise<RuleList> =>
-    inWorkspace((transaction) => listRules(transaction, filters, page));
-  const slugs = ({ rules }: RuleList): readonly string[] => rules.map(({ slug }) => slug);
+  const list = (filters: AssetFilters, page?: PageRequest): Promise<AssetList<'rule'>> =>
+    inWorkspace((transaction) => listAssets(transaction, 'rule', filters, page));
+  const slugs = ({ assets: rules }: AssetList<'rule'>): readonly string[] => rules.map(({ slug }) => slug);
 
-  describe('listRules', () => {
+  describe('listAssets', () => {
     it('lists all rules without filters and page, newest first, without rows', async () => {
       const all = await list({});
       expect(slugs(all)).toEqual(['refund', 'letter-price', 'parcel-price']);
       expect(all.nextCursor).toBeNull();
-      expect(all.rules[2]).toEqual({
+      expect(all.assets[2]).toEqual({
         id: parcel.id,
         slug: 'parcel-price',
         name: 'Parcel price',
@@ -70,10 +70,10 @@ describe('lists of rules', () => {
         updatedAt: expect.stringMatching(/Z$/),
         updatedBy: 'tester',
       });
-      expect(all.rules[1]).toMatchObject({ rowCount: 0, publishedVersion: null, publishedAt: null });
+      expect(all.assets[1]).toMatchObject({ rowCount: 0, publishedVersion: null, publishedAt: null });
     });
 
-    it.each<[RuleFilters, readonly string[]]>([
+    it.each<[AssetFilters, readonly string[]]>([
       [{ id: parcel.id }, ['parcel-price']],
       [{ id: parcel.id.toUpperCase() }, ['parcel-price']],
       [{ id: UNKNOWN_ID }, []],
@@ -131,15 +131,15 @@ describe('lists of rules', () => {
     });
     afterAll(() => paged.close());
 
-    const readAll = async (filters: RuleFilters, limit: number): Promise<string[]> => {
+    const readAll = async (filters: AssetFilters, limit: number): Promise<string[]> => {
       const ids: string[] = [];
       let cursor: string | undefined;
       do {
         const page = await paged.database.inWorkspace(paged.access, (transaction) =>
-          listRules(transaction, filters, { limit, cursor }),
+          listAssets(transaction, 'rule', filters, { limit, cursor }),
         );
-        expect(page.rules.length).toBeLessThanOrEqual(limit);
-        ids.push(...page.rules.map(({ id }) => id));
+        expect(page.assets.length).toBeLessThanOrEqual(limit);
+        ids.push(...page.assets.map(({ id }) => id));
         cursor = page.nextCursor ?? undefined;
       } while (cursor !== undefined);
       return ids;
@@ -148,8 +148,10 @@ describe('lists of rules', () => {
     it.each([1, 2, 7, 24, 25, 26, 1000])(
       'of %i hold every rule once, in the order of the whole list',
       async (limit) => {
-        const whole = await paged.database.inWorkspace(paged.access, (transaction) => listRules(transaction, {}));
-        const ids = whole.rules.map(({ id }) => id);
+        const whole = await paged.database.inWorkspace(paged.access, (transaction) =>
+          listAssets(transaction, 'rule', {}),
+        );
+        const ids = whole.assets.map(({ id }) => id);
         expect(new Set(ids)).toEqual(new Set(made.map(({ id }) => id)));
         expect(await readAll({}, limit)).toEqual(ids);
       },
@@ -162,18 +164,18 @@ describe('lists of rules', () => {
 
     it('go on where they were when rules come and go in between', async () => {
       const first = await paged.database.inWorkspace(paged.access, (transaction) =>
-        listRules(transaction, {}, { limit: 10 }),
+        listAssets(transaction, 'rule', {}, { limit: 10 }),
       );
       await paged.database.inWorkspace(paged.access, (transaction) => insertRule(transaction, newRule()));
       const rest = await paged.database.inWorkspace(paged.access, (transaction) =>
-        listRules(transaction, {}, { limit: 100, cursor: first.nextCursor ?? '' }),
+        listAssets(transaction, 'rule', {}, { limit: 100, cursor: first.nextCursor ?? '' }),
       );
-      expect(first.rules.length + rest.rules.length).toBe(25);
+      expect(first.assets.length + rest.assets.length).toBe(25);
     });
 
     it('refuse a cursor that was made up', async () => {
       const reading = paged.database.inWorkspace(paged.access, (transaction) =>
-        listRules(transaction, {}, { limit: 1, cursor: 'x' }),
+        listAssets(transaction, 'rule', {}, { limit: 1, cursor: 'x' }),
       );
       await expect(reading).rejects.toMatchObject({
         code: 'invalid_request',

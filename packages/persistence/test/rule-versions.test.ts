@@ -52,16 +52,16 @@ it('hold the whole draft as it was published, whoever changes it later', async (
   const { rule, ids } = await publish(1);
   const [id = ''] = ids;
   await inWorkspace((transaction) => updateRule(transaction, rule.id, { description: 'later', conditions: [] }));
-  const version = await inWorkspace((transaction) => loadVersionDocument(transaction, id));
+  const version = await inWorkspace((transaction) => loadVersionDocument(transaction, 'rule', id));
   expect(version).toMatchObject({
     versionId: id,
     version: 1,
     publishedBy: 'tester',
-    table: { conditions: [priceRow(1, 1)] },
+    definition: { conditions: [priceRow(1, 1)] },
     details: { slug: rule.slug, description: 'as it was' },
   });
   for (const unknown of [UNKNOWN_ID, 'nonsense'])
-    expect(await inWorkspace((transaction) => loadVersionDocument(transaction, unknown))).toBeUndefined();
+    expect(await inWorkspace((transaction) => loadVersionDocument(transaction, 'rule', unknown))).toBeUndefined();
 });
 
 it('published again are the next version, in service, with the content of the old one', async () => {
@@ -69,7 +69,7 @@ it('published again are the next version, in service, with the content of the ol
   const [first = '', second = ''] = ids;
   const again = randomUUID();
   await inWorkspace((transaction) =>
-    publishVersionAgain(transaction, { ruleId: rule.id, sourceId: first, versionId: again }),
+    publishVersionAgain(transaction, 'rule', { assetId: rule.id, sourceId: first, versionId: again }),
   );
   const same = (a: string, b: string) => inWorkspace((transaction) => areSameVersions(transaction, a, b));
   expect(await same(again, first)).toBe(true);
@@ -86,7 +86,11 @@ it('does not publish versions of another rule again', async () => {
   const { rule } = await publish(1);
   const other = await publish(9);
   await inWorkspace((transaction) =>
-    publishVersionAgain(transaction, { ruleId: rule.id, sourceId: other.ids[0] ?? '', versionId: randomUUID() }),
+    publishVersionAgain(transaction, 'rule', {
+      assetId: rule.id,
+      sourceId: other.ids[0] ?? '',
+      versionId: randomUUID(),
+    }),
   );
   expect(await inWorkspace((transaction) => findRule(transaction, { id: rule.id }))).toMatchObject({
     publishedVersion: 1,

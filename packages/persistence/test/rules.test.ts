@@ -28,7 +28,7 @@ describe('rules', () => {
   const insert = async (rule: NewRule): Promise<RuleRecord> => {
     const outcome = await inWorkspace((transaction) => insertRule(transaction, rule));
     if (outcome.status !== 'inserted') throw new Error(`The rule was not inserted: ${outcome.status}`);
-    return outcome.rule;
+    return outcome.asset;
   };
 
   const find = (id: string): Promise<RuleRecord | undefined> =>
@@ -170,9 +170,9 @@ describe('rules', () => {
       expect(outcome).toEqual({
         status: 'updated',
         previousSlug: rule.slug,
-        rule: { ...rule, description: null, conditions: [priceRow(1, 1), priceRow(2, 2)], updatedAt: ISO_TIME },
+        asset: { ...rule, description: null, conditions: [priceRow(1, 1), priceRow(2, 2)], updatedAt: ISO_TIME },
       });
-      expect(await find(rule.id)).toEqual(outcome.status === 'updated' && outcome.rule);
+      expect(await find(rule.id)).toEqual(outcome.status === 'updated' && outcome.asset);
     });
 
     it('changes the slug and says what it was', async () => {
@@ -181,7 +181,7 @@ describe('rules', () => {
       expect(await inWorkspace((transaction) => updateRule(transaction, rule.id, { slug }))).toMatchObject({
         status: 'updated',
         previousSlug: rule.slug,
-        rule: { slug },
+        asset: { slug },
       });
     });
 
@@ -200,7 +200,7 @@ describe('rules', () => {
         const seen = [rule.updatedAt];
         for (const name of ['a', 'b', 'c', 'd', 'e']) {
           const outcome = await updateRule(transaction, rule.id, { name });
-          if (outcome.status === 'updated') seen.push(outcome.rule.updatedAt);
+          if (outcome.status === 'updated') seen.push(outcome.asset.updatedAt);
         }
         return seen;
       });
@@ -216,7 +216,7 @@ describe('rules', () => {
         [rule.id],
       );
       const outcome = await inWorkspace((transaction) => updateRule(transaction, rule.id, { name: 'Later' }));
-      const updatedAt = outcome.status === 'updated' ? Date.parse(outcome.rule.updatedAt) : 0;
+      const updatedAt = outcome.status === 'updated' ? Date.parse(outcome.asset.updatedAt) : 0;
       expect(updatedAt).toBe((ahead?.updated_at as Date).getTime() + 1); // a timestamp column
     });
 

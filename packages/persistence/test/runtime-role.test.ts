@@ -7,7 +7,7 @@ import {
   ensureServiceLogin,
   findApiKey,
   insertRule,
-  listRules,
+  listAssets,
   publishRule,
   setWorkerFloor,
   type Transaction,
@@ -40,7 +40,7 @@ describe('the database, to the runtime role', () => {
     workspace.database.inWorkspace(access, work);
 
   describe('the runtime role', () => {
-    const TABLES = ['rules', 'rule_versions', 'rule_ids', 'roles', 'worker_floors'] as const;
+    const TABLES = ['assets', 'asset_versions', 'asset_ids', 'roles', 'worker_floors'] as const;
     const raw = (access: WorkspaceAccess, sql: string): Promise<unknown> =>
       as(access, async (transaction) => await transaction.raw(sql));
 
@@ -73,7 +73,7 @@ describe('the database, to the runtime role', () => {
     it.each(['app.user_groups', 'app.workspace_id'])('without the claim %s sees no rule', async (setting) => {
       const rules = await as(workspace.access, async (transaction) => {
         await transaction.raw(`select set_config('${setting}', '', true)`);
-        return (await listRules(transaction, {})).rules;
+        return (await listAssets(transaction, 'rule', {})).assets;
       });
       expect(rules).toEqual([]);
     });
@@ -105,9 +105,12 @@ describe('the database, to the runtime role', () => {
       ['rename a role', `update roles set name = 'x'`],
       ['forget how many workers are asked for', 'delete from worker_floors'],
       ['ask for workers as another workspace', 'update worker_floors set workspace_id = gen_random_uuid()'],
-      ['empty a table', 'truncate rules cascade'],
-      ['switch row security off', 'alter table rules disable row level security'],
-      ['drop a policy', 'drop policy in_workspace on rules'],
+      ['stop keeping a version that flows use', 'delete from kept_versions'],
+      ['forget what a flow uses', 'delete from flow_uses'],
+      ['make a flow of a rule', `update assets set kind = 'flow'`],
+      ['empty a table', 'truncate assets cascade'],
+      ['switch row security off', 'alter table assets disable row level security'],
+      ['drop a policy', 'drop policy in_workspace on assets'],
       ['read a secret of the deployment from its table', 'select secret from deployment_secrets'],
       ['make a table', 'create table mine (id int)'],
     ])('may not %s', async (_, sql) => {
@@ -127,7 +130,7 @@ describe('the database, to the runtime role', () => {
     it('keeps claims for one transaction only, on one connection too', async () => {
       const single = workspace.open({ poolMax: 1 });
       const count = async (access: WorkspaceAccess): Promise<number> =>
-        (await single.inWorkspace(access, (transaction) => listRules(transaction, {}))).rules.length;
+        (await single.inWorkspace(access, (transaction) => listAssets(transaction, 'rule', {}))).assets.length;
       const counts = await Promise.all([
         count(workspace.access),
         count(stranger),

@@ -261,17 +261,17 @@ describe('values', () => {
       await inWorkspace((transaction) => insertRule(transaction, rule));
       return rule.id;
     };
-    const usesOf = (id: string, access = workspace.access): Promise<readonly { ruleId: string }[]> =>
+    const usesOf = (id: string, access = workspace.access): Promise<readonly { assetId: string }[]> =>
       as(access, (transaction) => findValueUses(transaction, [id]));
     const remove = (id: string): Promise<unknown> => inWorkspace((transaction) => deleteValue(transaction, id));
 
     it('cannot be deleted until no draft and no version uses them', async () => {
       const { id } = await saveOne(number('a', 1));
       const ruleId = await useIn([id]);
-      expect(await remove(id)).toMatchObject({ status: 'in_use', name: 'a', uses: [{ ruleId }] });
+      expect(await remove(id)).toMatchObject({ status: 'in_use', name: 'a', uses: [{ assetId: ruleId }] });
       await inWorkspace((transaction) => publishRule(transaction, ruleId, { versionId: randomUUID() }));
       await inWorkspace((transaction) => updateRule(transaction, ruleId, { valueIds: [] }));
-      expect(await usesOf(id)).toMatchObject([{ ruleId, rule: { published: true } }]);
+      expect(await usesOf(id)).toMatchObject([{ assetId: ruleId, asset: { published: true } }]);
       expect(await remove(id)).toMatchObject({ status: 'in_use' });
       const { id: other } = await saveOne(number('b', 1));
       expect(await remove(other)).toEqual({ status: 'deleted', name: 'b', updatedLists: [] });
@@ -281,7 +281,9 @@ describe('values', () => {
     it('are in use by hidden rules too, of which no more is said', async () => {
       const { id } = await saveOne(number('a', 1), ['sales', 'ops']);
       const ruleId = await useIn([id], ['ops']);
-      expect(await usesOf(id, workspace.restrictedTo('sales'))).toEqual([{ valueId: id, ruleId, rule: undefined }]);
+      expect(await usesOf(id, workspace.restrictedTo('sales'))).toEqual([
+        { valueId: id, assetId: ruleId, asset: undefined },
+      ]);
     });
 
     it('are found by whoever may change the rule, without regard to groups, and not by another workspace', async () => {

@@ -4,7 +4,7 @@ import { openAuthenticator, openBroker, openRequester, openStores } from '@decis
 import {
   findApiKey,
   findNumberedVersion,
-  findRulePointer,
+  findAssetPointer,
   findWorkerFloor,
   readDesiredWorkers,
   setWorkerFloor,
@@ -24,8 +24,8 @@ runService({
 
     const whole = (workspaceId: string) => ({ workspaceId, userGroups: undefined });
     const directory = createAssetDirectory(cache, {
-      findPointer: (workspaceId, _kind, slug) =>
-        database.inWorkspace(whole(workspaceId), (transaction) => findRulePointer(transaction, slug)),
+      findPointer: (workspaceId, kind, slug) =>
+        database.inWorkspace(whole(workspaceId), (transaction) => findAssetPointer(transaction, kind, slug)),
       findNumberedVersion: (workspaceId, assetId, number) =>
         database.inWorkspace(whole(workspaceId), (transaction) => findNumberedVersion(transaction, assetId, number)),
     });

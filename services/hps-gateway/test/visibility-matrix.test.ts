@@ -17,7 +17,7 @@ import {
   ensureWorkspace,
   findApiKey,
   findNumberedVersion,
-  findRulePointer,
+  findAssetPointer,
   findWorkerFloor,
   goLive,
   insertRelease,
@@ -153,7 +153,7 @@ const makeRules = (access: WorkspaceAccess) =>
     const id = await make('hidden-rule', 'south', [first, second]);
     const saved = await saveEnvironment(transaction, { slug: 'production' });
     if (saved.status !== 'saved') throw new Error(saved.status);
-    const release = { id: randomUUID(), ruleId: id, versionId: first, environment: saved.environment };
+    const release = { id: randomUUID(), assetId: id, versionId: first, environment: saved.environment };
     const made = await insertRelease(transaction, { ...release, source: 'direct', sourceReleaseId: null, note: null });
     if (made.status !== 'inserted') throw new Error(made.status);
     await goLive(transaction, made.release);
@@ -164,8 +164,8 @@ const makeRules = (access: WorkspaceAccess) =>
 const openParts = (cache: ReturnType<typeof openCache>) => {
   const whole = (workspaceId: string) => ({ workspaceId, userGroups: undefined });
   const directory = createAssetDirectory(cache, {
-    findPointer: (workspaceId, _kind, slug) =>
-      database.inWorkspace(whole(workspaceId), (transaction) => findRulePointer(transaction, slug)),
+    findPointer: (workspaceId, kind, slug) =>
+      database.inWorkspace(whole(workspaceId), (transaction) => findAssetPointer(transaction, kind, slug)),
     findNumberedVersion: (workspaceId, assetId, number) =>
       database.inWorkspace(whole(workspaceId), (transaction) => findNumberedVersion(transaction, assetId, number)),
   });

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { findReleaseForChange, findRulePointer, goLive, recordApproval } from '@decision/persistence';
+import { findReleaseForChange, findAssetPointer, goLive, recordApproval } from '@decision/persistence';
 import { type Answer, type ObjectsApiUnderTest, startObjectsApi } from './objects-api-under-test';
 
 let api: ObjectsApiUnderTest;
@@ -42,7 +42,7 @@ const publishRule = async (versions = 1, key = admin): Promise<{ id: string; slu
 
 const pinsOf = async (slug: string): Promise<Readonly<Record<string, number>>> => {
   const pointer = await api.database.inWorkspace({ workspaceId, userGroups: undefined }, (transaction) =>
-    findRulePointer(transaction, slug),
+    findAssetPointer(transaction, 'rule', slug),
   );
   return Object.fromEntries(Object.entries(pointer?.pins ?? {}).map(([name, { version }]) => [name, version]));
 };
@@ -443,7 +443,7 @@ describe('reconciling', () => {
     const restricted = await api.makeKey(workspaceId, 'admin', ['north']);
     expect((await call(restricted, 'POST', '/releases/reconcile')).status).toBe(403);
     api.announced.length = 0;
-    expect((await call(admin, 'POST', '/releases/reconcile')).body).toEqual({ reconciled: 0, rules: 0 });
+    expect((await call(admin, 'POST', '/releases/reconcile')).body).toEqual({ reconciled: 0, rules: 0, flows: 0 });
     expect(api.announced).toEqual([]);
   });
 });

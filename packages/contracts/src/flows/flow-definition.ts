@@ -42,10 +42,11 @@ export const FlowSettings = Type.Object(
 export type FlowSettings = Static<typeof FlowSettings>;
 
 /** A field of what a flow answers. */
-const AnsweredField = Type.Object({
+const FlowField = Type.Object({
   key: Type.String(),
   type: Type.Unsafe<FieldType | 'any'>({ type: 'string', enum: [...fieldTypes, 'any'] }),
 });
+export type FlowField = Static<typeof FlowField>;
 
 /** The immutable content of a published version of a flow: all that decides its answers. */
 export const FlowDefinition = Type.Object(
@@ -53,7 +54,7 @@ export const FlowDefinition = Type.Object(
     /** The inputs of its origin. */
     requestSchema: Type.Array(RuleField, { maxItems: MOST_FIELDS }),
     /** What its results answer. */
-    responseSchema: Type.Array(AnsweredField, { maxItems: MOST_FIELDS }),
+    responseSchema: Type.Array(FlowField, { maxItems: MOST_FIELDS }),
     nodes: Type.Array(FlowNode, { maxItems: 100_000 }),
     connections: Type.Array(FlowConnection, { maxItems: 100_000 }),
     settings: FlowSettings,

@@ -2,6 +2,7 @@
 type ChangeKind =
   | 'rule'
   | 'rule_test'
+  | 'flow_test'
   | 'value'
   | 'object'
   | 'flow'

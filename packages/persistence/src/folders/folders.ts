@@ -102,10 +102,10 @@ export const saveFolder = async (transaction: Transaction, folder: SavedFolder):
 
 const DELETE = /* sql */ `delete from folders where id = cast(:id as uuid) returning ${columns}`;
 
-/** A rule names its folder in its own document. */
-const LEAVE = /* sql */ `update rules set folder = 'null' where folder ->> 'id' = :id`;
+/** An asset names its folder in its own document. */
+const LEAVE = /* sql */ `update assets set folder = 'null' where folder ->> 'id' = :id`;
 
-/** Deletes a folder and answers it; what lay in it, hidden rules too, stays in no folder. Undefined where none is visible. */
+/** Deletes a folder and answers it; what lay in it, hidden assets too, stays in no folder. Undefined where none is visible. */
 export const deleteFolder = async (transaction: Transaction, id: string): Promise<FolderRecord | undefined> => {
   if (!isUuid(id)) return undefined;
   const [row] = await query<DescribedRow>(transaction, DELETE, { id });

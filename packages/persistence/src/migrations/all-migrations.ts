@@ -22,6 +22,7 @@ import { untoldReaders } from './0021-untold-readers';
 import { stepsByIndex } from './0022-steps-by-index';
 import { sweepsFromInstances } from './0023-sweeps-from-instances';
 import { valueLookUps } from './0024-value-look-ups';
+import { assets } from './0025-assets';
 import { type Migration } from './migration';
 
 /** Every migration, in order. */
@@ -50,6 +51,7 @@ export const allMigrations: readonly Migration[] = [
   stepsByIndex,
   sweepsFromInstances,
   valueLookUps,
+  assets,
 ];
 
 /** Table of the applied migrations. */

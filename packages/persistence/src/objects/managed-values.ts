@@ -127,12 +127,12 @@ interface ArchivedUseRow {
 }
 
 const FIND = /* sql */ `
-  select rules.id as rule_id, workspace_values.id as value_id, workspace_values.name,
+  select assets.id as rule_id, workspace_values.id as value_id, workspace_values.name,
     workspace_objects.id as object_id, workspace_objects.name as object_name
-  from rules
-    join workspace_values on workspace_values.id = any (rules.value_ids)
+  from assets
+    join workspace_values on workspace_values.id = any (assets.value_ids)
     left join workspace_objects on workspace_objects.id = workspace_values.object_id
-  where rules.id = any (cast(:rule_ids as uuid[]))
+  where assets.id = any (cast(:rule_ids as uuid[]))
     and workspace_values.archived_at is not null and workspace_values.managed_path is not null
   order by workspace_values.name`;
 

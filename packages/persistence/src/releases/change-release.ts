@@ -3,13 +3,13 @@ import { recordChange } from '../audit/record-change';
 import { query, type Transaction } from '../connection/query';
 import { findRelease, type ReleaseRecord, type ReleaseSource, type ReleaseState } from './releases';
 
-const GROUPS = /* sql */ `select user_groups from rules where id = cast(:id as uuid)`;
+const GROUPS = /* sql */ `select user_groups from assets where id = cast(:id as uuid)`;
 
 /** Actions on a release. */
 type ReleaseAction =
   'create' | 'promote' | 'approve' | 'go_live' | 'supersede' | 'cancel' | 'withdraw' | 'roll_back' | 'put_back';
 
-/** Records what a release has become since `before`, which is undefined for one that is new; it has the groups of its rule. */
+/** Records what a release has become since `before`, which is undefined for one that is new; it has the groups of its asset. */
 const recordReleaseChange = async (
   transaction: Transaction,
   action: ReleaseAction,
@@ -18,16 +18,21 @@ const recordReleaseChange = async (
 ): Promise<void> => {
   const after = await findRelease(transaction, id);
   if (after === undefined) return;
-  const [rule] = await query<{ user_groups: string[] }>(transaction, GROUPS, { id: after.rule.id });
-  const name = `${after.rule.slug} ${after.version} in ${after.environment.slug}`;
-  const userGroups = rule?.user_groups ?? [];
-  await recordChange(transaction, { kind: 'release', action, id, name, userGroups, before, after });
+  const [asset] = await query<{ user_groups: string[] }>(transaction, GROUPS, { id: after.asset.id });
+  const name = `${after.asset.slug} ${after.version} in ${after.environment.slug}`;
+  const userGroups = asset?.user_groups ?? [];
+  const [was, is] = [before && recorded(before), recorded(after)];
+  await recordChange(transaction, { kind: 'release', action, id, name, userGroups, before: was, after: is });
 };
+
+/** A release as the audit shows it: the asset under its kind. */
+const recorded = ({ asset: { kind, ...asset }, ...release }: ReleaseRecord): object => ({ ...release, [kind]: asset });
 
 export interface NewRelease {
   /** A UUID. */
   readonly id: string;
-  readonly ruleId: string;
+  /** The rule or flow. */
+  readonly assetId: string;
   readonly versionId: string;
   readonly environment: Pick<EnvironmentRecord, 'id' | 'approvers' | 'approvalScheme'>;
   readonly source: ReleaseSource;
@@ -49,15 +54,15 @@ const INSERT = /* sql */ `
   on conflict (id) do nothing
   returning id`;
 
-/** Makes a pending release. The rule must be locked, and nothing of it may be pending in the environment. */
+/** Makes a pending release. The asset must be locked, and nothing of it may be pending in the environment. */
 export const insertRelease = async (
   transaction: Transaction,
-  { id, ruleId, versionId, environment, source, sourceReleaseId, note }: NewRelease,
+  { id, assetId, versionId, environment, source, sourceReleaseId, note }: NewRelease,
 ): Promise<InsertReleaseOutcome> => {
   const [inserted] = await query(transaction, INSERT, {
     id,
     environment_id: environment.id,
-    rule_id: ruleId,
+    rule_id: assetId,
     version_id: versionId,
     approvers: environment.approvers,
     approval_scheme: environment.approvalScheme,
@@ -116,7 +121,7 @@ const END_ACTIONS: Readonly<Record<EndState, ReleaseAction>> = {
   cancelled: 'cancel',
 };
 
-/** Ends a release that waits or is live; one that has ended stays as it is. The rule must be locked. */
+/** Ends a release that waits or is live; one that has ended stays as it is. The asset must be locked. */
 export const endRelease = (transaction: Transaction, id: string, state: EndState): Promise<void> =>
   changeRelease(transaction, { id, action: END_ACTIONS[state] }, (release) =>
     query(transaction, END, { ...release, state }),
@@ -124,13 +129,13 @@ export const endRelease = (transaction: Transaction, id: string, state: EndState
 
 /**
  * Moves the pin: what was live in the environment is superseded, and the pending release takes its place, in the caller's transaction. The
- * rule must be locked.
+ * asset must be locked.
  */
 export const goLive = async (
   transaction: Transaction,
-  { id, environment, rule }: Pick<ReleaseRecord, 'id' | 'environment' | 'rule'>,
+  { id, environment, asset }: Pick<ReleaseRecord, 'id' | 'environment' | 'asset'>,
 ): Promise<void> => {
-  const place = { environment_id: environment.id, rule_id: rule.id };
+  const place = { environment_id: environment.id, rule_id: asset.id };
   const [live] = await query<{ id: string }>(transaction, FIND_LIVE, place);
   if (live !== undefined) await endRelease(transaction, live.id, 'superseded');
   await changeRelease(transaction, { id, action: 'go_live' }, (release) =>
@@ -149,7 +154,7 @@ const PUT_BACK = /* sql */ `
 
 /**
  * Moves the pin back: the live release `instead` ends as rolled back, and a new release of what `previous` had released is live in its
- * place. Rolled back in turn it leads to what was live before `previous`. The rule must be locked.
+ * place. Rolled back in turn it leads to what was live before `previous`. The asset must be locked.
  */
 export const putBack = async (
   transaction: Transaction,

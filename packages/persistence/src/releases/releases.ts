@@ -1,3 +1,4 @@
+import { type AssetKind } from '@decision/contracts';
 import { query, type Transaction } from '../connection/query';
 import { isUuid } from '../connection/uuid';
 import { entriesToRead, type PageRequest, startOfPage, takePage } from '../paging/page';
@@ -17,10 +18,18 @@ interface ReleaseApproval {
   readonly approvedAt: string;
 }
 
-/** One version of a rule on its way into, in, or out of an environment. Times are ISO 8601 UTC with milliseconds. */
+/** The rule or flow that a release is of. */
+export interface ReleasedAsset {
+  readonly kind: AssetKind;
+  readonly id: string;
+  readonly slug: string;
+  readonly name: string;
+}
+
+/** One version of a rule or flow on its way into, in, or out of an environment. Times are ISO 8601 UTC with milliseconds. */
 export interface ReleaseRecord {
   readonly id: string;
-  readonly rule: { readonly id: string; readonly slug: string; readonly name: string };
+  readonly asset: ReleasedAsset;
   readonly environment: { readonly id: string; readonly slug: string; readonly level: number };
   readonly versionId: string;
   readonly version: number;
@@ -47,8 +56,9 @@ export interface ReleaseRecord {
 interface ReleaseRow {
   readonly id: string;
   readonly rule_id: string;
-  readonly rule_slug: string;
-  readonly rule_name: string;
+  readonly asset_kind: AssetKind;
+  readonly asset_slug: string;
+  readonly asset_name: string;
   readonly environment_id: string;
   readonly environment_slug: string;
   readonly environment_level: number;
@@ -82,19 +92,19 @@ const APPROVALS = /* sql */ `
 
 /** Statement that reads releases; a condition and an order follow. */
 const selectReleases = /* sql */ `
-  select releases.id, releases.rule_id, rules.slug as rule_slug, rules.name as rule_name,
+  select releases.id, releases.rule_id, assets.kind as asset_kind, assets.slug as asset_slug, assets.name as asset_name,
     releases.environment_id, environments.slug as environment_slug, environments.level as environment_level,
-    releases.version_id, rule_versions.number as version, releases.state, releases.approvers, releases.approval_scheme,
+    releases.version_id, asset_versions.number as version, releases.state, releases.approvers, releases.approval_scheme,
     ${APPROVALS}, releases.source, releases.source_release_id, releases.previous_release_id, releases.note,
     releases.created_at, releases.created_by, releases.live_at, releases.ended_at, releases.ended_by
   from releases
-  join rules on rules.id = releases.rule_id
+  join assets on assets.id = releases.rule_id
   join environments on environments.id = releases.environment_id
-  join rule_versions on rule_versions.id = releases.version_id`;
+  join asset_versions on asset_versions.id = releases.version_id`;
 
 const toReleaseRecord = (row: ReleaseRow): ReleaseRecord => ({
   id: row.id,
-  rule: { id: row.rule_id, slug: row.rule_slug, name: row.rule_name },
+  asset: { kind: row.asset_kind, id: row.rule_id, slug: row.asset_slug, name: row.asset_name },
   environment: { id: row.environment_id, slug: row.environment_slug, level: row.environment_level },
   versionId: row.version_id,
   version: row.version,
@@ -119,9 +129,9 @@ const toReleaseRecord = (row: ReleaseRow): ReleaseRecord => ({
 
 const FIND = /* sql */ `${selectReleases} where releases.id = cast(:id as uuid)`;
 
-/** Whoever changes releases of a rule takes the row of the rule first, as those do who publish it: they form a line. */
+/** Whoever changes releases of an asset takes the row of the asset first, as those do who publish it: they form a line. */
 const LOCK = /* sql */ `
-  select rules.id from rules where rules.id = (select rule_id from releases where id = cast(:id as uuid)) for update`;
+  select assets.id from assets where assets.id = (select rule_id from releases where id = cast(:id as uuid)) for update`;
 
 const OPEN = /* sql */ `
   ${selectReleases}
@@ -134,7 +144,7 @@ export const findRelease = async (transaction: Transaction, id: string): Promise
   return row && toReleaseRecord(row);
 };
 
-/** A release whose rule stays locked until the transaction ends, so that what is read here stays true. */
+/** A release whose asset stays locked until the transaction ends, so that what is read here stays true. */
 export const findReleaseForChange = async (
   transaction: Transaction,
   id: string,
@@ -143,9 +153,9 @@ export const findReleaseForChange = async (
   return locked === undefined ? undefined : findRelease(transaction, id);
 };
 
-/** The releases of a rule that wait or are live, from the lowest level up. */
-export const findOpenReleases = async (transaction: Transaction, ruleId: string): Promise<readonly ReleaseRecord[]> =>
-  isUuid(ruleId) ? (await query<ReleaseRow>(transaction, OPEN, { rule_id: ruleId })).map(toReleaseRecord) : [];
+/** The releases of an asset that wait or are live, from the lowest level up. */
+export const findOpenReleases = async (transaction: Transaction, assetId: string): Promise<readonly ReleaseRecord[]> =>
+  isUuid(assetId) ? (await query<ReleaseRow>(transaction, OPEN, { rule_id: assetId })).map(toReleaseRecord) : [];
 
 const ROLLBACK = /* sql */ `
   ${selectReleases} where releases.source = 'rollback' and releases.source_release_id = cast(:id as uuid)`;
@@ -160,6 +170,8 @@ export const findRollback = async (transaction: Transaction, id: string): Promis
 interface ReleaseFilters {
   /** Id or slug of the rule. */
   readonly rule?: string | undefined;
+  /** Id or slug of the flow. */
+  readonly flow?: string | undefined;
   /** Slug of the environment. */
   readonly environment?: string | undefined;
   readonly state?: ReleaseState | undefined;
@@ -171,10 +183,10 @@ interface ReleaseList {
   readonly nextCursor: string | null;
 }
 
-/** One page of the releases of rules that are visible, newest first. Throws `invalid_request` for a foreign cursor. */
+/** One page of the releases of assets that are visible, newest first. Throws `invalid_request` for a foreign cursor. */
 export const listReleases = async (
   transaction: Transaction,
-  { rule, environment, state }: ReleaseFilters,
+  { rule, flow, environment, state }: ReleaseFilters,
   page: PageRequest,
 ): Promise<ReleaseList> => {
   const { condition, bindings } = startOfPage(page.cursor, 'releases');
@@ -183,7 +195,8 @@ export const listReleases = async (
     /* sql */ `
     ${selectReleases}
     where ${condition}
-      and (cast(:rule as text) is null or rules.slug = :rule or cast(rules.id as text) = lower(:rule))
+      and (cast(:rule as text) is null or assets.kind = 'rule' and (assets.slug = :rule or cast(assets.id as text) = lower(:rule)))
+      and (cast(:flow as text) is null or assets.kind = 'flow' and (assets.slug = :flow or cast(assets.id as text) = lower(:flow)))
       and (cast(:environment as text) is null or environments.slug = :environment)
       and (cast(:state as text) is null or releases.state = :state)
     order by releases.created_at desc, releases.id desc
@@ -191,6 +204,7 @@ export const listReleases = async (
     {
       ...bindings,
       rule: rule ?? null,
+      flow: flow ?? null,
       environment: environment ?? null,
       state: state ?? null,
       limit: entriesToRead(page),
@@ -200,18 +214,19 @@ export const listReleases = async (
   return { releases: entries, nextCursor };
 };
 
-/** The rules of which something is live, and in how many environments. */
-export interface PinnedRule {
+/** An asset of which something is live, and in how many environments. */
+export interface PinnedAsset {
+  readonly kind: AssetKind;
   readonly slug: string;
   readonly pins: number;
 }
 
 const PINS = /* sql */ `
-  select rules.slug, cast(count(*) as integer) as pins
-  from releases join rules on rules.id = releases.rule_id
+  select assets.kind, assets.slug, cast(count(*) as integer) as pins
+  from releases join assets on assets.id = releases.rule_id
   where releases.state = 'live'
-  group by rules.id order by rules.slug`;
+  group by assets.id order by assets.kind desc, assets.slug`;
 
-/** Every pin that is visible, counted by rule. */
-export const findPins = (transaction: Transaction): Promise<readonly PinnedRule[]> =>
-  query<PinnedRule>(transaction, PINS);
+/** Every pin that is visible, counted by asset. */
+export const findPins = (transaction: Transaction): Promise<readonly PinnedAsset[]> =>
+  query<PinnedAsset>(transaction, PINS);

@@ -1,3 +1,4 @@
+import { type AssetKind } from '@decision/contracts';
 import { query, type Transaction } from '../connection/query';
 
 /** How a list holds a value of the workspace as one of its elements. */
@@ -85,15 +86,16 @@ export const findReferringValues = async (
         }),
       );
 
-/** That a rule uses a value, in its draft or in a version that was ever published. */
-export interface RuleUse {
+/** That a rule or flow uses a value, in its draft or in a version that was ever published. */
+export interface AssetUse {
   readonly valueId: string;
-  readonly ruleId: string;
-  /** Undefined where the access may not see the rule. */
-  readonly rule: UsingRule | undefined;
+  readonly assetId: string;
+  /** Undefined where the access may not see the asset, or only a version of it is kept. */
+  readonly asset: UsingAsset | undefined;
 }
 
-interface UsingRule {
+interface UsingAsset {
+  readonly kind: AssetKind;
   readonly name: string;
   readonly description: string | null;
   readonly slug: string;
@@ -105,6 +107,7 @@ interface UsingRule {
 interface UseRow {
   readonly value_id: string;
   readonly rule_id: string;
+  readonly kind: AssetKind | null;
   readonly name: string | null;
   readonly description: string | null;
   readonly slug: string | null;
@@ -112,22 +115,22 @@ interface UseRow {
   readonly updated_at: Date | null;
 }
 
-/** The join is subject to row security: of hidden rules only that they exist is said. */
+/** The join is subject to row security: of hidden assets only that they exist is said. */
 const USES = /* sql */ `
-  select uses.value_id, uses.rule_id, rules.name, rules.description, rules.slug,
-    rules.published_version_id is not null as published, rules.updated_at
-  from find_value_uses(cast(:ids as uuid[])) as uses left join rules on rules.id = uses.rule_id
-  order by rules.slug nulls last, uses.rule_id`;
+  select uses.value_id, uses.rule_id, assets.kind, assets.name, assets.description, assets.slug,
+    assets.published_version_id is not null as published, assets.updated_at
+  from find_value_uses(cast(:ids as uuid[])) as uses left join assets on assets.id = uses.rule_id
+  order by assets.slug nulls last, uses.rule_id`;
 
 /** Every use of these values. */
-export const findValueUses = async (transaction: Transaction, ids: readonly string[]): Promise<readonly RuleUse[]> =>
+export const findValueUses = async (transaction: Transaction, ids: readonly string[]): Promise<readonly AssetUse[]> =>
   ids.length === 0 ? [] : (await query<UseRow>(transaction, USES, { ids })).map(toUse);
 
-const toUse = ({ value_id, rule_id, name, slug, description, published, updated_at }: UseRow): RuleUse => ({
+const toUse = ({ value_id, rule_id, kind, name, slug, description, published, updated_at }: UseRow): AssetUse => ({
   valueId: value_id,
-  ruleId: rule_id,
-  rule:
-    name === null || slug === null || updated_at === null
+  assetId: rule_id,
+  asset:
+    kind === null || name === null || slug === null || updated_at === null
       ? undefined
-      : { name, slug, description, published: published === true, updatedAt: updated_at.toISOString() },
+      : { kind, name, slug, description, published: published === true, updatedAt: updated_at.toISOString() },
 });

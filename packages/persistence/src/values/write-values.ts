@@ -10,7 +10,7 @@ import {
   findValueUses,
   type ReferringValue,
   resolveContent,
-  type RuleUse,
+  type AssetUse,
 } from './value-references';
 import { type ManagingObject, toValueRecord, valueColumns, type ValueRecord, type ValueRow } from './values';
 
@@ -230,7 +230,7 @@ type DeleteValueOutcome =
     }
   | { readonly status: 'not_found' }
   | ManagedRefusal
-  | { readonly status: 'in_use'; readonly name: string; readonly uses: readonly RuleUse[] }
+  | { readonly status: 'in_use'; readonly name: string; readonly uses: readonly AssetUse[] }
   /** Lists that the access may not see refer to it. */
   | { readonly status: 'referred_to'; readonly name: string; readonly hiddenLists: number };
 

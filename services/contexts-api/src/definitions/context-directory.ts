@@ -8,18 +8,18 @@ import {
   relationsInUse,
   type Settled,
 } from '@decision/contexts';
-import { type ContextCascadeSummary, type RuleField, ServiceError } from '@decision/contracts';
+import { type AssetKind, type ContextCascadeSummary, type RuleField, ServiceError } from '@decision/contracts';
 import {
-  type BoundRuleRecord,
+  type AssetInterface,
+  type BoundAssetRecord,
   type ContextInForce,
   type Database,
-  findBoundRules,
+  findBoundAssets,
   findContextInForce,
   findVisibleAround,
   type ForeignKeyName,
   loadContextWorld,
-  loadRuleInterface,
-  type RuleInterface,
+  loadAssetInterface,
   type Transaction,
   type VisibleAround,
   type WorkspaceAccess,
@@ -85,7 +85,7 @@ const MAX_VERSIONS = 10_000;
 
 export const createContextDirectory = (database: Database): ContextDirectory => {
   const worlds = new LRUCache<string, CompiledWorld>({ max: MAX_WORKSPACES });
-  const interfaces = new LRUCache<string, RuleInterface>({ max: MAX_VERSIONS });
+  const interfaces = new LRUCache<string, AssetInterface>({ max: MAX_VERSIONS });
 
   const loadWorld = async (transaction: Transaction, workspaceId: string, revision: number): Promise<CompiledWorld> => {
     const known = worlds.get(workspaceId);
@@ -97,17 +97,17 @@ export const createContextDirectory = (database: Database): ContextDirectory => 
     return compiled;
   };
 
-  const interfaceOf = async (transaction: Transaction, versionId: string): Promise<RuleInterface | undefined> => {
-    const found = interfaces.get(versionId) ?? (await loadRuleInterface(transaction, versionId));
+  const interfaceOf = async (transaction: Transaction, versionId: string): Promise<AssetInterface | undefined> => {
+    const found = interfaces.get(versionId) ?? (await loadAssetInterface(transaction, versionId));
     if (found !== undefined) interfaces.set(versionId, found);
     return found;
   };
 
-  const toAssets = async (transaction: Transaction, rules: readonly BoundRuleRecord[]): Promise<BoundAsset[]> => {
+  const toAssets = async (transaction: Transaction, bound: readonly BoundAssetRecord[]): Promise<BoundAsset[]> => {
     const assets: BoundAsset[] = [];
-    for (const { slug, versionId } of rules) {
+    for (const { kind, slug, versionId } of bound) {
       const fields = versionId === null ? undefined : await interfaceOf(transaction, versionId);
-      if (versionId !== null && fields !== undefined) assets.push(toAsset(slug, versionId, fields));
+      if (versionId !== null && fields !== undefined) assets.push(toAsset(kind, slug, versionId, fields));
     }
     return assets;
   };
@@ -115,13 +115,13 @@ export const createContextDirectory = (database: Database): ContextDirectory => 
   const toContextInUse = async (
     transaction: Transaction,
     workspaceId: string,
-    { id, revision, rules }: ContextInForce,
+    { id, revision, assets: bound }: ContextInForce,
   ): Promise<ContextInUse | undefined> => {
     const { world, foreignKeys, modelOf } = await loadWorld(transaction, workspaceId, revision);
     const definition = world.contexts.get(id);
     if (definition === undefined) return undefined;
     const model = modelOf(id);
-    const assets = await toAssets(transaction, rules);
+    const assets = await toAssets(transaction, bound);
     const used = relationsInUse(model, assets);
     return {
       ...{ id, slug: definition.slug, model, assets, world, revision: String(revision), modelOf },
@@ -144,7 +144,7 @@ export const createContextDirectory = (database: Database): ContextDirectory => 
 
   return {
     openById,
-    assetsOf: async (transaction, slug) => toAssets(transaction, await findBoundRules(transaction, slug)),
+    assetsOf: async (transaction, slug) => toAssets(transaction, await findBoundAssets(transaction, slug)),
     open: async (access, slug) => {
       const { workspaceId } = access;
       const isRestricted = access.userGroups !== undefined;
@@ -189,16 +189,14 @@ const createModels = (world: ContextWorld): ((contextId: string) => ContextModel
   };
 };
 
-/** A published rule as contexts see it. */
+/** A published rule or flow as contexts see it. */
 export const toAsset = (
+  kind: AssetKind,
   slug: string,
   versionId: string,
-  {
-    requestSchema,
-    responseSchema,
-  }: { readonly requestSchema: readonly RuleField[]; readonly responseSchema: readonly RuleField[] },
+  { requestSchema, responseSchema }: AssetInterface,
 ): BoundAsset => ({
-  type: 'rule',
+  type: kind,
   slug,
   effectiveVersion: versionId,
   inputs: requestSchema.map((field) => ({ key: field.key, hasDefault: hasDefault(field) })),
@@ -222,7 +220,7 @@ class CallerView {
   ) {
     this.contexts = around && new Set(around.contexts);
     this.relationships = around && new Set(around.relationships);
-    this.assets = around && new Set(around.rules.map((slug) => `rule:${slug}`));
+    this.assets = around && new Set(around.assets);
   }
 
   seesContext(slug: string): boolean {
@@ -233,7 +231,7 @@ class CallerView {
     return this.relationships?.has(id) ?? true;
   }
 
-  /** Whether a bound asset of this key, `rule:<slug>`, is seen. */
+  /** Whether a bound asset of this key, such as `rule:<slug>`, is seen. */
   seesAsset(key: string): boolean {
     return this.assets?.has(key) ?? true;
   }

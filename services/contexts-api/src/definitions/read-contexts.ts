@@ -10,18 +10,18 @@ import {
   toAnswer,
 } from '@decision/contracts';
 import {
-  type BoundRuleRecord,
+  type AssetInterface,
+  type BoundAssetRecord,
   type ContextFilters,
   type ContextRecord,
-  findBoundRules,
+  findBoundAssets,
   findContextByName,
   listContexts as listStoredContexts,
   type ListedContext,
+  loadAssetInterface,
   loadContextWorld,
-  loadRuleInterface,
   type PageRequest,
   type RelationshipRecord,
-  type RuleInterface,
   type StoredContextWorld,
   type WorkspaceAccess,
 } from '@decision/persistence';
@@ -54,8 +54,9 @@ export const getContext = async (
     const record = await findContextByName(transaction, name);
     if (record === undefined) throw contextNotFound(name);
     const bound: BoundRule[] = [];
-    for (const rule of await findBoundRules(transaction, record.slug)) {
-      const fields = rule.versionId === null ? undefined : await loadRuleInterface(transaction, rule.versionId);
+    for (const rule of await findBoundAssets(transaction, record.slug)) {
+      if (rule.kind !== 'rule') continue;
+      const fields = rule.versionId === null ? undefined : await loadAssetInterface(transaction, rule.versionId);
       bound.push({ rule, fields });
     }
     return { record, bound, world: await loadContextWorld(transaction) };
@@ -110,14 +111,14 @@ const toListItem = (record: ListedContext): ContextListItem => ({
   ...settingsOf(record),
   folder: folderOf(record),
   bound_rules_count: record.boundRules,
-  bound_flows_count: 0,
+  bound_flows_count: record.boundFlows,
   relationships_count: record.relationships,
 });
 
 /** A rule that names the context, with the fields of the version that the binding means. */
 interface BoundRule {
-  readonly rule: BoundRuleRecord;
-  readonly fields: RuleInterface | undefined;
+  readonly rule: BoundAssetRecord;
+  readonly fields: AssetInterface | undefined;
 }
 
 const toContextDetail = (
@@ -132,7 +133,7 @@ const toContextDetail = (
     folder: folderOf(record),
     bound_rules: bound.map(({ rule, fields }) => {
       const { id, name, slug, published, selector } = rule;
-      const asset = rule.versionId !== null && fields ? toAsset(slug, rule.versionId, fields) : undefined;
+      const asset = rule.versionId !== null && fields ? toAsset('rule', slug, rule.versionId, fields) : undefined;
       const problems = asset === undefined ? [] : faultsOfBinding(model, asset).map(({ message }) => message);
       return { id, name, slug, published, context_version: selector, ...(problems.length > 0 ? { problems } : {}) };
     }),

@@ -13,7 +13,7 @@ import {
   deleteContext as deleteStoredContext,
   deleteRelationship as deleteStoredRelationship,
   dropForeignKey,
-  findBoundRules,
+  findBoundAssets,
   findContextByName,
   type ForeignKeyName,
   insertRelationship,
@@ -26,7 +26,7 @@ import {
   type RelationshipRecord,
   saveForeignKey,
   type Transaction,
-  unbindRules,
+  unbindAssets,
   type WorkspaceAccess,
   writeLinks,
 } from '@decision/persistence';
@@ -184,13 +184,13 @@ export const deleteContext = async (
       throw new ServiceError('context_in_use', message, { contexts: users });
     }
     await requireNothingHidden(transaction, { id, slug, whole, visible });
-    const unbound = await unbindRules(transaction, slug);
+    const unbound = await unbindAssets(transaction, slug);
     const deleted = await deleteStoredContext(transaction, id);
     if (deleted === undefined) throw contextNotFound(id);
     return {
       message: `Context "${slug}" was deleted, with its instances; their data is removed in the background.`,
-      unbound_rules: [...unbound],
-      unbound_flows: [],
+      unbound_rules: [...unbound.rule],
+      unbound_flows: [...unbound.flow],
       pending_evaluations_cancelled: deleted.registered,
     };
   });
@@ -207,10 +207,12 @@ const requireNothingHidden = async (
     ({ id: relationship, fromContextId, toContextId }) =>
       !seen.has(relationship) && (fromContextId === id || toContextId === id),
   );
-  const bound = await asWorkspace(transaction, () => findBoundRules(transaction, slug));
-  const isBound = bound.length > (await findBoundRules(transaction, slug)).length;
+  const bound = await asWorkspace(transaction, () => findBoundAssets(transaction, slug));
+  const isBound = bound.length > (await findBoundAssets(transaction, slug)).length;
   if (!isRelated && !isBound) return;
-  const hidden = [isBound ? 'rules' : '', isRelated ? 'contexts' : ''].filter((kind) => kind !== '').join(' and ');
+  const hidden = [isBound ? 'rules or flows' : '', isRelated ? 'contexts' : '']
+    .filter((kind) => kind !== '')
+    .join(' and ');
   const message = `The context "${slug}" cannot be deleted: ${hidden} that this key does not see are bound or related to it.`;
   throw new ServiceError('context_in_use', message, { contexts: [] });
 };

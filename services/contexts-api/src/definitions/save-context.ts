@@ -24,7 +24,7 @@ import {
   changeContexts,
   type ContextRecord,
   type ContextSettings,
-  findBoundRules,
+  findBoundAssets,
   findCollectionGroups,
   findContext,
   findContextByName,
@@ -179,7 +179,7 @@ const checkChange = async (
   );
   const { hasInstances, held } = await findHeldFacts(transaction, id, added);
   const assets = await asWorkspace(transaction, () => directory.assetsOf(transaction, slug));
-  const seen = new Set((await findBoundRules(transaction, slug)).map((rule) => `rule:${rule.slug}`));
+  const seen = new Set((await findBoundAssets(transaction, slug)).map(({ kind, slug: bound }) => `${kind}:${bound}`));
   const assetsNaming = namersIn(assets, seen);
   const living = { hasInstances, holdsUndeclared: (fact: string) => held.has(fact), assetsNaming };
   const refusals = refusalsOfChange(former, after, living);

@@ -20,7 +20,7 @@ import { moveAndAnnounce, type ReleaseChange, type ReleaseContext } from './rele
 
 type Change = (transaction: Transaction, release: ReleaseRecord) => Promise<ReleaseChange>;
 
-/** Changes a release in one transaction, in which its rule is locked, and announces afterwards. Throws `release_not_found`. */
+/** Changes a release in one transaction, in which its asset is locked, and announces afterwards. Throws `release_not_found`. */
 const changeRelease = (
   context: ReleaseContext,
   access: WorkspaceAccess,
@@ -81,7 +81,7 @@ export const promoteRelease = (
       throw releaseConflict(release, `The release is ${release.state}; only what is live can be promoted.`);
     return openRelease(transaction, {
       id: context.newId(),
-      ruleId: release.rule.id,
+      assetId: release.asset.id,
       versionId: release.versionId,
       environment: await findNext(transaction, release, environment),
       source: 'promotion',

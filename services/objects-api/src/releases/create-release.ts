@@ -1,20 +1,21 @@
-import { type CreateReleaseRequest, type EnvironmentRecord, ServiceError } from '@decision/contracts';
+import { type AssetKind, type CreateReleaseRequest, type EnvironmentRecord, ServiceError } from '@decision/contracts';
 import {
   findNumberedVersion,
   listEnvironments,
-  type LockedRule,
-  lockRule,
+  lockAsset,
+  type LockedAsset,
   type ReleaseRecord,
   type Transaction,
   type WorkspaceAccess,
 } from '@decision/persistence';
+import { refused } from '../grants';
 import { findEnvironment } from './environments';
 import { openRelease } from './open-release';
 import { moveAndAnnounce, type ReleaseContext } from './release-context';
 
 /**
- * Releases a published version into an environment. Throws `rule_not_found`, `rule_not_published`, `version_not_found`,
- * `environment_not_found`, `release_not_direct`, `release_pending` or `release_conflict`.
+ * Releases a published version of a rule or flow into an environment. Throws `rule_not_found`, `rule_not_published`, `flow_not_found`,
+ * `flow_not_published`, `version_not_found`, `environment_not_found`, `release_not_direct`, `release_pending` or `release_conflict`.
  */
 export const createRelease = (
   context: ReleaseContext,
@@ -22,13 +23,13 @@ export const createRelease = (
   request: CreateReleaseRequest,
 ): Promise<ReleaseRecord> =>
   moveAndAnnounce(context, access, async (transaction) => {
-    const rule = await requireRule(transaction, request.rule);
+    const { kind, asset } = await requireAsset(transaction, request);
     const environment = await findEnvironment(transaction, request.environment);
     await requireDirect(transaction, environment);
     return openRelease(transaction, {
       id: request.id ?? context.newId(),
-      ruleId: rule.id,
-      versionId: await findVersion(transaction, rule, request.version ?? 'latest'),
+      assetId: asset.id,
+      versionId: await findVersion(transaction, kind, asset, request.version ?? 'latest'),
       environment,
       source: 'direct',
       sourceReleaseId: null,
@@ -38,26 +39,41 @@ export const createRelease = (
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** Ids come first: a slug that reads like one is found where no rule has it as its id. */
-const requireRule = async (transaction: Transaction, name: string): Promise<LockedRule> => {
-  const byId = UUID.test(name) ? await lockRule(transaction, { id: name }) : undefined;
-  const rule = byId ?? (await lockRule(transaction, { slug: name }));
-  if (rule !== undefined) return rule;
-  throw new ServiceError('rule_not_found', `No rule with the slug or id "${name}" is visible to this key.`, {
-    rule: name,
+/** Ids come first: a slug that reads like one is found where nothing has it as its id. Throws `invalid_request` unless one asset is named. */
+const requireAsset = async (
+  transaction: Transaction,
+  { rule, flow }: CreateReleaseRequest,
+): Promise<{ readonly kind: AssetKind; readonly asset: LockedAsset }> => {
+  const [kind, name] = rule === undefined ? (['flow', flow] as const) : (['rule', rule] as const);
+  if (name === undefined) throw refused('/rule', 'or `flow` must name what is released');
+  if (rule !== undefined && flow !== undefined)
+    throw refused('/flow', 'must not stand beside `rule`: a release is of one of them');
+  const byId = UUID.test(name) ? await lockAsset(transaction, kind, { id: name }) : undefined;
+  const asset = byId ?? (await lockAsset(transaction, kind, { slug: name }));
+  if (asset !== undefined) return { kind, asset };
+  throw new ServiceError(`${kind}_not_found`, `No ${kind} with the slug or id "${name}" is visible to this key.`, {
+    [kind]: name,
   });
 };
 
-const findVersion = async (transaction: Transaction, rule: LockedRule, version: number | 'latest'): Promise<string> => {
-  const { id, slug, publishedVersionId } = rule;
+const findVersion = async (
+  transaction: Transaction,
+  kind: AssetKind,
+  { id, slug, publishedVersionId }: LockedAsset,
+  version: number | 'latest',
+): Promise<string> => {
   if (publishedVersionId === null)
-    throw new ServiceError('rule_not_published', `The rule "${slug}" has no published version; publish it first.`, {
-      slug,
-    });
+    throw new ServiceError(
+      `${kind}_not_published`,
+      `The ${kind} "${slug}" has no published version; publish it first.`,
+      {
+        slug,
+      },
+    );
   if (version === 'latest') return publishedVersionId;
   const found = await findNumberedVersion(transaction, id, version);
   if (found !== undefined) return found.version_id;
-  throw new ServiceError('version_not_found', `The rule "${slug}" has no version ${version}.`, { slug, version });
+  throw new ServiceError('version_not_found', `The ${kind} "${slug}" has no version ${version}.`, { slug, version });
 };
 
 /** The lowest level takes direct releases in any case: there is nothing below from which one could be promoted. */

@@ -10,7 +10,7 @@ import {
 import { waitingFor } from './release-answers';
 import { type ReleaseChange } from './release-context';
 
-/** A release that is wanted; the rule is locked. */
+/** A release that is wanted; the asset is locked. */
 interface WantedRelease extends NewRelease {
   readonly environment: EnvironmentRecord;
 }
@@ -31,16 +31,16 @@ export const openRelease = async (transaction: Transaction, wanted: WantedReleas
 };
 
 /** The release that an earlier request with the same id has made. */
-const findAgain = async (transaction: Transaction, { id, ruleId, versionId, environment }: WantedRelease) => {
+const findAgain = async (transaction: Transaction, { id, assetId, versionId, environment }: WantedRelease) => {
   const known = await findRelease(transaction, id);
   if (known === undefined) return undefined;
-  const same = known.rule.id === ruleId && known.versionId === versionId && known.environment.id === environment.id;
+  const same = known.asset.id === assetId && known.versionId === versionId && known.environment.id === environment.id;
   if (same) return known;
   throw idTaken(id);
 };
 
-const findOpen = async (transaction: Transaction, { ruleId, versionId, environment }: WantedRelease) => {
-  const open = (await findOpenReleases(transaction, ruleId)).filter(
+const findOpen = async (transaction: Transaction, { assetId, versionId, environment }: WantedRelease) => {
+  const open = (await findOpenReleases(transaction, assetId)).filter(
     (release) => release.environment.id === environment.id,
   );
   const same = open.find((release) => release.versionId === versionId);
@@ -48,7 +48,7 @@ const findOpen = async (transaction: Transaction, { ruleId, versionId, environme
   if (pending === undefined || pending === same) return same;
   throw new ServiceError(
     'release_pending',
-    `Version ${pending.version} of the rule waits for approval in "${environment.slug}"; cancel that release first.`,
+    `Version ${pending.version} of the ${pending.asset.kind} waits for approval in "${environment.slug}"; cancel that release first.`,
     { release_id: pending.id, version: pending.version },
   );
 };

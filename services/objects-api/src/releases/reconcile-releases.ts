@@ -1,8 +1,8 @@
-import { cacheKeys } from '@decision/contracts';
-import { findPins, type PinnedRule, recordChange, type WorkspaceAccess } from '@decision/persistence';
+import { type ReconciledReleases } from '@decision/contracts';
+import { findPins, type PinnedAsset, recordChange, type WorkspaceAccess } from '@decision/persistence';
 import { changeAndAnnounce } from '../announcements';
 import { requireUnrestricted } from './environments';
-import { type ReleaseContext } from './release-context';
+import { pointerKey, type ReleaseContext } from './release-context';
 
 /**
  * Makes every process read every pin of the workspace again from the database, which is the truth. Throws `forbidden` for a restricted key.
@@ -10,12 +10,12 @@ import { type ReleaseContext } from './release-context';
 export const reconcileReleases = async (
   context: ReleaseContext,
   access: WorkspaceAccess,
-): Promise<{ readonly reconciled: number; readonly rules: number }> => {
+): Promise<ReconciledReleases> => {
   requireUnrestricted(access, 'rebuild release pins');
   const { workspaceId } = access;
   const pinned = await changeAndAnnounce(context, access, async (transaction, announceLater) => {
     const found = await findPins(transaction);
-    const after = { reconciled: pinsOf(found), rules: found.length };
+    const after = summaryOf(found);
     await recordChange(transaction, {
       kind: 'release',
       action: 'reconcile',
@@ -24,10 +24,14 @@ export const reconcileReleases = async (
       after,
     });
     if (found.length > 0)
-      announceLater({ kind: 'release', keys: found.map(({ slug }) => cacheKeys.rulePointer(workspaceId, slug)) });
+      announceLater({ kind: 'release', keys: found.map((asset) => pointerKey(workspaceId, asset)) });
     return found;
   });
-  return { reconciled: pinsOf(pinned), rules: pinned.length };
+  return summaryOf(pinned);
 };
 
-const pinsOf = (rules: readonly PinnedRule[]): number => rules.reduce((sum, { pins }) => sum + pins, 0);
+const summaryOf = (pinned: readonly PinnedAsset[]): ReconciledReleases => ({
+  reconciled: pinned.reduce((sum, { pins }) => sum + pins, 0),
+  rules: pinned.filter(({ kind }) => kind === 'rule').length,
+  flows: pinned.filter(({ kind }) => kind === 'flow').length,
+});

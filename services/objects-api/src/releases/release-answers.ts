@@ -1,9 +1,9 @@
 import { type Release, ServiceError } from '@decision/contracts';
 import { type ReleaseRecord } from '@decision/persistence';
 
-export const toRelease = (release: ReleaseRecord): Release => ({
+export const toRelease = ({ asset: { kind, ...asset }, ...release }: ReleaseRecord): Release => ({
   id: release.id,
-  rule: release.rule,
+  ...(kind === 'rule' ? { rule: asset } : { flow: asset }),
   version: release.version,
   version_id: release.versionId,
   environment: release.environment.slug,

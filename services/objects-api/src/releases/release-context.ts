@@ -1,4 +1,4 @@
-import { cacheKeys } from '@decision/contracts';
+import { type AssetKind, cacheKeys } from '@decision/contracts';
 import { type ReleaseRecord, type Transaction, type WorkspaceAccess } from '@decision/persistence';
 import { type AnnouncingContext, changeAndAnnounce } from '../announcements';
 
@@ -13,6 +13,12 @@ export interface ReleaseChange {
   readonly moved: boolean;
 }
 
+/** The key behind which services cache where a slug points. */
+export const pointerKey = (
+  workspaceId: string,
+  { kind, slug }: { readonly kind: AssetKind; readonly slug: string },
+): string => (kind === 'rule' ? cacheKeys.rulePointer(workspaceId, slug) : cacheKeys.flowPointer(workspaceId, slug));
+
 /** Changes a release in one transaction; where a pin moves, every process is told after the commit. */
 export const moveAndAnnounce = async (
   context: ReleaseContext,
@@ -21,6 +27,6 @@ export const moveAndAnnounce = async (
 ): Promise<ReleaseRecord> =>
   changeAndAnnounce(context, access, async (transaction, announceLater) => {
     const { release, moved } = await change(transaction);
-    if (moved) announceLater({ kind: 'release', keys: [cacheKeys.rulePointer(access.workspaceId, release.rule.slug)] });
+    if (moved) announceLater({ kind: 'release', keys: [pointerKey(access.workspaceId, release.asset)] });
     return release;
   });

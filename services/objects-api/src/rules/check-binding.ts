@@ -5,7 +5,7 @@ import {
   findNumberedVersion,
   listEnvironments,
   loadContextWorld,
-  loadRuleInterface,
+  loadAssetInterface,
   type Transaction,
 } from '@decision/persistence';
 
@@ -101,7 +101,7 @@ export const problemsOfBoundVersion = async (
   versionId: string,
 ): Promise<readonly BindingProblem[]> => {
   const slug = slugOfContext(context);
-  const fields = slug === undefined ? undefined : await loadRuleInterface(transaction, versionId);
+  const fields = slug === undefined ? undefined : await loadAssetInterface(transaction, versionId);
   if (slug === undefined || fields === undefined) return [];
   return (await faultsOfFields(transaction, slug, fields)).map(({ output, message }) => ({
     ...{ code: 'unbindable', path: '/context/version', message: `In this version: ${sentenceOf(slug, message)}` },

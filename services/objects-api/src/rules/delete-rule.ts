@@ -1,5 +1,5 @@
 import { cacheKeys } from '@decision/contracts';
-import { deleteRule as deleteStoredRule, type DeleteRuleOutcome, type WorkspaceAccess } from '@decision/persistence';
+import { deleteRule as deleteStoredRule, type DeleteAssetOutcome, type WorkspaceAccess } from '@decision/persistence';
 import { type AnnouncingContext, changeAndAnnounce } from '../announcements';
 import { ruleReleased } from '../releases/release-answers';
 import { ruleBound, ruleNotFound } from '../rule-errors';
@@ -31,7 +31,7 @@ const MAX_ANNOUNCED = 5_000;
 const staleKeys = (
   workspaceId: string,
   ruleId: string,
-  { slug, versions }: Extract<DeleteRuleOutcome, { status: 'deleted' }>,
+  { slug, versions }: Extract<DeleteAssetOutcome, { status: 'deleted' }>,
 ): readonly (readonly string[])[] => {
   const keys = [
     cacheKeys.rulePointer(workspaceId, slug),

@@ -130,7 +130,7 @@ const change = async (transaction: Transaction, existing: RuleRecord, changes: R
   const outcome = await updateRule(transaction, existing.id, changes);
   switch (outcome.status) {
     case 'updated':
-      return outcome.rule;
+      return outcome.asset;
     case 'slug_taken':
       throw slugTaken(changes.slug ?? existing.slug);
     case 'not_found':
@@ -149,7 +149,7 @@ const create = async (
   const userGroups = assignableGroups(access.userGroups, imported.user_groups);
   for (const slug of slugCandidates(imported.slug, draft.name)) {
     const outcome = await insertRule(transaction, { ...draft, id, slug, userGroups });
-    if (outcome.status === 'inserted') return outcome.rule;
+    if (outcome.status === 'inserted') return outcome.asset;
     if (outcome.status === 'id_taken') {
       // The rule exists but not for this key; it must look as any other failure to create under a taken name.
       throw new ServiceError(

@@ -2,8 +2,8 @@ import { type PageQuery } from '@decision/service-kit';
 import { type ListedRule, type ListRulesQuery, ServiceError } from '@decision/contracts';
 import {
   type Database,
-  listRules as listStoredRules,
-  type RuleFilters,
+  listAssets,
+  type AssetFilters,
   type RuleSummary,
   type Transaction,
   type WorkspaceAccess,
@@ -38,7 +38,7 @@ export const listRules = (
       const rule = await findOnly(transaction, filters);
       return { data: [await toListedVersion(transaction, rule, version)], next_cursor: null };
     }
-    const { rules, nextCursor } = await listStoredRules(transaction, filters, page);
+    const { assets: rules, nextCursor } = await listAssets(transaction, 'rule', filters, page);
     const data = rules.map(toListed);
     if (!new Set(include?.split(',')).has('drift')) return { data, next_cursor: nextCursor };
     const drift = await findDrift(transaction, rules);
@@ -52,8 +52,8 @@ const readLabels = (labels: readonly string[]): readonly string[] =>
     .map((label) => label.trim())
     .filter((label) => label !== '');
 
-const findOnly = async (transaction: Transaction, filters: RuleFilters): Promise<RuleSummary> => {
-  const { rules } = await listStoredRules(transaction, filters, { limit: 2 });
+const findOnly = async (transaction: Transaction, filters: AssetFilters): Promise<RuleSummary> => {
+  const { assets: rules } = await listAssets(transaction, 'rule', filters, { limit: 2 });
   const [rule] = rules;
   if (rule === undefined) throw new ServiceError('rule_not_found', 'No rule that this key sees passes the filters.');
   if (rules.length === 1) return rule;
@@ -64,7 +64,7 @@ const findOnly = async (transaction: Transaction, filters: RuleFilters): Promise
 };
 
 const toListedVersion = async (transaction: Transaction, rule: RuleSummary, selector: string): Promise<ListedRule> => {
-  const { version, table } = await findVersion(transaction, rule, selector);
+  const { version, definition: table } = await findVersion(transaction, rule, selector);
   return {
     ...toListed(rule),
     version,

@@ -3,7 +3,7 @@ import {
   areSameVersions,
   findNumberedVersion,
   findRule,
-  findRulePointer,
+  findAssetPointer,
   listVersions as listStoredVersions,
   loadVersionDocument,
   lockRule,
@@ -35,7 +35,7 @@ const findVersionId = async (transaction: Transaction, rule: VersionedRule, sele
     if (numbered === undefined) throw versionNotFound(rule.slug, selector);
     return numbered.version_id;
   }
-  const { latest, pins } = (await findRulePointer(transaction, rule.slug)) ?? { latest: null, pins: {} };
+  const { latest, pins } = (await findAssetPointer(transaction, 'rule', rule.slug)) ?? { latest: null, pins: {} };
   if (latest === null) throw ruleNotPublished(rule.slug);
   if (selector === 'latest') return latest.version_id;
   const pin = Object.hasOwn(pins, selector) ? pins[selector] : undefined;
@@ -48,8 +48,8 @@ export const findVersion = async (
   transaction: Transaction,
   rule: VersionedRule,
   selector: string,
-): Promise<VersionDocument> => {
-  const version = await loadVersionDocument(transaction, await findVersionId(transaction, rule, selector));
+): Promise<VersionDocument<'rule'>> => {
+  const version = await loadVersionDocument(transaction, 'rule', await findVersionId(transaction, rule, selector));
   if (version === undefined) throw versionNotFound(rule.slug, selector);
   return version;
 };
@@ -94,8 +94,8 @@ export const publishAgain = (
     if (current === null || !(await areSameVersions(transaction, current, source.version_id))) {
       const { context: binding } = await requireRule(transaction, slug);
       if (followsLatest(binding)) requireNone(await problemsOfBoundVersion(transaction, binding, source.version_id));
-      const again = { ruleId: rule.id, sourceId: source.version_id, versionId: context.newId() };
-      await publishVersionAgain(transaction, again);
+      const again = { assetId: rule.id, sourceId: source.version_id, versionId: context.newId() };
+      await publishVersionAgain(transaction, 'rule', again);
       announceLater({ kind: 'rule', keys: [cacheKeys.rulePointer(access.workspaceId, slug)] });
     }
     return requireRule(transaction, slug);
@@ -128,7 +128,7 @@ interface RuleState {
 
 const readState = async (transaction: Transaction, rule: RuleRecord, selector: string): Promise<RuleState> => {
   if (selector === 'draft') return { name: 'draft', ...splitState(rule) };
-  const { version, table, details } = await findVersion(transaction, rule, selector);
+  const { version, definition: table, details } = await findVersion(transaction, rule, selector);
   return { name: String(version), ...splitState({ ...details, ...table }) };
 };
 

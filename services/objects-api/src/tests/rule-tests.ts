@@ -53,9 +53,9 @@ const MAX_TESTS = 10_000;
 /** Throws `rule_not_found`. */
 export const listTests = ({ database }: TestContext, access: WorkspaceAccess, slug: string): Promise<RuleTest[]> =>
   database.inWorkspace(access, async (transaction) => {
-    const suite = await findTestSuite(transaction, slug);
+    const suite = await findTestSuite(transaction, 'rule', slug);
     if (suite === undefined) throw ruleNotFound({ slug });
-    const results = await findTestResults(transaction, suite.ruleId);
+    const results = await findTestResults(transaction, suite.assetId);
     return readTests(suite.tests).map((test) => toTest(test, results.get(test.id)));
   });
 
@@ -67,7 +67,7 @@ const createTest = (
   { id = newId(), name, request, response, policy = 'contains', critical }: CreateRuleTestRequest,
 ): Promise<RuleTest> =>
   database.inWorkspace(access, async (transaction) => {
-    const suite = await findTestSuiteForChange(transaction, { slug });
+    const suite = await findTestSuiteForChange(transaction, 'rule', { slug });
     if (suite === undefined) throw ruleNotFound({ slug });
     const known = readTests(suite.tests).find((test) => test.id === id);
     if (known !== undefined) return toTest(known, undefined);
@@ -76,21 +76,21 @@ const createTest = (
         limit: MAX_TESTS,
       });
     const test = { id, name, request, response, policy, critical };
-    await saveTestSuite(transaction, { ruleId: suite.ruleId, tests: [...suite.tests, test] });
+    await saveTestSuite(transaction, { assetId: suite.assetId, tests: [...suite.tests, test] });
     return toTest(test, undefined);
   });
 
 /** Takes a test out of the draft. Throws `rule_not_found` or `test_not_found`. */
 const deleteTest = ({ database }: TestContext, access: WorkspaceAccess, slug: string, id: string): Promise<RuleTest> =>
   database.inWorkspace(access, async (transaction) => {
-    const suite = await findTestSuiteForChange(transaction, { slug });
+    const suite = await findTestSuiteForChange(transaction, 'rule', { slug });
     if (suite === undefined) throw ruleNotFound({ slug });
     const at = readTests(suite.tests).findIndex((test) => test.id === id);
     const deleted = readTests(suite.tests)[at];
     if (deleted === undefined)
       throw new ServiceError('test_not_found', `The rule "${slug}" has no test of the id "${id}".`, { id });
-    await saveTestSuite(transaction, { ruleId: suite.ruleId, tests: suite.tests.filter((_, index) => index !== at) });
-    await deleteTestResult(transaction, suite.ruleId, id);
+    await saveTestSuite(transaction, { assetId: suite.assetId, tests: suite.tests.filter((_, index) => index !== at) });
+    await deleteTestResult(transaction, suite.assetId, id);
     return toTest(deleted, undefined);
   });
 

@@ -1,8 +1,8 @@
-import { cacheKeys, type ListedValue, type RuleUsage, ServiceError } from '@decision/contracts';
+import { type AssetKind, cacheKeys, type ListedValue, type AssetUsage, ServiceError } from '@decision/contracts';
 import {
   type ManagedRefusal,
   type Announcement,
-  type RuleUse,
+  type AssetUse,
   type ValueRecord,
   type WorkspaceAccess,
 } from '@decision/persistence';
@@ -21,19 +21,20 @@ export const toListedValue = (value: ValueRecord): ListedValue => ({
   updated_at: value.updatedAt,
 });
 
-/** The rules of uses, as far as the caller may see them. */
-export const toUsages = (uses: readonly RuleUse[]): RuleUsage[] =>
-  uses.flatMap(({ ruleId, rule }) =>
-    rule === undefined
+/** The rules and flows of uses, as far as the caller may see them. */
+export const toUsages = (uses: readonly AssetUse[]): AssetUsage[] =>
+  uses.flatMap(({ assetId, asset }) =>
+    asset === undefined
       ? []
       : [
           {
-            id: ruleId,
-            name: rule.name,
-            description: rule.description,
-            slug: rule.slug,
-            published: rule.published,
-            updated_at: rule.updatedAt,
+            type: asset.kind,
+            id: assetId,
+            name: asset.name,
+            description: asset.description,
+            slug: asset.slug,
+            published: asset.published,
+            updated_at: asset.updatedAt,
           },
         ],
   );
@@ -55,17 +56,22 @@ export const managed = ({ name, object }: Omit<ManagedRefusal, 'status'>): Servi
     { name, object },
   );
 
-/** Names the rules that the caller may see, and counts the others. */
-export const inUse = (what: string, uses: readonly RuleUse[]): ServiceError => {
-  const rules = toUsages(uses);
-  const hidden = uses.length - rules.length;
+/** Names the rules and flows that the caller may see, and counts the others. */
+export const inUse = (what: string, uses: readonly AssetUse[]): ServiceError => {
+  const visible = toUsages(uses);
+  const hidden = uses.length - visible.length;
+  const named = (wanted: AssetKind) =>
+    visible.filter(({ type }) => type === wanted).map(({ id, slug, name }) => ({ id, slug, name }));
+  const [rules, flows] = [named('rule'), named('flow')];
   const users = [
-    ...rules.slice(0, 5).map(({ slug }) => `"${slug}"`),
-    ...(rules.length > 5 ? [`${rules.length - 5} more`] : []),
+    ...visible.slice(0, 5).map(({ slug }) => `"${slug}"`),
+    ...(visible.length > 5 ? [`${visible.length - 5} more`] : []),
     ...(hidden > 0 ? [`${hidden} that this key does not see`] : []),
   ].join(', ');
-  return new ServiceError('value_in_use', `${what}: rules use it (${users}).`, {
-    rules: rules.map(({ id, slug, name }) => ({ id, slug, name })),
+  const kinds = flows.length === 0 ? 'rules' : rules.length === 0 && hidden === 0 ? 'flows' : 'rules and flows';
+  return new ServiceError('value_in_use', `${what}: ${kinds} use it (${users}).`, {
+    rules,
+    ...(flows.length > 0 ? { flows } : {}),
     hidden_rules: hidden,
   });
 };

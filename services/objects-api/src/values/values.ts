@@ -19,7 +19,7 @@ import {
   findValueUses,
   listValues as listStoredValues,
   resolveReferences,
-  type RuleUse,
+  type AssetUse,
   type SavedValue,
   saveValues,
   type SaveValuesOptions,
@@ -219,8 +219,8 @@ const requireUnmanaged = (existing: readonly ValueRecord[]): void => {
   }
 };
 
-const groupByValue = (uses: readonly RuleUse[]): ReadonlyMap<string, readonly RuleUse[]> => {
-  const byValue = new Map<string, RuleUse[]>();
+const groupByValue = (uses: readonly AssetUse[]): ReadonlyMap<string, readonly AssetUse[]> => {
+  const byValue = new Map<string, AssetUse[]>();
   for (const use of uses) byValue.set(use.valueId, [...(byValue.get(use.valueId) ?? []), use]);
   return byValue;
 };

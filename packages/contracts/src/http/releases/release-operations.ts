@@ -83,12 +83,12 @@ export const listReleases = {
   method: 'get',
   path: '/api/v1/admin/releases',
   summary: 'List releases',
-  description: 'Newest first, filtered by rule, environment and state.',
+  description: 'Newest first, filtered by rule or flow, environment and state.',
   entitlement: 'releases.read',
   query: ListReleasesQuery,
   success: {
     status: 200,
-    description: 'Releases of the rules that the key may see, newest first.',
+    description: 'Releases of the rules and flows that the key may see, newest first.',
     schema: ReleasePage,
     example: { data: [releaseExample], next_cursor: null },
   },
@@ -113,6 +113,8 @@ export const createRelease = {
   errors: [
     'rule_not_found',
     'rule_not_published',
+    'flow_not_found',
+    'flow_not_published',
     'version_not_found',
     'environment_not_found',
     'release_pending',
@@ -186,7 +188,7 @@ export const reconcileReleases = {
     status: 200,
     description: 'How many.',
     schema: ReconciledReleases,
-    example: { reconciled: 12, rules: 8 },
+    example: { reconciled: 12, rules: 8, flows: 1 },
   },
   errors: [],
 } as const satisfies Operation;

@@ -110,16 +110,20 @@ const releaseStates = ['pending', 'live', 'superseded', 'rolled_back', 'withdraw
 
 const releaseState = Type.Unsafe<(typeof releaseStates)[number]>({ type: 'string', enum: [...releaseStates] });
 
+const releasedAsset = {
+  id: described(uuid, 'Id, a UUID.'),
+  slug: Type.String({ description: 'Name in solve addresses.' }),
+  name: Type.String({ description: 'Name for people.' }),
+};
+
 export const Release = Type.Object(
   {
     id: described(uuid, 'Id, a UUID.'),
-    rule: Type.Object(
-      {
-        id: described(uuid, 'Id of the rule, a UUID.'),
-        slug: Type.String({ description: 'Slug of the rule.' }),
-        name: Type.String({ description: 'Name of the rule.' }),
-      },
-      { description: 'The rule that is released.' },
+    rule: Type.Optional(
+      Type.Object(releasedAsset, { description: 'The rule that is released; absent where it is a flow.' }),
+    ),
+    flow: Type.Optional(
+      Type.Object(releasedAsset, { description: 'The flow that is released; absent where it is a rule.' }),
     ),
     version: Type.Integer({ minimum: 1, description: 'Number of the released version, from 1.' }),
     version_id: described(uuid, 'Id of the released version, a UUID.'),
@@ -168,7 +172,10 @@ export const Release = Type.Object(
       'The API key that ended it; null where it has not ended or another release ended it.',
     ),
   },
-  { $id: 'Release', description: 'A published version of a rule on its way into, in, or out of an environment.' },
+  {
+    $id: 'Release',
+    description: 'A published version of a rule or flow on its way into, in, or out of an environment.',
+  },
 );
 export type Release = Static<typeof Release>;
 
@@ -177,7 +184,16 @@ export const CreateReleaseRequest = Type.Object(
     id: Type.Optional(
       Type.String({ format: 'uuid', description: 'A UUID of your own; sending it again answers the same release.' }),
     ),
-    rule: Type.String({ minLength: 1, maxLength: 200, description: 'Slug or id of the rule.' }),
+    rule: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 200,
+        description: 'Slug or id of the rule that is released; either this or `flow` must be given.',
+      }),
+    ),
+    flow: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 200, description: 'Slug or id of the flow that is released.' }),
+    ),
     version: Type.Optional(
       Type.Union([Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1 }), Type.Literal('latest')], {
         description: 'Number of a published version, or `latest`, which is the default and means the one of now.',
@@ -194,7 +210,18 @@ export type CreateReleaseRequest = Static<typeof CreateReleaseRequest>;
 
 export const ListReleasesQuery = Type.Object(
   {
-    rule: Type.Optional(Type.String({ maxLength: 200, description: 'Slug or id of the rule.' })),
+    rule: Type.Optional(
+      Type.String({
+        maxLength: 200,
+        description: 'Only releases of the rule of this slug or id, at most 200 characters.',
+      }),
+    ),
+    flow: Type.Optional(
+      Type.String({
+        maxLength: 200,
+        description: 'Only releases of the flow of this slug or id, at most 200 characters.',
+      }),
+    ),
     environment: Type.Optional(
       Type.String({
         maxLength: 100,
@@ -236,7 +263,7 @@ export const CancelReleaseQuery = Type.Object(
       Type.Unsafe<'true' | 'false'>({
         type: 'string',
         enum: ['true', 'false'],
-        description: '`true`: also where the release is live; then nothing of the rule is live there any more.',
+        description: '`true`: also where the release is live; then nothing of the rule or flow is live there any more.',
       }),
     ),
   },
@@ -247,6 +274,8 @@ export const ReconciledReleases = Type.Object(
   {
     reconciled: Type.Integer({ description: 'Pins that were rebuilt.' }),
     rules: Type.Integer({ description: 'Rules that have pins.' }),
+    flows: Type.Integer({ description: 'Flows that have pins.' }),
   },
   { $id: 'ReconciledReleases', description: 'How much was rebuilt.' },
 );
+export type ReconciledReleases = Static<typeof ReconciledReleases>;

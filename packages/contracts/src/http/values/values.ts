@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
+import { type AssetKind, assetKinds } from '../../asset-pointer';
 import { described } from '../../described';
 
 const nullableText = Type.Union([Type.String(), Type.Null()]);
@@ -33,9 +34,10 @@ export const FunctionContent = Type.Object(
 );
 export type FunctionContent = Static<typeof FunctionContent>;
 
-/** A rule that uses a value, in its draft or in a published version. */
-export const RuleUsage = Type.Object(
+/** A rule or flow that uses a value, in its draft or in a published version. */
+export const AssetUsage = Type.Object(
   {
+    type: Type.Unsafe<AssetKind>({ type: 'string', enum: [...assetKinds], description: '`rule` or `flow`.' }),
     id: Type.String({ format: 'uuid', description: 'Id, a UUID.' }),
     name: Type.String({ description: 'Name for people.' }),
     description: described(nullableText, 'Text for people; null where there is none.'),
@@ -43,9 +45,9 @@ export const RuleUsage = Type.Object(
     published: Type.Boolean({ description: 'Whether a published version is in service.' }),
     updated_at: Type.String({ format: 'date-time', description: 'When it was last changed, ISO 8601 in UTC.' }),
   },
-  { $id: 'RuleUsage', description: 'A rule that refers to a value.' },
+  { $id: 'AssetUsage', description: 'A rule or flow that refers to a value.' },
 );
-export type RuleUsage = Static<typeof RuleUsage>;
+export type AssetUsage = Static<typeof AssetUsage>;
 
 export const ListedValue = Type.Object(
   {
@@ -75,7 +77,7 @@ export const ListedValue = Type.Object(
     created_at: Type.String({ format: 'date-time', description: 'When it was made, ISO 8601 in UTC.' }),
     updated_at: Type.String({ format: 'date-time', description: 'When it was last changed, ISO 8601 in UTC.' }),
     usages: Type.Optional(
-      Type.Array(RuleUsage, { description: 'Rules that refer to the value; with `include=usage`.' }),
+      Type.Array(AssetUsage, { description: 'Rules and flows that refer to the value; with `include=usage`.' }),
     ),
   },
   { $id: 'ListedValue', description: 'A value of the workspace, to which rules refer.' },
@@ -93,7 +95,7 @@ export const ListValuesQuery = Type.Object(
     include: Type.Optional(
       Type.String({
         pattern: '^(usage|archived)(,(usage|archived))?$',
-        description: '`usage` adds the rules that use each value, `archived` shows archived values too.',
+        description: '`usage` adds the rules and flows that use each value, `archived` shows archived values too.',
       }),
     ),
     resolve: Type.Optional(

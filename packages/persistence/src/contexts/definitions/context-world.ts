@@ -83,14 +83,14 @@ export interface VisibleAround {
   readonly contexts: readonly string[];
   /** Ids of all relationships. */
   readonly relationships: readonly string[];
-  /** Slugs of the rules that are bound to the context. */
-  readonly rules: readonly string[];
+  /** Keys of the rules and flows that are bound to the context: `rule:<slug>`. */
+  readonly assets: readonly string[];
 }
 
 const FIND = /* sql */ `
   select array(select slug from contexts) as contexts,
     array(select cast(id as text) from context_relationships) as relationships,
-    array(select slug from rules where context_slug = :slug) as rules
+    array(select kind || ':' || slug from assets where context_slug = :slug) as assets
   where exists (select from contexts where slug = :slug)`;
 
 /** The visible surroundings of the context of a slug; undefined if the context itself is not visible. */

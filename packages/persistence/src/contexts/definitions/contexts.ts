@@ -250,6 +250,7 @@ export interface ContextFilters {
 /** A context as lists show it. */
 export interface ListedContext extends ContextRecord {
   readonly boundRules: number;
+  readonly boundFlows: number;
   readonly relationships: number;
 }
 
@@ -261,11 +262,13 @@ interface ContextList {
 
 interface ListedRow extends ContextRow {
   readonly bound_rules: number;
+  readonly bound_flows: number;
   readonly relationships: number;
 }
 
 const COUNTS = /* sql */ `
-  (select cast(count(*) as integer) from rules where rules.context_slug = contexts.slug) as bound_rules,
+  (select cast(count(*) as integer) from assets where assets.context_slug = contexts.slug and assets.kind = 'rule') as bound_rules,
+  (select cast(count(*) as integer) from assets where assets.context_slug = contexts.slug and assets.kind = 'flow') as bound_flows,
   (select cast(count(*) as integer) from context_relationships r
    where contexts.id in (r.from_context_id, r.to_context_id)) as relationships`;
 
@@ -297,6 +300,7 @@ export const listContexts = async (
   const contexts = rows.map((row) => ({
     ...toContextRecord(row),
     boundRules: row.bound_rules,
+    boundFlows: row.bound_flows,
     relationships: row.relationships,
   }));
   if (page === undefined) return { contexts, nextCursor: null };

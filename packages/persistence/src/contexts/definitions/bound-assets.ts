@@ -1,11 +1,12 @@
 import { changedNow } from '../../connection/changed-now';
-import { type RuleField } from '@decision/contracts';
+import { type AssetKind, type FlowField, type RuleField } from '@decision/contracts';
 import { recordChange } from '../../audit/record-change';
 import { query, type Transaction } from '../../connection/query';
 import { isUuid } from '../../connection/uuid';
 
-/** A rule that names a context in its `context` field. */
-export interface BoundRuleRecord {
+/** A rule or flow that names a context in its `context` field. */
+export interface BoundAssetRecord {
+  readonly kind: AssetKind;
   readonly id: string;
   readonly slug: string;
   readonly name: string;
@@ -17,6 +18,7 @@ export interface BoundRuleRecord {
 }
 
 interface BoundRow {
+  readonly kind: AssetKind;
   readonly id: string;
   readonly slug: string;
   readonly name: string;
@@ -26,39 +28,39 @@ interface BoundRow {
 }
 
 const COLUMNS = /* sql */ `
-  rules.id, rules.slug, rules.name, rules.published_version_id is not null as published, bound.selector,
+  assets.kind, assets.id, assets.slug, assets.name, assets.published_version_id is not null as published, bound.selector,
     case
-      when rules.published_version_id is null then null
-      when bound.selector = 'latest' then rules.published_version_id
+      when assets.published_version_id is null then null
+      when bound.selector = 'latest' then assets.published_version_id
       when bound.selector ~ '^[1-9][0-9]{0,8}$' then (
-        select versions.id from rule_versions versions
-        where versions.rule_id = rules.id and versions.number = cast(bound.selector as integer)
+        select versions.id from asset_versions versions
+        where versions.rule_id = assets.id and versions.number = cast(bound.selector as integer)
       )
       else (
         select releases.version_id from releases join environments on environments.id = releases.environment_id
-        where releases.rule_id = rules.id and releases.state = 'live' and environments.slug = bound.selector
+        where releases.rule_id = assets.id and releases.state = 'live' and environments.slug = bound.selector
       )
     end as version_id`;
 
 const SELECTOR = /* sql */ `
-  lateral (select coalesce(rules.context ->> 'version', 'latest') as selector) bound`;
+  lateral (select coalesce(assets.context ->> 'version', 'latest') as selector) bound`;
 
 const FIND = /* sql */ `
-  select ${COLUMNS} from rules cross join ${SELECTOR}
-  where rules.context_slug = :slug
-  order by rules.slug`;
+  select ${COLUMNS} from assets cross join ${SELECTOR}
+  where assets.context_slug = :slug
+  order by assets.slug, assets.kind desc`;
 
-/** The visible rules that are bound to the context of this slug, by slug. */
-export const findBoundRules = async (
+/** The visible rules and flows that are bound to the context of this slug, by slug; a rule comes before a flow of its slug. */
+export const findBoundAssets = async (
   transaction: Transaction,
   contextSlug: string,
-): Promise<readonly BoundRuleRecord[]> => {
+): Promise<readonly BoundAssetRecord[]> => {
   const rows = await query<BoundRow>(transaction, FIND, { slug: contextSlug });
-  return rows.map(toBoundRule);
+  return rows.map(toBoundAsset);
 };
 
-const toBoundRule = ({ id, slug, name, published, selector, version_id }: BoundRow): BoundRuleRecord => ({
-  ...{ id, slug, name, published, selector },
+const toBoundAsset = ({ kind, id, slug, name, published, selector, version_id }: BoundRow): BoundAssetRecord => ({
+  ...{ kind, id, slug, name, published, selector },
   versionId: version_id,
 });
 
@@ -68,21 +70,21 @@ export interface ContextInForce {
   /** Counts the changes of the definitions of the workspace, as `findContextRevision` does. */
   readonly revision: number;
   /** By slug. */
-  readonly rules: readonly BoundRuleRecord[];
+  readonly assets: readonly BoundAssetRecord[];
 }
 
 const FIND_IN_FORCE = /* sql */ `
-  select contexts.id as context_id, coalesce((select worlds.revision from context_worlds worlds), 0) as revision, rule.*
+  select contexts.id as context_id, coalesce((select worlds.revision from context_worlds worlds), 0) as revision, asset.*
   from contexts
   left join lateral (
-    select ${COLUMNS} from rules cross join ${SELECTOR} where rules.context_slug = contexts.slug
-  ) rule on true
+    select ${COLUMNS} from assets cross join ${SELECTOR} where assets.context_slug = contexts.slug
+  ) asset on true
   where case when cast(:id as uuid) is null then contexts.slug = :slug else contexts.id = cast(:id as uuid) end
-  order by rule.slug`;
+  order by asset.slug, asset.kind desc`;
 
 type InForceRow = { readonly context_id: string; readonly revision: string } & (BoundRow | { readonly id: null });
 
-/** The visible context of a slug or id, with the visible rules that are bound to it; undefined where there is none. */
+/** The visible context of a slug or id, with the visible rules and flows that are bound to it; undefined where there is none. */
 export const findContextInForce = async (
   transaction: Transaction,
   name: { readonly id: string } | { readonly slug: string },
@@ -92,48 +94,55 @@ export const findContextInForce = async (
   const rows = await query<InForceRow>(transaction, FIND_IN_FORCE, bindings);
   const [first] = rows;
   if (first === undefined) return undefined;
-  const rules = rows.flatMap((row) => (row.id === null ? [] : [toBoundRule(row)]));
-  return { id: first.context_id, revision: Number(first.revision), rules };
+  const assets = rows.flatMap((row) => (row.id === null ? [] : [toBoundAsset(row)]));
+  return { id: first.context_id, revision: Number(first.revision), assets };
 };
 
 /** The fields of a published version. */
-export interface RuleInterface {
+export interface AssetInterface {
   readonly requestSchema: readonly RuleField[];
-  readonly responseSchema: readonly RuleField[];
+  readonly responseSchema: readonly (RuleField | FlowField)[];
 }
 
 const INTERFACE = /* sql */ `
   select definition -> 'requestSchema' as request, definition -> 'responseSchema' as response
-  from rule_versions where id = cast(:id as uuid)`;
+  from asset_versions where id = cast(:id as uuid)`;
 
 /** Inputs and outputs of a published version, which never change; undefined where it is not visible. */
-export const loadRuleInterface = async (
+export const loadAssetInterface = async (
   transaction: Transaction,
   versionId: string,
-): Promise<RuleInterface | undefined> => {
+): Promise<AssetInterface | undefined> => {
   if (!isUuid(versionId)) return undefined;
-  const [row] = await query<{ request: RuleField[]; response: RuleField[] }>(transaction, INTERFACE, { id: versionId });
+  const [row] = await query<{ request: RuleField[]; response: (RuleField | FlowField)[] }>(transaction, INTERFACE, {
+    id: versionId,
+  });
   return row && { requestSchema: row.request, responseSchema: row.response };
 };
 
 const UNBIND = /* sql */ `
-  update rules set context = 'null', ${changedNow()}
-  where rules.context_slug = :slug returning id, slug, user_groups`;
+  update assets set context = 'null', ${changedNow()}
+  where assets.context_slug = :slug returning kind, id, slug, user_groups`;
 
-/** Frees every visible rule from a context that goes; answers their slugs. */
-export const unbindRules = async (transaction: Transaction, contextSlug: string): Promise<readonly string[]> => {
-  const rows = await query<{ id: string; slug: string; user_groups: string[] }>(transaction, UNBIND, {
+/** Frees every visible rule and flow from a context that goes; answers their slugs by kind. */
+export const unbindAssets = async (
+  transaction: Transaction,
+  contextSlug: string,
+): Promise<Readonly<Record<AssetKind, readonly string[]>>> => {
+  const rows = await query<{ kind: AssetKind; id: string; slug: string; user_groups: string[] }>(transaction, UNBIND, {
     slug: contextSlug,
   });
   await recordChange(
     transaction,
-    rows.map(({ id, slug, user_groups: userGroups }) => ({
-      ...{ kind: 'rule' as const, action: 'unbind', id, name: slug, userGroups },
+    rows.map(({ kind, id, slug, user_groups: userGroups }) => ({
+      ...{ kind, action: 'unbind', id, name: slug, userGroups },
       before: { context: contextSlug },
       after: { context: null },
     })),
   );
-  return rows.map(({ slug }) => slug).sort();
+  const slugsOf = (wanted: AssetKind): readonly string[] =>
+    rows.flatMap(({ kind, slug }) => (kind === wanted ? [slug] : [])).sort();
+  return { rule: slugsOf('rule'), flow: slugsOf('flow') };
 };
 
 const COLLECTIONS = /* sql */ `
