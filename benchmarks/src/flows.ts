@@ -69,7 +69,7 @@ const asset = (slug: string, table: RuleTable): CompiledRuleAsset => ({
 const rules = [...Object.entries(tables), ['total', total] as const].map(([slug, table]) => asset(slug, table));
 const ruleOf = (slug: string): CompiledRule => {
   const found = rules.find((rule) => rule.slug === slug);
-  if (found === undefined) throw new BenchmarkError(`There is no rule "${slug}".`);
+  if (found?.rule === undefined) throw new BenchmarkError(`There is no rule "${slug}".`);
   return found.rule;
 };
 

@@ -42,5 +42,8 @@ export interface FlowAssets<Rule extends RuleAsset = RuleAsset, Flow extends Flo
 
 /** A rule that can be evaluated. */
 export interface CompiledRuleAsset extends RuleAsset {
-  readonly rule: CompiledRule;
+  /** Undefined: too large to be compiled in this thread; `RunOptions.evaluate` knows where it is. */
+  readonly rule: CompiledRule | undefined;
+  /** Its immutable version, for whoever evaluates it elsewhere. */
+  readonly versionId?: string;
 }

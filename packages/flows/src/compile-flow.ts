@@ -43,15 +43,21 @@ interface FlowHead {
   readonly version: number;
 }
 
+interface CompileOptions {
+  /** Whether rules may be answered later, as nodes that reach out are: the plan is then evaluated as that of a flow that reaches out. */
+  readonly rulesAnswerLater?: boolean;
+}
+
 /** Compiles a flow. Throws `flow_invalid` with every problem that {@link checkFlow} finds. */
 export const compileFlow = (
   head: FlowHead,
   graph: FlowGraph,
   assets: FlowAssets<CompiledRuleAsset, FlowPlan>,
+  { rulesAnswerLater = false }: CompileOptions = {},
 ): FlowPlan => {
   const flow = readFlow(graph, assets, head);
   const problems = new FlowProblems();
-  const plan = flow.problems.length > 0 ? undefined : new Compiler(flow, problems).compile();
+  const plan = flow.problems.length > 0 ? undefined : new Compiler(flow, problems, rulesAnswerLater).compile();
   const [first] = [...flow.problems, ...problems.list];
   if (plan === undefined || first !== undefined) throw invalid([...flow.problems, ...problems.list]);
   return { ...head, ...plan };
@@ -70,6 +76,7 @@ class Compiler {
   constructor(
     private readonly flow: ReadFlow,
     private readonly problems: FlowProblems,
+    private readonly rulesAnswerLater = false,
   ) {
     const nodes = [...flow.nodes.values()];
     this.results = nodes.filter(({ node }) => node.type === 'result').sort((a, b) => a.node.position - b.node.position);
@@ -109,7 +116,9 @@ class Compiler {
       const before = [...(needs.get(node) ?? [])].map((other) => this.steps.get(other) ?? 0);
       return [this.compileStep(one, loops, before)];
     });
-    return { steps, reachesOut: steps.some(stepReachesOut) };
+    const answersLater = (step: Step): boolean =>
+      stepReachesOut(step) || (this.rulesAnswerLater && (step.kind === 'origin' || step.kind === 'rule'));
+    return { steps, reachesOut: steps.some(answersLater) };
   }
 
   /** Both ends of a connection as steps of the scope where they meet: what lies inside of a loop counts as the loop. */
@@ -252,7 +261,7 @@ const stepReachesOut = (step: Step): boolean =>
   (step.kind === 'subflow' && step.flow.reachesOut);
 
 /** Only assets of `compileFlow` are evaluated. */
-const ruleOf = ({ rule }: ReadNode) => (rule as CompiledRuleAsset).rule;
+const ruleOf = ({ rule }: ReadNode) => rule as CompiledRuleAsset;
 
 /** A response field of this name hides the request field. */
 const isRequestField = ({ rule }: ReadNode, output: string): boolean =>

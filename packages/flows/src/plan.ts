@@ -1,6 +1,6 @@
-import { type CompiledRule, type FieldPath } from '@decision/engine';
+import { type FieldPath } from '@decision/engine';
 import { type AggregationOperator } from './node-kinds';
-import { type FlowAsset } from './assets';
+import { type CompiledRuleAsset, type FlowAsset } from './assets';
 import { type Condition } from './conditions';
 
 import { type EdgeType } from './wiring';
@@ -56,7 +56,7 @@ export interface Collector {
 
 export type Step = StepBase &
   (
-    | { readonly kind: 'origin' | 'rule'; readonly rule: CompiledRule }
+    | { readonly kind: 'origin' | 'rule'; readonly rule: CompiledRuleAsset }
     | { readonly kind: 'condition'; readonly condition: ConditionOnInput }
     | { readonly kind: 'lookup'; readonly find: (value: unknown) => unknown }
     | { readonly kind: 'loop'; readonly body: Scope; readonly collectors: readonly Collector[] }

@@ -1,7 +1,8 @@
-import { type FlowOutcome, type OutsideCall } from '../src';
+import { evaluateRule } from '@decision/engine';
+import { compileFlow, type EvaluateAsset, type FlowOutcome, type OutsideCall } from '../src';
 import { type RunOptions } from '../src/run/outcome';
 import { Secret } from '../src/run/secret';
-import { answer, begin, compiled, graph, node, solve } from './support/flows';
+import { answer, assetsOf, begin, compiled, graph, node, solve } from './support/flows';
 
 /** Answers calls when the test says so. */
 class Outside {
@@ -258,6 +259,40 @@ describe('nodes that reach out', () => {
   it('FL-80 cannot be run where nothing is there to ask', () => {
     expect(answer(solve(two, { n: 1 }))).toBe(
       'infrastructure_error: The node "a" failed: Nodes of type api cannot be run here.',
+    );
+  });
+
+  it('FL-88 change no answer where rules are answered later', async () => {
+    const flow = graph(
+      [
+        node('each:foreach', { outputs: [{ key: 'n', type: 'number' }] }),
+        node('twice:rule', { rule: 'double' }),
+        node('all:aggregate', { aggregations: { twice: { operator: 'list' } } }),
+        node('exit:result', { key: 'exit', immediateExit: true }),
+        node('low:ifelse', { condition: { operator: 'greater than', args: [4] } }),
+        node('out:result'),
+      ],
+      'in.request_list -> each\neach.n -> twice\ntwice.twice -> all\nall.twice -> out\ntwice.twice -> low\nlow.twice -> exit',
+    );
+    const plan = compileFlow({ id: 'f', slug: 'f', version: 1 }, flow, assetsOf(), { rulesAnswerLater: true });
+    const evaluate: EvaluateAsset = async ({ rule, slug }, input, now) => {
+      // Those of later items are answered first.
+      for (let turn = 0; turn < 20 - 4 * Number(input['n'] ?? 0); turn += 1) await Promise.resolve();
+      if (rule === undefined) throw new Error(slug);
+      return evaluateRule(rule, input, { now });
+    };
+    for (const list of [[], [1, 2], [1, 2, 3, 4], [2, 'x'], [1, 3, 'x']]) {
+      const input = { list: list.map((n) => ({ n })) };
+      expect(answer(await begin(plan, input, { evaluate }))).toEqual(answer(solve(flow, input)));
+    }
+  });
+
+  it('FL-88 fail the flow where a rule cannot be answered', async () => {
+    const flow = graph([node('twice:rule', { rule: 'double' }), out], 'in.request_n -> twice.n\ntwice.twice -> out');
+    const plan = compileFlow({ id: 'f', slug: 'f', version: 1 }, flow, assetsOf(), { rulesAnswerLater: true });
+    const evaluate: EvaluateAsset = () => Promise.reject(new Error('no thread'));
+    expect(answer(await begin(plan, { n: 1 }, { evaluate }))).toBe(
+      'infrastructure_error: The node "in" failed: no thread',
     );
   });
 

@@ -1,11 +1,11 @@
 import { type Activation, compareOrder, type Frame, type Order } from './frame';
 
 /** A step that asks the outside, and what to do with the answer. */
-interface Call {
+export interface Call<T> {
   readonly frame: Frame;
   readonly index: number;
-  readonly ask: (signal: AbortSignal) => Promise<Readonly<Record<string, unknown>>>;
-  readonly answered: (outputs: Readonly<Record<string, unknown>>) => void;
+  readonly ask: (signal: AbortSignal) => Promise<T>;
+  readonly answered: (answer: T) => void;
   readonly refused: (error: unknown) => void;
 }
 
@@ -21,7 +21,7 @@ export class Calls {
   private readonly settled: (() => void)[] = [];
   private wake: (() => void) | undefined;
 
-  begin({ frame, index, ask, answered, refused }: Call): void {
+  begin<T>({ frame, index, ask, answered, refused }: Call<T>): void {
     const call = { frame, index, abort: new AbortController() };
     this.pending.add(call);
     const settle = (take: () => void): void => {
@@ -31,9 +31,9 @@ export class Calls {
       this.wake?.();
     };
     ask(call.abort.signal).then(
-      (outputs) => {
+      (answer) => {
         settle(() => {
-          answered(outputs);
+          answered(answer);
         });
       },
       (error: unknown) => {

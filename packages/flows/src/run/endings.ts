@@ -4,6 +4,12 @@ import { type FlowFailure, FlowFault } from './outcome';
 /** A failure, and where it happened. */
 type Failing = Ending<FlowFailure> & { readonly frame: Frame };
 
+/** What failed: a step, or what a loop gives to an aggregate. */
+export interface FailedStep {
+  readonly ref: string;
+  readonly kind?: string;
+}
+
 /**
  * The exits and failures that were reached and have not taken effect. An exit counts in its activation alone, and a failure everywhere; an exit
  * undoes failures behind it in its own activation.
@@ -20,7 +26,7 @@ export class Endings {
     this.exiting.add(activation);
   }
 
-  addFailure(frame: Frame, step: { readonly ref: string }, index: number, error: unknown): void {
+  addFailure(frame: Frame, step: FailedStep, index: number, error: unknown): void {
     const fault = error instanceof FlowFault ? error : undefined;
     const { indexes } = frame;
     const path = frame.pathOf(step);
@@ -31,6 +37,7 @@ export class Endings {
       path,
       indexes,
       details: fault?.details ?? {},
+      ofInput: step.kind === 'origin' && frame.parent === undefined,
     };
     this.failures = [...this.failures, { order: frame.orderOf(index), what, frame }].sort(byOrder);
   }

@@ -1,22 +1,15 @@
-import { evaluateRule } from '@decision/engine';
+import { type RuleOutcome } from '@decision/engine';
 import { isMissing } from '@decision/values';
 import { type FlowPlan, type Step } from '../plan';
 import { answerOf, membersOf } from './answer';
-import { Calls } from './calls';
-import { byOrder, Endings, reasonOf } from './endings';
+import { type Call, Calls } from './calls';
+import { evaluateHere } from './evaluate-asset';
+import { byOrder, Endings, type FailedStep, reasonOf } from './endings';
 import { Activation, Frame, LoopState, RAN, SKIPPED, STARTED, WAITING } from './frame';
 import { FlowFault, type FlowFailure, type FlowOutcome, type RunOptions } from './outcome';
-import { Trace, type TraceEntry } from './trace';
-import { asObject, checkOutputs, collect, combine, gather, isOpen } from './values';
-
-const MAX_STEPS = 1_000_000;
-const PARALLEL_ITEMS = 8;
-/** Work between two looks at the time, in steps; a rule is worth several, since it may take long itself. */
-const WORK_PER_LOOK = 128;
-const WORK_OF_RULE = 32;
-
-/** What a step is known to have become, for the trace. */
-type Note = Omit<TraceEntry, 'ref' | 'within' | 'indexes' | 'status'>;
+import { Pace, PARALLEL_ITEMS } from './pace';
+import { type Note, Trace, type TraceEntry } from './trace';
+import { asObject, checkOutputs, collect, combineLoop, gather, isOpen } from './values';
 
 /**
  * One evaluation of a flow, as a machine that can stop after each step and go on later.
@@ -37,15 +30,14 @@ export class Evaluation {
   private readonly calls = new Calls();
   private readonly trace: Trace | undefined;
   private readonly endings = new Endings();
-  private steps = 0;
-  /** Work since the last look at the time. */
-  private work = 0;
+  private readonly pace: Pace;
 
   constructor(
     plan: FlowPlan,
     input: Readonly<Record<string, unknown>>,
     private readonly options: RunOptions,
   ) {
+    this.pace = new Pace(options);
     this.trace = options.trace === undefined ? undefined : new Trace(options.trace.clock);
     this.queue(new Activation(plan, input, undefined, 0).root);
   }
@@ -59,7 +51,7 @@ export class Evaluation {
         if (!this.endEarly()) return 'waiting';
       } else {
         this.runFrame(frame);
-        if (this.work >= WORK_PER_LOOK && !this.mayGoOn()) return 'paused';
+        if (!this.pace.mayGoOn()) return 'paused';
       }
     }
     this.calls.giveUp();
@@ -93,16 +85,10 @@ export class Evaluation {
     frame.isQueued = false;
   }
 
-  private mayGoOn(): boolean {
-    this.work = 0;
-    return this.options.mayGoOn?.() !== false;
-  }
-
   /** Runs the steps of the uppermost frame, until another one is uppermost or it is time to look at the clock. */
   private runFrame(frame: Frame): void {
     const { steps, reachesOut } = frame.scope;
-    // An item of a loop without nodes is work, too.
-    this.work += 1;
+    this.pace.countFrame();
     if (frame.isIdle) {
       this.park(frame);
       return this.goOnWithLoop(frame);
@@ -119,10 +105,8 @@ export class Evaluation {
         this.held.add(frame);
         return;
       }
-      this.steps += 1;
-      this.work += step.kind === 'rule' || step.kind === 'origin' ? WORK_OF_RULE : 1;
       this.attempt(frame, step, index);
-      if (this.stack.at(-1) !== frame || this.work >= WORK_PER_LOOK) return;
+      if (this.stack.at(-1) !== frame || this.pace.isTimeToLook) return;
     }
     this.park(frame);
     if (frame.left === 0) this.complete(frame);
@@ -130,12 +114,8 @@ export class Evaluation {
 
   /** Runs a step; what it throws is a failure of the flow. */
   private attempt(frame: Frame, step: Step, index: number): void {
-    const { maxSteps = MAX_STEPS } = this.options;
     try {
-      if (this.steps > maxSteps) {
-        const message = `The flow took more than ${maxSteps} steps; give its loops fewer items.`;
-        throw new FlowFault(message, { reason: 'too_many_steps', limit: maxSteps });
-      }
+      this.pace.countStep(step);
       this.runStep(frame, step, index);
     } catch (error) {
       this.fail(frame, step, index, error);
@@ -164,8 +144,11 @@ export class Evaluation {
       }
       case 'loop':
         return this.beginLoop(frame, step, index, values[0]);
-      case 'aggregate':
-        return this.aggregate(frame, step, index);
+      case 'aggregate': {
+        const combined = combineLoop(step, frame);
+        if (combined === undefined) return this.skip(frame, step, index, 'inputs');
+        return this.ran(frame, step, index, combined);
+      }
       case 'result':
         return this.give(frame, step, index, values);
       case 'subflow': {
@@ -184,11 +167,24 @@ export class Evaluation {
     input: Readonly<Record<string, unknown>>,
     began: number,
   ): void {
-    const outcome = evaluateRule(step.rule, input, { now: this.options.now });
+    const { evaluate = evaluateHere, now } = this.options;
+    const outcome = evaluate(step.rule, input, now);
+    if (!(outcome instanceof Promise)) return this.decided(frame, step, index, outcome, this.noted(input, began));
+    this.later(frame, step, index, {
+      ask: () => outcome,
+      answered: (answer) => this.decided(frame, step, index, answer, this.noted(input, began)),
+      refused: (error) => this.fail(frame, step, index, error),
+    });
+  }
+
+  private noted(inputs: unknown, began: number): Note | undefined {
+    return this.trace && { inputs, duration_ms: this.trace.clock() - began };
+  }
+
+  private decided(frame: Frame, step: Step, index: number, outcome: RuleOutcome, note: Note | undefined): void {
     if (!outcome.ok) throw new FlowFault(outcome.error.message, { ...outcome.error.details, row: outcome.error.row });
     const { output, matched } = outcome;
-    const note = this.trace && { inputs: input, matched, duration_ms: this.trace.clock() - began };
-    this.ran(frame, step, index, output, note);
+    this.ran(frame, step, index, output, note && { ...note, matched });
   }
 
   private beginLoop(frame: Frame, step: Step & { kind: 'loop' }, index: number, list: unknown): void {
@@ -212,15 +208,6 @@ export class Evaluation {
     frame.reset(loop.items[loop.next], loop.next);
     loop.next += 1;
     loop.active += 1;
-  }
-
-  private aggregate(frame: Frame, step: Step & { kind: 'aggregate' }, index: number): void {
-    const loopStep = frame.scope.steps[step.loop];
-    if (frame.states[step.loop] !== RAN || loopStep?.kind !== 'loop') return this.skip(frame, step, index, 'inputs');
-    const loop = frame.values[step.loop] as LoopState; // what a loop that ran has for its value
-    const collector = loopStep.collectors[step.collector];
-    if (collector === undefined) return this.skip(frame, step, index, 'inputs');
-    this.ran(frame, step, index, combine(step.combine, collector, loop.rows[step.collector] ?? []));
   }
 
   private give(frame: Frame, step: Step & { kind: 'result' }, index: number, values: readonly unknown[]): void {
@@ -248,32 +235,33 @@ export class Evaluation {
       const message = `Nodes of type ${step.node.type} cannot be run here.`;
       throw new FlowFault(message, { reason: 'not_available' }, 'infrastructure_error');
     }
-    frame.states[index] = STARTED;
     let cached: Pick<Note, 'cached'> = {};
-    const note = (): Note =>
-      this.trace === undefined ? {} : { inputs, duration_ms: this.trace.clock() - began, ...cached };
+    const note = (): Note => ({ ...this.noted(inputs, began), ...cached });
     const request = { node: step.node, path: frame.pathOf(step), indexes: frame.indexes, inputs };
-    this.calls.begin({
-      ...{ frame, index },
+    this.later(frame, step, index, {
       ask: (signal) => call({ ...request, signal, onCached: () => (cached = { cached: true }) }),
       answered: (outputs) => {
-        this.answer(frame, step, index, outputs, note());
-        this.resume(frame);
+        checkOutputs(step.outputs, outputs);
+        this.ran(frame, step, index, outputs, note());
       },
-      refused: (error) => {
-        this.refuse(frame, step, index, error, note());
-        this.resume(frame);
-      },
+      refused: (error) => this.refuse(frame, step, index, error, note()),
     });
   }
 
-  private answer(frame: Frame, step: Step & { kind: 'outside' }, index: number, outputs: unknown, note: Note): void {
-    try {
-      checkOutputs(step.outputs, outputs);
-      this.ran(frame, step, index, outputs, note);
-    } catch (error) {
-      this.fail(frame, step, index, error);
-    }
+  /** Begins what answers later. What is thrown when it has answered is a failure of the step. */
+  private later<T>(frame: Frame, step: Step, index: number, call: Pick<Call<T>, 'ask' | 'answered' | 'refused'>): void {
+    frame.states[index] = STARTED;
+    const then =
+      <A>(act: (answer: A) => void) =>
+      (answer: A): void => {
+        try {
+          act(answer);
+        } catch (error) {
+          this.fail(frame, step, index, error);
+        }
+        this.resume(frame);
+      };
+    this.calls.begin({ frame, index, ask: call.ask, answered: then(call.answered), refused: then(call.refused) });
   }
 
   /** FL-83. */
@@ -310,7 +298,7 @@ export class Evaluation {
   }
 
   /** Notes a failure. Its step never ends, and so its frame does not. */
-  private fail(frame: Frame, step: { readonly ref: string }, index: number, error: unknown): void {
+  private fail(frame: Frame, step: FailedStep, index: number, error: unknown): void {
     frame.states[index] = STARTED;
     this.trace?.add(frame, step, { status: 'failed' });
     this.endings.addFailure(frame, step, index, error);
@@ -370,7 +358,7 @@ export class Evaluation {
     } catch (error) {
       if (parent !== undefined && step !== undefined) return this.fail(parent, step, parentStep, error);
       const details = error instanceof FlowFault ? error.details : {};
-      const what = { message: reasonOf(error), path: [], indexes: [], details };
+      const what = { message: reasonOf(error), path: [], indexes: [], details, ofInput: false };
       this.conclude({ ok: false, error: { code: 'evaluation_failed', ...what } });
     }
   }
@@ -378,8 +366,8 @@ export class Evaluation {
   private conclude(
     end: { ok: true; output: Readonly<Record<string, unknown>> } | { ok: false; error: FlowFailure },
   ): void {
-    const { trace, steps } = this;
-    const outcome = end.ok ? { ok: end.ok, output: end.output, steps } : { ok: end.ok, error: end.error, steps };
+    const { trace, pace } = this;
+    const outcome = { ...end, steps: pace.steps };
     if (trace === undefined) this.outcome = outcome;
     else this.outcome = { ...outcome, trace: { entries: trace.entries, not_listed: trace.not_listed } };
   }

@@ -1,3 +1,5 @@
+import { type RuleOutcome } from '@decision/engine';
+import { type CompiledRuleAsset } from '../assets';
 import { type CallOutside } from './outside';
 import { type TraceEntry } from './trace';
 
@@ -12,6 +14,8 @@ export interface FlowFailure {
   /** Indexes of the items around it, from the outermost loop on. */
   readonly indexes: readonly number[];
   readonly details: Readonly<Record<string, unknown>>;
+  /** Whether the origin refused the input of the flow itself. */
+  readonly ofInput: boolean;
 }
 
 export type FlowOutcome = FlowEnd & {
@@ -25,11 +29,20 @@ type FlowEnd =
   | { readonly ok: true; readonly output: Readonly<Record<string, unknown>> }
   | { readonly ok: false; readonly error: FlowFailure };
 
+/** Evaluates a rule with an input; `now` is epoch ms. What it throws, or rejects with, is a failure of the node. */
+export type EvaluateAsset = (
+  rule: CompiledRuleAsset,
+  input: Readonly<Record<string, unknown>>,
+  now: number,
+) => RuleOutcome | Promise<RuleOutcome>;
+
 export interface RunOptions {
   /** Epoch ms: the one clock of the request. */
   readonly now: number;
   /** Answers the nodes that reach out; a rejection is a failure of the node. Without it, a flow that reaches out fails there. */
   readonly call?: CallOutside;
+  /** Evaluates a rule; later only in plans that were compiled with `rulesAnswerLater`. Default: in this thread, at once. */
+  readonly evaluate?: EvaluateAsset;
   /** Ends the evaluation: its calls are aborted, and the promise of the outcome rejects with the reason. */
   readonly signal?: AbortSignal;
   /** Whether to record what became of each node, and the clock of its durations in ms. */

@@ -21,6 +21,9 @@ export interface TraceEntry {
   readonly outputs?: unknown;
 }
 
+/** What a step is known to have become, beside its place and status. */
+export type Note = Omit<TraceEntry, 'ref' | 'within' | 'indexes' | 'status'>;
+
 /** Entries of a trace, and characters of the inputs or outputs that one of them shows. */
 const MAX_ENTRIES = 1_000;
 const MAX_SHOWN = 2_000;

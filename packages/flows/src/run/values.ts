@@ -7,6 +7,7 @@ import {
   type InputPlan,
   type OutputPlan,
   type Source,
+  type Step,
 } from '../plan';
 import { type EdgeType } from '../wiring';
 import { type Frame, type LoopState, RAN } from './frame';
@@ -140,8 +141,20 @@ export const collect = (
   return counts ? values : undefined;
 };
 
+/** What an aggregate makes of the loop that it closes; undefined where that was skipped. */
+export const combineLoop = (
+  { loop: at, collector, combine: plan }: Step & { readonly kind: 'aggregate' },
+  { scope, states, values }: Frame,
+): Readonly<Record<string, unknown>> | undefined => {
+  const step = scope.steps[at];
+  if (states[at] !== RAN || step?.kind !== 'loop') return undefined;
+  const collected = step.collectors[collector];
+  const loop = values[at] as LoopState; // what a loop that ran has for its value
+  return collected && combine(plan, collected, loop.rows[collector] ?? []);
+};
+
 /** FL-45 and FL-46. */
-export const combine = (
+const combine = (
   { mode, operators }: CombinePlan,
   { inputs }: Collector,
   rows: LoopState['rows'][number],
