@@ -10,12 +10,8 @@ import {
   type WorkspaceAccess,
 } from '@decision/persistence';
 import { LRUCache } from 'lru-cache';
-import {
-  createValueDirectory,
-  type RuleValues,
-  type ValueDirectory,
-  type ValueDirectoryOptions,
-} from './value-directory';
+import { KeptByBytes } from './kept-by-bytes';
+import { createValueDirectory, type ValueDirectory, type ValueDirectoryOptions } from './value-directory';
 
 /** Loads the immutable table of a published version from the database; undefined where it was deleted. */
 export type LoadTable = (workspaceId: string, versionId: string) => Promise<RuleTable | undefined>;
@@ -31,6 +27,8 @@ export interface RuleLibrary {
    * Undefined where the rule has more cells than the library compiles: it belongs into a thread.
    */
   get(workspaceId: string, versionId: string): Promise<CompiledRule | undefined>;
+  /** The same rule for one who keeps it: its values are those of when it was last refreshed. */
+  open(workspaceId: string, versionId: string): Promise<HeldRule | undefined>;
   size(): number;
   /** Bytes of all compiled rules that are held, as they estimate themselves. */
   bytes(): number;
@@ -65,51 +63,26 @@ interface RuleSources {
   readonly values: ValueDirectory;
 }
 
-interface LibraryEntry {
+/** A compiled rule, and what those who evaluate it within something else know of it. */
+export interface HeldRule {
   readonly rule: CompiledRule;
-  /** Undefined: the rule refers to none. */
-  readonly values: RuleValues | undefined;
+  readonly inputs: readonly HeldField[];
+  readonly outputs: readonly HeldField[];
+  /** Memory that it keeps alive, as it estimates it. */
+  readonly bytes: number;
+  /** Takes over values of the workspace that have changed; undefined: it refers to none. Never rejects. */
+  readonly refresh: (() => Promise<void>) | undefined;
 }
 
-/** Compiled rules by version id, bounded by bytes. */
-class CompiledRules {
-  private readonly rules: LRUCache<string, LibraryEntry>;
-  /** The last rule that is larger than all others together may be. */
-  private largest: { readonly versionId: string; readonly entry: LibraryEntry } | undefined;
+type HeldField = Pick<RuleTable['requestSchema'][number], 'key' | 'type'>;
 
-  constructor(private readonly maxBytes: number) {
-    this.rules = new LRUCache<string, LibraryEntry>({ maxSize: maxBytes });
-  }
-
-  get size(): number {
-    return this.rules.size + (this.largest === undefined ? 0 : 1);
-  }
-
-  get bytes(): number {
-    return this.rules.calculatedSize + (this.largest === undefined ? 0 : retainedBytesOf(this.largest.entry.rule));
-  }
-
-  get(versionId: string): LibraryEntry | undefined {
-    return this.largest?.versionId === versionId ? this.largest.entry : this.rules.get(versionId);
-  }
-
-  set(versionId: string, entry: LibraryEntry, bytes: number): void {
-    if (bytes > this.maxBytes) this.largest = { versionId, entry };
-    else this.rules.set(versionId, entry, { size: bytes });
-  }
-
-  delete(versionId: string): void {
-    if (this.largest?.versionId === versionId) this.largest = undefined;
-    this.rules.delete(versionId);
-  }
-}
 export const createRuleLibrary = (
   cache: Cache,
   { loadTable, measureTable, values }: RuleSources,
   options: RuleLibraryOptions,
 ): RuleLibrary => {
-  const compiled = new CompiledRules(options.maxBytes);
-  const compiling = new Map<string, Promise<LibraryEntry | undefined>>();
+  const compiled = new KeptByBytes<HeldRule>(options.maxBytes);
+  const compiling = new Map<string, Promise<HeldRule | undefined>>();
   const large = new LRUCache<string, true>({ max: MOST_LARGE_VERSIONS });
   const tables = createReadThrough<RuleTable>(cache, {
     name: 'definitions',
@@ -130,7 +103,7 @@ export const createRuleLibrary = (
     }
   });
 
-  const load = async (workspaceId: string, versionId: string, key: string): Promise<LibraryEntry | undefined> => {
+  const load = async (workspaceId: string, versionId: string, key: string): Promise<HeldRule | undefined> => {
     if (options.maxCells !== undefined && ((await measureTable?.(workspaceId, versionId)) ?? 0) > BRIEFLY_READ_BYTES) {
       large.set(key, true);
       return undefined;
@@ -147,31 +120,40 @@ export const createRuleLibrary = (
     }
     const { ids } = collectReferences(table);
     const ruleValues = ids.size === 0 ? undefined : await values.open(workspaceId, [...ids]);
+    const rule = compileRule(table, ruleValues === undefined ? {} : { values: ruleValues.source });
+    const bytes = ENTRY_BYTES + ids.size * VALUE_BYTES + retainedBytesOf(rule);
     const entry = {
-      rule: compileRule(table, ruleValues === undefined ? {} : { values: ruleValues.source }),
-      values: ruleValues,
+      ...{ rule, bytes, refresh: ruleValues?.refresh },
+      inputs: table.requestSchema.map(fieldOf),
+      outputs: table.responseSchema.map(fieldOf),
     };
-    compiled.set(key, entry, ENTRY_BYTES + ids.size * VALUE_BYTES + retainedBytesOf(entry.rule));
+    compiled.set(key, entry, bytes);
     return entry;
   };
 
+  const open = async (workspaceId: string, versionId: string): Promise<HeldRule | undefined> => {
+    const key = cacheKeys.definition(workspaceId, versionId);
+    const known = compiled.get(key);
+    if (known !== undefined) return known;
+    if (large.has(key)) return undefined;
+    const flight = compiling.get(key) ?? load(workspaceId, versionId, key).finally(() => compiling.delete(key));
+    compiling.set(key, flight);
+    return flight;
+  };
+
   return {
+    open,
     get: async (workspaceId, versionId) => {
-      const key = cacheKeys.definition(workspaceId, versionId);
-      const known = compiled.get(key);
-      if (known) {
-        await known.values?.refresh();
-        return known.rule;
-      }
-      if (large.has(key)) return undefined;
-      const flight = compiling.get(key) ?? load(workspaceId, versionId, key).finally(() => compiling.delete(key));
-      compiling.set(key, flight);
-      return (await flight)?.rule;
+      const known = await open(workspaceId, versionId);
+      await known?.refresh?.();
+      return known?.rule;
     },
     size: () => compiled.size,
     bytes: () => compiled.bytes,
   };
 };
+
+const fieldOf = ({ key, type }: HeldField): HeldField => ({ key, type });
 
 /** Conditions and outputs, those that are left out too: each output has a place in every row. */
 const countCells = ({ conditions, responseSchema }: RuleTable): number =>

@@ -15,7 +15,7 @@ export interface ValueDirectory {
 }
 
 /** The values of one rule, as they are now. */
-export interface RuleValues {
+interface RuleValues {
   readonly source: ValueSource;
   /** Reads them again where the workspace's values may have changed since. What cannot be read stays as it was. */
   refresh(): Promise<void>;

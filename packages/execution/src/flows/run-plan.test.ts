@@ -70,7 +70,7 @@ const run = (changes: Partial<FlowEvaluation> = {}): FlowEvaluation => ({
   ...changes,
 });
 
-const tools = { turns: createTurns(), callFor: undefined, maxSteps: 1_000_000 };
+const tools = { turns: createTurns(), maxSteps: 1_000_000 };
 
 /** How many rounds the event loop has made. */
 const countRounds = () => {
@@ -125,26 +125,13 @@ it('aborts calls that are under way at the deadline', async () => {
   const signals: AbortSignal[] = [];
   const late = runPlan(asking, run({ deadline: Date.now() + 50 }), {
     ...tools,
-    callFor: () => (call) => {
-      signals.push(call.signal);
+    call: (asked) => {
+      signals.push(asked.signal);
       return new Promise(() => undefined);
     },
   });
   await expect(late).rejects.toMatchObject({ code: 'deadline_exceeded' });
   expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
-});
-
-it('makes the port of the run that its calls belong to', async () => {
-  const runs: unknown[] = [];
-  const outcome = await runPlan(asking, run({ idempotencyRoot: 'order-7', round: 2 }), {
-    ...tools,
-    callFor: (of) => {
-      runs.push(of);
-      return () => Promise.resolve({ v: 1 });
-    },
-  });
-  expect(outcome).toMatchObject({ ok: true, output: { v: 1 } });
-  expect(runs).toEqual([expect.objectContaining({ workspaceId: 'w', idempotencyRoot: 'order-7', round: 2 })]);
 });
 
 it('bounds the steps of a run', async () => {

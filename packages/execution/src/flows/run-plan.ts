@@ -1,5 +1,13 @@
 import { ServiceError } from '@decision/contracts';
-import { type CallFor, evaluateFlow, type FlowOutcome, type FlowPlan, type FlowRun } from '@decision/flows';
+import {
+  type CallOutside,
+  type EvaluateAsset,
+  evaluateFlow,
+  type FlowOutcome,
+  type FlowPlan,
+  type FlowRun,
+} from '@decision/flows';
+import { type FollowedVersions } from './flow-library';
 import { type Turns } from './turns';
 
 /** One evaluation of a flow. */
@@ -9,25 +17,30 @@ export interface FlowEvaluation extends FlowRun {
   readonly now: number;
   /** Whether the outcome says what became of each node. */
   readonly trace: boolean;
+  /** Versions of rules that it runs, where they were decided before; others mean what they mean now. */
+  readonly follows?: FollowedVersions;
 }
 
-/** What runs of flows share. */
-export interface PlanTools {
+interface PlanTools {
   readonly turns: Turns;
-  /** Asks the outside; undefined: nodes that reach out fail. */
-  readonly callFor: CallFor | undefined;
   /** Steps of one run at most. */
   readonly maxSteps: number;
+  /** Asks the outside; undefined: nodes that reach out fail. */
+  readonly call?: CallOutside | undefined;
+  /** As in the options of an evaluation. */
+  readonly evaluate?: EvaluateAsset | undefined;
 }
 
 /**
  * Runs a compiled flow in this thread, in slices between which the process does its other work. Rejects with `deadline_exceeded` once nobody
- * waits for the answer any more; calls that are under way are aborted then.
+ * waits for the answer any more, or with the reason of `end`; calls that are under way are aborted then.
  */
-export const runPlan = async (plan: FlowPlan, run: FlowEvaluation, tools: PlanTools): Promise<FlowOutcome> => {
-  const { input, now, trace, deadline } = run;
-  const { turns, callFor, maxSteps } = tools;
-  const end = new AbortController();
+export const runPlan = async (
+  plan: FlowPlan,
+  { input, now, trace, deadline }: Pick<FlowEvaluation, 'input' | 'now' | 'trace' | 'deadline'>,
+  { turns, maxSteps, call, evaluate }: PlanTools,
+  end = new AbortController(),
+): Promise<FlowOutcome> => {
   const options = {
     now,
     maxSteps,
@@ -38,7 +51,8 @@ export const runPlan = async (plan: FlowPlan, run: FlowEvaluation, tools: PlanTo
       if (Date.now() >= deadline) end.abort(tooLate());
     },
     ...(trace ? { trace: { clock: () => performance.now() } } : {}),
-    ...(callFor === undefined ? {} : { call: callFor(run) }),
+    ...(call === undefined ? {} : { call }),
+    ...(evaluate === undefined ? {} : { evaluate }),
   };
   const timer = plan.reachesOut ? setTimeout(() => end.abort(tooLate()), deadline - Date.now()) : undefined;
   try {

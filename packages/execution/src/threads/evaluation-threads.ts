@@ -3,6 +3,11 @@ import { type ErrorCode, parseJson, ServiceError } from '@decision/contracts';
 import { type Audience, evaluateRule, type ExplainMode } from '@decision/engine';
 import { type SolvedInput, solvedInput } from '../decisions/decision-log';
 import { type RuleLibrary } from '../rule-library';
+import { type FlowOutcome } from '@decision/flows';
+import { type FlowLibrary, type FollowedVersions } from '../flows/flow-library';
+import { notFitting } from '../flows/flow-runner';
+import { runPlan } from '../flows/run-plan';
+import { createTurns } from '../flows/turns';
 import { createThreadPool, type ThreadPoolOptions, type ThreadPoolStatus } from './thread-pool';
 
 /** An evaluation that is too long for the thread that handles messages. */
@@ -18,11 +23,41 @@ export interface EvaluationJob {
   readonly audience?: Audience | undefined;
 }
 
+/** A flow that reaches out for nothing and is too long for the thread that handles messages. */
+export interface FlowJob {
+  readonly workspaceId: string;
+  readonly versionId: string;
+  /** As in {@link EvaluationJob}. */
+  readonly request: string;
+  readonly now: number;
+  /** Whether the outcome says what became of each node. */
+  readonly trace: boolean;
+  /** Steps at most. */
+  readonly maxSteps: number;
+  readonly follows: FollowedVersions | undefined;
+}
+
+type Job = ({ readonly of: 'rule' } & EvaluationJob) | ({ readonly of: 'flow' } & FlowJob);
+
 /** Answer of a thread; errors are taken apart, since messages between threads carry no classes. */
 interface EvaluationAnswer extends Omit<SolvedInput, 'request' | 'error'> {
-  readonly error:
-    { readonly code: ErrorCode; readonly message: string; readonly details: ServiceError['details'] } | undefined;
-  /** Bytes of all compiled rules that the thread keeps, as they estimate themselves. */
+  readonly error: PlainError | undefined;
+}
+
+interface PlainError {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly details: ServiceError['details'];
+}
+
+interface Answer {
+  /** Of a rule. */
+  readonly solved?: EvaluationAnswer;
+  /** Of a flow. */
+  readonly outcome?: FlowOutcome;
+  /** Why there is neither. */
+  readonly failure?: PlainError;
+  /** Bytes of all compiled rules and flows that the thread keeps, as they estimate themselves. */
   readonly compiledBytes: number;
 }
 
@@ -30,65 +65,112 @@ interface EvaluationAnswer extends Omit<SolvedInput, 'request' | 'error'> {
 export interface EvaluationThreads {
   /** `deadline` is epoch ms. Refusals of the pool are errors of the input, as failures of its evaluation are. */
   solve(job: EvaluationJob, deadline: number): Promise<SolvedInput>;
+  /** Rejects where the flow has no outcome, as a pool and a library refuse. */
+  runFlow(job: FlowJob, deadline: number): Promise<FlowOutcome>;
   status(): ThreadPoolStatus;
   stop(drainMs?: number): Promise<void>;
 }
 
 export const createEvaluationThreads = (
-  options: Omit<ThreadPoolOptions<EvaluationJob, EvaluationAnswer>, 'affinityOf' | 'keptBytesOf'> & {
+  options: Omit<ThreadPoolOptions<Job, Answer>, 'affinityOf' | 'keptBytesOf'> & {
     readonly start: () => Worker;
   },
 ): EvaluationThreads => {
-  const pool = createThreadPool<EvaluationJob, EvaluationAnswer>({
+  const pool = createThreadPool<Job, Answer>({
     ...options,
     affinityOf: ({ versionId }) => versionId,
     keptBytesOf: ({ compiledBytes }) => compiledBytes,
   });
   return {
     solve: async (job, deadline) => {
-      const { error, result, matched, durationUs } = await pool.run(job, deadline);
-      const failure = error && new ServiceError(error.code, error.message, error.details);
-      return { result, matched, durationUs, request: job.request, error: failure };
+      const { solved } = await pool.run({ of: 'rule', ...job }, deadline);
+      if (solved === undefined) throw unread();
+      const { error, result, matched, durationUs } = solved;
+      return { result, matched, durationUs, request: job.request, error: error && toError(error) };
+    },
+    runFlow: async (job, deadline) => {
+      const { outcome, failure } = await pool.run({ of: 'flow', ...job }, deadline);
+      if (outcome !== undefined) return outcome;
+      throw failure === undefined ? unread() : toError(failure);
     },
     status: () => pool.status(),
     stop: (drainMs) => pool.stop(drainMs),
   };
 };
 
+const toError = ({ code, message, details }: PlainError): ServiceError => new ServiceError(code, message, details);
+
+const unread = (): ServiceError => new ServiceError('internal_error', 'The job of a thread cannot be read.');
+
+/** Libraries of one thread. */
+interface ThreadLibraries {
+  readonly rules: Pick<RuleLibrary, 'get' | 'bytes'>;
+  readonly flows: Pick<FlowLibrary, 'get' | 'bytes'>;
+}
+
 /** Answers the jobs that come through a port, one after the other, as the thread's side of {@link createEvaluationThreads}. */
-export const answerEvaluations = (port: MessagePort, library: Pick<RuleLibrary, 'get' | 'bytes'>): void => {
+export const answerEvaluations = (port: MessagePort, libraries: ThreadLibraries): void => {
   let turn = Promise.resolve();
-  port.on('message', (job: EvaluationJob) => {
-    turn = turn.then(async () => port.postMessage(await answerJob(library, job)));
+  port.on('message', (job: Job) => {
+    turn = turn.then(async () => {
+      const answer =
+        job.of === 'rule' ? await answerRule(libraries.rules, job) : await answerFlow(libraries.flows, job);
+      const compiledBytes = libraries.rules.bytes() + libraries.flows.bytes();
+      try {
+        port.postMessage({ ...answer, compiledBytes });
+      } catch {
+        // What nests too deeply for a message.
+        port.postMessage({ failure: pick(tooDeep()), compiledBytes });
+      }
+    });
   });
 };
 
-const answerJob = async (
-  library: Pick<RuleLibrary, 'get' | 'bytes'>,
-  job: EvaluationJob,
-): Promise<EvaluationAnswer> => {
+const tooDeep = (): ServiceError =>
+  new ServiceError('evaluation_failed', 'The outputs nest too deeply, or are too long, to be answered.');
+
+const answerRule = async (library: Pick<RuleLibrary, 'get'>, job: EvaluationJob): Promise<Pick<Answer, 'solved'>> => {
   const { result, error, matched, durationUs } = await solveJob(library, job);
-  return { result, matched, durationUs, error: error && pick(error), compiledBytes: library.bytes() };
+  return { solved: { result, matched, durationUs, error: error && pick(error) } };
 };
+
+/** The thread has nothing else to do: its flows never pause. */
+const turns = { ...createTurns(), mayGoOn: () => true };
+
+const answerFlow = async (
+  library: Pick<FlowLibrary, 'get'>,
+  { workspaceId, versionId, request, now, trace, maxSteps, follows }: FlowJob,
+): Promise<Pick<Answer, 'outcome' | 'failure'>> => {
+  try {
+    const { plan, fault } = await library.get(workspaceId, versionId, follows);
+    if (fault !== undefined) return { outcome: notFitting(fault) };
+    const parsing = parseJson(request);
+    if (plan === undefined || plan.reachesOut || !parsing.ok) throw unread();
+    const input = parsing.value as Readonly<Record<string, unknown>>; // as jobs say
+    return { outcome: await runPlan(plan, { input, now, trace, deadline: Infinity }, { turns, maxSteps }) };
+  } catch (error) {
+    return { failure: pick(failureOf(error)) };
+  }
+};
+
+const failureOf = (error: unknown): ServiceError =>
+  error instanceof ServiceError
+    ? error
+    : new ServiceError('internal_error', 'The rule or flow could not be loaded.', {}, { cause: error });
 
 const solveJob = async (library: Pick<RuleLibrary, 'get'>, job: EvaluationJob): Promise<SolvedInput> => {
   const { workspaceId, versionId, request, now, explain, audience } = job;
   try {
     const rule = await library.get(workspaceId, versionId);
     const parsing = parseJson(request);
-    if (rule === undefined || !parsing.ok)
-      throw new ServiceError('internal_error', 'The job of a thread cannot be read.');
+    if (rule === undefined || !parsing.ok) throw unread();
     const input = parsing.value as Readonly<Record<string, unknown>>; // as jobs say
     const beganAt = performance.now();
     const outcome = evaluateRule(rule, input, { now, explain, audience });
     return solvedInput(request, outcome, (performance.now() - beganAt) * 1_000);
   } catch (error) {
-    const failure =
-      error instanceof ServiceError
-        ? error
-        : new ServiceError('internal_error', 'The rule could not be loaded.', {}, { cause: error });
-    return solvedInput(request, failure, 0);
+    return solvedInput(request, failureOf(error), 0);
   }
 };
 
-const pick = ({ code, message, details }: ServiceError): EvaluationAnswer['error'] => ({ code, message, details });
+const pick = ({ code, message, details }: ServiceError): PlainError => ({ code, message, details });

@@ -1,0 +1,170 @@
+import { type FlowSettings, ServiceError } from '@decision/contracts';
+import { evaluateBriefly, evaluateRule, type RuleOutcome } from '@decision/engine';
+import {
+  type CallFor,
+  type CallOutside,
+  type CompiledRuleAsset,
+  type EvaluateAsset,
+  type FlowFailure,
+  type FlowOutcome,
+  type FlowPlan,
+} from '@decision/flows';
+import { type EvaluationThreads } from '../threads/evaluation-threads';
+import { type FlowLibrary, type StoredFlow } from './flow-library';
+import { type FlowEvaluation, runPlan } from './run-plan';
+import { createTurns } from './turns';
+
+export interface FlowRunnerOptions {
+  readonly library: Pick<FlowLibrary, 'get'>;
+  /** Threads for what is long; undefined: everything is evaluated in this thread. */
+  readonly threads: Pick<EvaluationThreads, 'solve' | 'runFlow'> | undefined;
+  /** Asks the outside; undefined: nodes that reach out fail. */
+  readonly callFor: CallFor | undefined;
+  /** Steps of one run at most. */
+  readonly maxSteps: number;
+  /** Runs that may wait for the outside at once; more are refused with `overloaded`. */
+  readonly maxWaiting: number;
+}
+
+interface RanFlow {
+  readonly outcome: FlowOutcome;
+  readonly settings: FlowSettings;
+}
+
+/** Runs published flows, with what they use now. */
+export interface FlowRunner {
+  /**
+   * Rejects where the run has no outcome: with `version_not_found`, `deadline_exceeded`, `overloaded`, or whatever a thread or the database
+   * refuses with. `onWaiting` is called once, when the run first waits for something outside of this thread.
+   */
+  run(evaluation: FlowEvaluation, onWaiting?: () => void): Promise<RanFlow>;
+  /** Runs that wait, or have waited, for something outside, and have not ended. */
+  waiting(): number;
+}
+
+const NOBODY = (): void => undefined;
+
+export const createFlowRunner = (options: FlowRunnerOptions): FlowRunner => {
+  const { library, threads, callFor, maxSteps, maxWaiting } = options;
+  const turns = createTurns();
+  let waiting = 0;
+
+  const runReachingOut = async (
+    plan: FlowPlan,
+    evaluation: FlowEvaluation,
+    onWaiting: () => void,
+  ): Promise<FlowOutcome> => {
+    const end = new AbortController();
+    let waits = false;
+    /** False where the run may not wait: too many others do. */
+    const mayWait = (): boolean => {
+      if (waits) return true;
+      if (waiting >= maxWaiting) {
+        end.abort(tooManyWaiting(maxWaiting));
+        return false;
+      }
+      waits = true;
+      waiting += 1;
+      onWaiting();
+      return true;
+    };
+    const port = callFor?.(evaluation);
+    const call: CallOutside | undefined = port && ((asked) => (mayWait() ? port(asked) : ended()));
+    const evaluate: EvaluateAsset = (rule, input, now) => {
+      const outcome = evaluateHere(rule, input, now, threads !== undefined);
+      if (outcome !== undefined) return outcome;
+      if (threads === undefined || !mayWait()) return ended();
+      return ruleInThread(threads, rule, input, evaluation).catch((error: unknown) => {
+        end.abort(error);
+        return ended();
+      });
+    };
+    try {
+      return await runPlan(plan, evaluation, { turns, maxSteps, call, evaluate }, end);
+    } finally {
+      if (waits) waiting -= 1;
+    }
+  };
+
+  const runInThread = (evaluation: FlowEvaluation, onWaiting: () => void): Promise<FlowOutcome> => {
+    if (threads === undefined) throw new ServiceError('internal_error', 'There is no thread for long flows.');
+    const { workspaceId, versionId, input, now, trace, follows, deadline } = evaluation;
+    onWaiting();
+    const job = { workspaceId, versionId, request: JSON.stringify(input), now, trace, maxSteps, follows };
+    return threads.runFlow(job, deadline);
+  };
+
+  /** What reaches out for nothing answers the same in a thread, wherever this one stopped. */
+  const runPure = async (plan: FlowPlan, evaluation: FlowEvaluation, onWaiting: () => void): Promise<FlowOutcome> => {
+    if (threads === undefined) return runPlan(plan, evaluation, { turns, maxSteps });
+    let isLong = false;
+    const evaluate: EvaluateAsset = (rule, input, now) => {
+      const outcome = evaluateHere(rule, input, now, true);
+      if (outcome !== undefined) return outcome;
+      isLong = true;
+      throw new ServiceError('internal_error', 'The rule is too long for this thread.');
+    };
+    const outcome = await runPlan(plan, evaluation, { turns, maxSteps, evaluate });
+    return isLong ? runInThread(evaluation, onWaiting) : outcome;
+  };
+
+  return {
+    run: async (evaluation, onWaiting = NOBODY) => {
+      const flow = await library.get(evaluation.workspaceId, evaluation.versionId, evaluation.follows);
+      const { plan, fault, reachesOut, settings } = flow;
+      if (fault !== undefined) return { outcome: notFitting(fault), settings };
+      if (plan === undefined) return { outcome: await runInThread(evaluation, onWaiting), settings };
+      const run = reachesOut ? runReachingOut : runPure;
+      return { outcome: await run(plan, evaluation, onWaiting), settings };
+    },
+    waiting: () => waiting,
+  };
+};
+
+/** Undefined where it is too long for this thread. */
+const evaluateHere = (
+  { rule }: CompiledRuleAsset,
+  input: Readonly<Record<string, unknown>>,
+  now: number,
+  hasThreads: boolean,
+): RuleOutcome | undefined => rule && (hasThreads ? evaluateBriefly : evaluateRule)(rule, input, { now });
+
+/** The run has been ended: nobody waits for this. */
+const ended = (): Promise<never> => new Promise<never>(() => undefined);
+
+const ruleInThread = async (
+  threads: Pick<EvaluationThreads, 'solve'>,
+  { versionId = '' }: CompiledRuleAsset,
+  input: Readonly<Record<string, unknown>>,
+  { workspaceId, now, deadline }: FlowEvaluation,
+): Promise<RuleOutcome> => {
+  const job = { workspaceId, versionId, request: JSON.stringify(input), now, explain: 'none' } as const;
+  const { error, result, matched } = await threads.solve(job, deadline);
+  if (error === undefined) return { ok: true, output: JSON.parse(result) as Record<string, unknown>, matched }; // outputs are an object
+  if (error.code !== 'evaluation_failed') throw error;
+  return { ok: false, error: { code: error.code, message: error.message, details: error.details } };
+};
+
+/** The outcome of a flow that does not compile with the rules that it uses now: run-time, not the input's. */
+export const notFitting = (fault: NonNullable<StoredFlow['fault']>): FlowOutcome => {
+  const { problems } = fault.details as {
+    readonly problems?: readonly { readonly ref?: string; readonly message: string }[];
+  };
+  const [first] = problems ?? [];
+  const error: FlowFailure = {
+    code: 'evaluation_failed',
+    message: `The flow no longer fits the rules that it runs now: ${first?.message ?? fault.message}`,
+    path: first?.ref === undefined ? [] : [first.ref],
+    indexes: [],
+    details: { reason: 'flow_does_not_fit' },
+    ofInput: false,
+  };
+  return { ok: false, error, steps: 0 };
+};
+
+const tooManyWaiting = (limit: number): ServiceError =>
+  new ServiceError(
+    'overloaded',
+    `${limit} flows wait for other systems already, which is the limit of this process; try again later.`,
+    { limit },
+  );
