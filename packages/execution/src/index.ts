@@ -1,3 +1,4 @@
+export { createFlowRunner, type FlowRunner } from './flows/flow-runner';
 export { createDecisionLog, type DecisionLogWriter, type SolvedInput, solvedInput } from './decisions/decision-log';
 export { createRunLog } from './decisions/run-log';
 export { createUsageCounter, combineWriters } from './decisions/usage-counter';
@@ -5,7 +6,6 @@ export {
   type ContextModels,
   createContextModels,
   inputHash,
-  type OperationFlows,
   type RequestFault,
   type SettleFault,
   settleOperations,

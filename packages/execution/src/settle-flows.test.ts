@@ -1,7 +1,7 @@
 import { definitionDefaults, type FlowGraph, type SettleRequest } from '@decision/contracts';
 import { compileRule } from '@decision/engine';
 import { compileFlow, type FlowPlan, type FlowRun } from '@decision/flows';
-import { createTurns } from './flows/turns';
+import { createFlowRunner } from './flows/flow-runner';
 import { createContextModels, type OperationRun, type SettleFault, settleOperations } from './settle-operations';
 
 const rule = compileRule({
@@ -83,21 +83,22 @@ const carryOut = async (plan: FlowPlan, instances: SettleRequest['instances'], c
   const settled = await settleOperations(request(instances, plan.reachesOut), {
     ...{ workspaceId: 'w', deadline: Date.now() + 60_000, requestId: 'r', models: createContextModels() },
     library: { get: () => Promise.reject(new Error('No rule runs by itself.')) },
-    flows: {
+    flows: createFlowRunner({
       library: {
         get: (...names) => {
           asked.push(names);
-          return Promise.resolve(plan);
+          const { reachesOut } = plan;
+          return Promise.resolve({ plan, reachesOut, fault: undefined, settings: {}, effectiveVersion: 'v1+7' });
         },
       },
-      ...{ turns: createTurns(), maxSteps: 1_000 },
+      ...{ threads: undefined, maxSteps: 1_000, maxWaiting: 100 },
       callFor:
         call &&
         ((run) => {
           calls.push(run);
           return ({ inputs }) => call(inputs);
         }),
-    },
+    }),
     onRun: (run) => `run-${runs.push(run)}`,
     isFull: () => false,
     onFault: (fault) => faults.push(fault),

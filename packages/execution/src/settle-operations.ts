@@ -12,9 +12,9 @@ import {
 } from '@decision/contexts';
 import { ServiceError, type SettledInstance, type SettleInstance, type SettleRequest } from '@decision/contracts';
 import { type CompiledRule, evaluateBriefly, evaluateRule, type RuleOutcome } from '@decision/engine';
-import { type FlowOutcome, type FlowPlan } from '@decision/flows';
+import { type FlowOutcome } from '@decision/flows';
 import { LRUCache } from 'lru-cache';
-import { type PlanTools, runPlan } from './flows/run-plan';
+import { type FlowRunner } from './flows/flow-runner';
 import { type RuleLibrary } from './rule-library';
 import { type EvaluationThreads } from './threads/evaluation-threads';
 
@@ -43,14 +43,6 @@ export interface SettleFault {
 /** A fault with the request that met it. */
 export type RequestFault = SettleFault & { readonly requestId: string };
 
-/** Runs the flows of operations. */
-export interface OperationFlows extends PlanTools {
-  readonly library: {
-    /** A compiled flow that runs these versions of the rules that it follows, by `<slug>/<selector>`. */
-    get(workspaceId: string, versionId: string, follows: Readonly<Record<string, string>>): Promise<FlowPlan>;
-  };
-}
-
 /** Dependencies of operations. */
 interface SettleSurroundings {
   readonly workspaceId: string;
@@ -60,7 +52,7 @@ interface SettleSurroundings {
   /** Threads for long evaluations; undefined: they run in this thread. */
   readonly threads?: Pick<EvaluationThreads, 'solve'> | undefined;
   /** Undefined: flows have no answer here. */
-  readonly flows?: OperationFlows | undefined;
+  readonly flows?: Pick<FlowRunner, 'run'> | undefined;
   /** Names the request in what flows ask of the outside. */
   readonly requestId: string;
   readonly models: ContextModels;
@@ -222,18 +214,13 @@ const evaluateFlowOf = async (
 ): Promise<Evaluated> => {
   if (flows === undefined) throw new ServiceError('internal_error', 'Flows cannot be run here.');
   const versionId = versionOf(asset);
-  const plan = await flows.library.get(workspaceId, versionId, asset.flow?.follows ?? {});
   const { instanceId, createdAt = '' } = instance;
   const idempotencyRoot = JSON.stringify([request.contextId, instanceId, createdAt, asset.slug]);
   const beganAt = performance.now();
-  const outcome = await runPlan(
-    plan,
-    {
-      ...{ workspaceId, versionId, deadline, idempotencyRoot, round: runs, requestId },
-      ...{ input: inputs, now: request.now, trace: false },
-    },
-    flows,
-  );
+  const { outcome } = await flows.run({
+    ...{ workspaceId, versionId, deadline, idempotencyRoot, round: runs, requestId },
+    ...{ input: inputs, now: request.now, trace: true, follows: asset.flow?.follows },
+  });
   return { outcome, durationUs: (performance.now() - beganAt) * 1_000 };
 };
 

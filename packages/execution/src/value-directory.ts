@@ -18,7 +18,7 @@ export interface ValueDirectory {
 interface RuleValues {
   readonly source: ValueSource;
   /** Reads them again where the workspace's values may have changed since. What cannot be read stays as it was. */
-  refresh(): Promise<void>;
+  readonly refresh: () => Promise<void>;
 }
 
 export interface ValueDirectoryOptions {

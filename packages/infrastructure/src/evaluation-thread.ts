@@ -44,7 +44,7 @@ const run = async (): Promise<void> => {
     onStale: (error) =>
       logger.warn({ err: error }, 'Values could not be read again; rules go on with those they have.'),
   });
-  answerEvaluations(parentPort, library);
+  answerEvaluations(parentPort, { rules: library });
 };
 
 // An error ends the thread; its process starts another one.

@@ -25,7 +25,7 @@ export interface StoredFlow {
 }
 
 /** Sources of what flows are made of. */
-export interface FlowSources extends RuleSources {
+interface FlowSources extends RuleSources {
   /** The immutable definition of a published version; undefined where it was deleted and no flow uses it. */
   readonly loadDefinition: (workspaceId: string, versionId: string) => Promise<FlowDefinition | undefined>;
   /** The version that the selector of a use means now; undefined where there is none any more. */

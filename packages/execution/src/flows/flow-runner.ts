@@ -9,15 +9,45 @@ import {
   type FlowOutcome,
   type FlowPlan,
 } from '@decision/flows';
-import { type EvaluationThreads } from '../threads/evaluation-threads';
-import { type FlowLibrary, type StoredFlow } from './flow-library';
+import { type FlowLibrary, type FollowedVersions, type StoredFlow } from './flow-library';
 import { type FlowEvaluation, runPlan } from './run-plan';
 import { createTurns } from './turns';
 
-export interface FlowRunnerOptions {
+/** A flow that reaches out for nothing and is too long for the thread that handles messages. */
+export interface FlowJob {
+  readonly workspaceId: string;
+  readonly versionId: string;
+  /** The input: JSON text of an object. */
+  readonly request: string;
+  /** Epoch ms: the clock of the request. */
+  readonly now: number;
+  /** Whether the outcome says what became of each node. */
+  readonly trace: boolean;
+  /** Steps at most. */
+  readonly maxSteps: number;
+  readonly follows: FollowedVersions | undefined;
+}
+
+type RuleJob = Pick<FlowJob, 'workspaceId' | 'versionId' | 'request' | 'now'> & { readonly explain: 'none' };
+
+/** Threads for what is long; `deadline` is epoch ms. They reject where there is no outcome. */
+export interface FlowThreads {
+  runFlow(job: FlowJob, deadline: number): Promise<FlowOutcome>;
+  /** Answers the outputs as JSON text. */
+  solve(
+    job: RuleJob,
+    deadline: number,
+  ): Promise<{
+    readonly result: string;
+    readonly matched: readonly number[];
+    readonly error: ServiceError | undefined;
+  }>;
+}
+
+interface FlowRunnerOptions {
   readonly library: Pick<FlowLibrary, 'get'>;
   /** Threads for what is long; undefined: everything is evaluated in this thread. */
-  readonly threads: Pick<EvaluationThreads, 'solve' | 'runFlow'> | undefined;
+  readonly threads: FlowThreads | undefined;
   /** Asks the outside; undefined: nodes that reach out fail. */
   readonly callFor: CallFor | undefined;
   /** Steps of one run at most. */
@@ -133,7 +163,7 @@ const evaluateHere = (
 const ended = (): Promise<never> => new Promise<never>(() => undefined);
 
 const ruleInThread = async (
-  threads: Pick<EvaluationThreads, 'solve'>,
+  threads: Pick<FlowThreads, 'solve'>,
   { versionId = '' }: CompiledRuleAsset,
   input: Readonly<Record<string, unknown>>,
   { workspaceId, now, deadline }: FlowEvaluation,

@@ -4,8 +4,8 @@ import { type Audience, evaluateRule, type ExplainMode } from '@decision/engine'
 import { type SolvedInput, solvedInput } from '../decisions/decision-log';
 import { type RuleLibrary } from '../rule-library';
 import { type FlowOutcome } from '@decision/flows';
-import { type FlowLibrary, type FollowedVersions } from '../flows/flow-library';
-import { notFitting } from '../flows/flow-runner';
+import { type FlowLibrary } from '../flows/flow-library';
+import { type FlowJob, type FlowThreads, notFitting } from '../flows/flow-runner';
 import { runPlan } from '../flows/run-plan';
 import { createTurns } from '../flows/turns';
 import { createThreadPool, type ThreadPoolOptions, type ThreadPoolStatus } from './thread-pool';
@@ -21,20 +21,6 @@ export interface EvaluationJob {
   readonly explain: ExplainMode;
   /** As in the options of an evaluation. */
   readonly audience?: Audience | undefined;
-}
-
-/** A flow that reaches out for nothing and is too long for the thread that handles messages. */
-export interface FlowJob {
-  readonly workspaceId: string;
-  readonly versionId: string;
-  /** As in {@link EvaluationJob}. */
-  readonly request: string;
-  readonly now: number;
-  /** Whether the outcome says what became of each node. */
-  readonly trace: boolean;
-  /** Steps at most. */
-  readonly maxSteps: number;
-  readonly follows: FollowedVersions | undefined;
 }
 
 type Job = ({ readonly of: 'rule' } & EvaluationJob) | ({ readonly of: 'flow' } & FlowJob);
@@ -62,11 +48,9 @@ interface Answer {
 }
 
 /** Threads that evaluate what is long, each with compiled rules of its own. */
-export interface EvaluationThreads {
+export interface EvaluationThreads extends Pick<FlowThreads, 'runFlow'> {
   /** `deadline` is epoch ms. Refusals of the pool are errors of the input, as failures of its evaluation are. */
   solve(job: EvaluationJob, deadline: number): Promise<SolvedInput>;
-  /** Rejects where the flow has no outcome, as a pool and a library refuse. */
-  runFlow(job: FlowJob, deadline: number): Promise<FlowOutcome>;
   status(): ThreadPoolStatus;
   stop(drainMs?: number): Promise<void>;
 }
@@ -105,7 +89,8 @@ const unread = (): ServiceError => new ServiceError('internal_error', 'The job o
 /** Libraries of one thread. */
 interface ThreadLibraries {
   readonly rules: Pick<RuleLibrary, 'get' | 'bytes'>;
-  readonly flows: Pick<FlowLibrary, 'get' | 'bytes'>;
+  /** Undefined: the thread runs none. */
+  readonly flows?: Pick<FlowLibrary, 'get' | 'bytes'>;
 }
 
 /** Answers the jobs that come through a port, one after the other, as the thread's side of {@link createEvaluationThreads}. */
@@ -115,7 +100,7 @@ export const answerEvaluations = (port: MessagePort, libraries: ThreadLibraries)
     turn = turn.then(async () => {
       const answer =
         job.of === 'rule' ? await answerRule(libraries.rules, job) : await answerFlow(libraries.flows, job);
-      const compiledBytes = libraries.rules.bytes() + libraries.flows.bytes();
+      const compiledBytes = libraries.rules.bytes() + (libraries.flows?.bytes() ?? 0);
       try {
         port.postMessage({ ...answer, compiledBytes });
       } catch {
@@ -138,10 +123,11 @@ const answerRule = async (library: Pick<RuleLibrary, 'get'>, job: EvaluationJob)
 const turns = { ...createTurns(), mayGoOn: () => true };
 
 const answerFlow = async (
-  library: Pick<FlowLibrary, 'get'>,
+  library: Pick<FlowLibrary, 'get'> | undefined,
   { workspaceId, versionId, request, now, trace, maxSteps, follows }: FlowJob,
 ): Promise<Pick<Answer, 'outcome' | 'failure'>> => {
   try {
+    if (library === undefined) throw unread();
     const { plan, fault } = await library.get(workspaceId, versionId, follows);
     if (fault !== undefined) return { outcome: notFitting(fault) };
     const parsing = parseJson(request);

@@ -13,7 +13,7 @@ import {
   createRunLog,
   type DecisionLogWriter,
   type EvaluationThreads,
-  type OperationFlows,
+  type FlowRunner,
   type RequestFault,
   type RuleLibrary,
   type SettleFault,
@@ -193,7 +193,7 @@ interface LocalSettlerTools {
   /** Threads for long evaluations; undefined: they run in this thread. */
   readonly threads?: Pick<EvaluationThreads, 'solve'> | undefined;
   /** Undefined: flows have no answer here. */
-  readonly flows?: OperationFlows | undefined;
+  readonly flows?: Pick<FlowRunner, 'run'> | undefined;
   /** Receives a decision for every rule and flow that runs here, as workers write theirs. */
   readonly decisions: DecisionLogWriter;
   readonly newId: () => string;
