@@ -1,12 +1,12 @@
 import { type FlowDefinition, type FlowUse, ServiceError } from '@decision/contracts';
 import { compileFlow, type CompiledRuleAsset, type FlowPlan } from '@decision/flows';
-import { type RuleInterface } from '@decision/persistence';
+import { type AssetInterface } from '@decision/persistence';
 import { type HeldRule, type RuleLibrary } from '../rule-library';
 
 export interface RuleSources {
   readonly rules: Pick<RuleLibrary, 'open'>;
   /** Inputs and outputs of a version that is too large to be compiled in this thread. */
-  readonly describeRule: (workspaceId: string, versionId: string) => Promise<RuleInterface | undefined>;
+  readonly describeRule: (workspaceId: string, versionId: string) => Promise<AssetInterface | undefined>;
 }
 
 interface CompileOrder {
