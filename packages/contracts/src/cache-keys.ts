@@ -13,6 +13,8 @@ export const cacheKeys = {
   numberedVersion: (assetId: string, number: number): string => `version:${assetId}:${number}`,
   /** The immutable definition of a published version of a rule or flow; invalidated when its asset is deleted. */
   definition: (workspaceId: string, versionId: string): string => `definition:${workspaceId}:${versionId}`,
+  /** Outputs of a node of a flow that asked for it, by a digest of the node and its inputs; ends by its age alone. */
+  nodeResult: (workspaceId: string, digest: string): string => `node:${workspaceId}:${digest}`,
   /** Counts the changes of the values of a workspace. One entry for all, so that a change of many values makes one entry stale. */
   valueRevision: (workspaceId: string): string => `values:${workspaceId}`,
 } as const;

@@ -13,6 +13,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'packages/contexts': ['contracts', 'expressions', 'values'],
   'packages/broker': ['contracts', 'waiting'],
   'packages/cache': ['contracts', 'waiting'],
+  'packages/connectors': ['cache', 'contracts', 'flows', 'values', 'waiting'],
   'packages/persistence': ['contracts', 'waiting'],
   'packages/service-kit': ['contracts', 'waiting'],
   'packages/execution': ['cache', 'contexts', 'contracts', 'engine', 'flows', 'persistence', 'waiting'],

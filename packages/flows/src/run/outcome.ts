@@ -57,7 +57,10 @@ export interface RunOptions {
   readonly parallelItems?: number;
 }
 
-/** Thrown inside of an evaluation; it never leaves the package. */
+/**
+ * A fault of a flow with its code. Thrown inside of an evaluation, which never throws it on; a call that rejects with one decides the code of
+ * the failure.
+ */
 export class FlowFault extends Error {
   constructor(
     message: string,

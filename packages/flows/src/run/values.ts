@@ -29,7 +29,8 @@ const valueOf = ({ up, step, from, path, type }: Source, reader: Frame): unknown
       return frame.index;
     case 'member': {
       const value = isReadable(frame.item) ? readOwn(frame.item, path) : undefined;
-      if (!fits(value, type)) throw mismatch(`The member "${path.key}" of item ${frame.index}`, type, value, path.key);
+      if (!fitsType(value, type))
+        throw mismatch(`The member "${path.key}" of item ${frame.index}`, type, value, path.key);
       return value;
     }
     default:
@@ -56,7 +57,7 @@ export const gather = (inputs: readonly InputPlan[], frame: Frame): unknown[] | 
       value = candidate;
       break;
     }
-    if (!fits(value, type)) throw mismatch(`The input "${key}"`, type, value, key);
+    if (!fitsType(value, type)) throw mismatch(`The input "${key}"`, type, value, key);
     values.push(value);
   }
   return ran ? values : undefined;
@@ -95,12 +96,12 @@ export const checkOutputs = (outputs: readonly OutputPlan[], given: unknown): vo
   if (!isReadable(given)) return;
   for (const { path, key, type } of outputs) {
     const value = readOwn(given, path);
-    if (!fits(value, type)) throw mismatch(`The output "${key}"`, type, value, key);
+    if (!fitsType(value, type)) throw mismatch(`The output "${key}"`, type, value, key);
   }
 };
 
 /** Whether a value may stand where a type is asked for; a missing one always may. */
-const fits = (value: unknown, type: EdgeType): boolean => {
+export const fitsType = (value: unknown, type: EdgeType): boolean => {
   if (isMissing(value)) return true;
   switch (type) {
     case 'string':

@@ -1,0 +1,106 @@
+import { type FlowNodeType } from '@decision/contracts';
+import { FlowFault, type Secret } from '@decision/flows';
+
+export type NodeOutputs = Readonly<Record<string, unknown>>;
+
+/** One run of a node, as its connector sees it. */
+export interface ConnectorCall {
+  readonly type: string;
+  /** The node, behind the subflow nodes around it. */
+  readonly path: readonly string[];
+  /** Indexes of the items around it, from the outermost loop on. */
+  readonly indexes: readonly number[];
+  /** The fields of the node as the document has them. */
+  readonly fields: Readonly<Record<string, unknown>>;
+  /** By name; values are JSON or {@link Secret}. */
+  readonly inputs: Readonly<Record<string, unknown>>;
+  /** The secrets among the inputs, wherever they stand. */
+  readonly secrets: readonly Secret[];
+  readonly workspaceId: string;
+  readonly requestId: string;
+  /** Epoch ms at which nobody waits for the outputs any more. */
+  readonly deadline: number;
+  /** Aborts at the deadline, when the flow no longer needs the outputs, and when the process stops. */
+  readonly signal: AbortSignal;
+  /** From 1; greater where an earlier attempt failed. */
+  readonly attempt: number;
+  /** The same whenever the same step runs again: in another attempt, for a request that is sent again, after the death of a worker. 43 characters. */
+  readonly idempotencyKey: string;
+}
+
+/** One kind of node that reaches out. Deadlines, retries, circuits, places, caching and redaction are done around it. */
+export interface Connector {
+  readonly type: FlowNodeType;
+  /** Time for a node, all its attempts included, ms. A node's own `timeoutMs` may shorten it. */
+  readonly timeoutMs: number;
+  /**
+   * What the call asks: a host, or a name. Calls of one target share places and a circuit; it stands in errors, so it names no credentials and no
+   * query. Undefined, and without it: the connector bounds its calls itself.
+   */
+  readonly targetOf?: (call: ConnectorCall) => string | undefined;
+  /** Whether a call may be made twice. Without it none may. */
+  readonly isRepeatable?: (call: ConnectorCall) => boolean;
+  /** Answers the outputs as JSON. Rejects with a {@link ConnectorFailure}; anything else counts as a fault of this program. */
+  readonly run: (call: ConnectorCall) => Promise<NodeOutputs>;
+  /** Closes what it holds open. */
+  readonly stop?: () => Promise<void>;
+}
+
+/** What became of a call, as metrics count it. */
+export type CallOutcome =
+  | 'ok'
+  | 'cached'
+  | 'failed'
+  | 'invalid'
+  | 'refused'
+  | 'timeout'
+  | 'circuit_open'
+  | 'busy'
+  | 'abandoned'
+  | 'not_available';
+
+interface FailureOptions {
+  /** `invalid`: the node or its inputs; `refused`: by a guard or limit of ours; default `failed`. */
+  readonly outcome?: CallOutcome;
+  /** Whether another attempt may succeed. Default false. */
+  readonly mayRetry?: boolean;
+  /** Whether it counts against the target: it did not answer, or is broken. Default: as `mayRetry`. */
+  readonly blamesTarget?: boolean;
+  /** How long the target asks to be left alone, ms. */
+  readonly retryAfterMs?: number | undefined;
+  /** Names of fields and limits; never values, which may be secret. */
+  readonly details?: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Why a node has no outputs, in one sentence that says what to do. The code is `evaluation_failed` where the node or its inputs are at fault, and
+ * `infrastructure_error` otherwise.
+ */
+export class ConnectorFailure extends FlowFault {
+  readonly outcome: CallOutcome;
+  readonly mayRetry: boolean;
+  readonly blamesTarget: boolean;
+  readonly retryAfterMs: number | undefined;
+
+  constructor(
+    message: string,
+    private readonly options: FailureOptions = {},
+  ) {
+    const { outcome = 'failed', mayRetry = false, blamesTarget = mayRetry, retryAfterMs, details = {} } = options;
+    super(
+      message,
+      { reason: outcome, ...details },
+      outcome === 'invalid' ? 'evaluation_failed' : 'infrastructure_error',
+    );
+    this.name = 'ConnectorFailure';
+    this.outcome = outcome;
+    this.mayRetry = mayRetry;
+    this.blamesTarget = blamesTarget;
+    this.retryAfterMs = retryAfterMs;
+  }
+
+  /** The same failure in other words. A new one, since the stack of this one repeats its words. */
+  reworded(message: string): ConnectorFailure {
+    return message === this.message ? this : new ConnectorFailure(message, this.options);
+  }
+}

@@ -1,0 +1,90 @@
+import { type Cache, decodeEnvelope, encodeEnvelope } from '@decision/cache';
+import { cacheKeys, type FlowNodeType, type FlowOutput, type Validator } from '@decision/contracts';
+import { fitsType, nodeKinds, type OutsideCall, type Secret } from '@decision/flows';
+import { isPlainObject } from '@decision/values';
+import { type NodeOutputs } from '../connector';
+import { fillTemplate } from '../templates';
+import { canonicalText, digestOf } from './identity';
+
+/** Seconds that outputs are kept, and the bounds of what a node may ask for. */
+const SECONDS = { default: 60, least: 1, most: 300 } as const;
+/** Outputs that take more characters as JSON are not cached. */
+const MAX_LENGTH = 1_048_576;
+/** Part of every key; another number makes earlier entries unreachable. */
+const FORMAT = '1';
+
+/** The part of the shared cache that results need. */
+export type ResultStore = Pick<Cache, 'shared' | 'seal'>;
+
+/** Where the outputs of one call are kept, or would be. */
+export interface ResultEntry {
+  /** The outputs that are kept; undefined where there are none, or none that this version accepts. */
+  readonly read: () => Promise<NodeOutputs | undefined>;
+  readonly write: (outputs: NodeOutputs) => Promise<void>;
+}
+
+/**
+ * The entry of a call whose node says `useCache`; undefined for others. A call with secrets has one only where entries are sealed: the secrets then
+ * take part in the key by a keyed hash.
+ */
+export const resultEntryOf = (
+  { shared, seal }: ResultStore,
+  workspaceId: string,
+  call: OutsideCall,
+): ResultEntry | undefined => {
+  const { fields } = call.node;
+  if (fields['useCache'] !== true) return undefined;
+  let isKeyed = true;
+  const ofSecret = (secret: Secret): string => {
+    isKeyed &&= seal !== undefined;
+    return seal?.('node-secret', secret.reveal()).toString('base64url') ?? '';
+  };
+  const digest = digestOf(FORMAT, call.node.type, canonicalText(contentOf(fields), ofSecret), keyOf(call, ofSecret));
+  if (!isKeyed) return undefined;
+  const key = cacheKeys.nodeResult(workspaceId, digest);
+  const validate = validatorOf(call.node);
+  return {
+    read: async () => {
+      const text = await shared.get(key);
+      return text === undefined ? undefined : decodeEnvelope(key, text, { validate, now: Date.now(), seal })?.value;
+    },
+    write: async (outputs) => {
+      const text = encodeEnvelope(key, { value: outputs, loadedAt: Date.now() }, seal);
+      if (text === undefined || text.length > MAX_LENGTH) return;
+      await shared.set(key, text, { ttlMs: secondsOf(fields['cacheExpiration']) * 1_000 });
+    },
+  };
+};
+
+/** What decides the outputs of a node: not its name, and not how it deals with failures. */
+const contentOf = (fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> => {
+  const rest: Record<string, unknown> = { ...fields };
+  for (const key of ['ref', 'name', 'timeoutMs', 'retries', 'onError', 'defaultOutputs', 'cacheExpiration'])
+    delete rest[key];
+  return rest;
+};
+
+const keyOf = ({ node, inputs }: OutsideCall, ofSecret: (secret: Secret) => string): string => {
+  const own = node.fields['cacheKey'];
+  if (typeof own !== 'string' || own === '') return canonicalText(inputs, ofSecret);
+  return `key ${fillTemplate(own, inputs, (value) => canonicalText(value, ofSecret))}`;
+};
+
+const secondsOf = (asked: unknown): number =>
+  typeof asked === 'number' && !Number.isNaN(asked)
+    ? Math.min(SECONDS.most, Math.max(SECONDS.least, Math.floor(asked)))
+    : SECONDS.default;
+
+/** Accepts outputs of the types that the node declares; an entry of another version may hold anything. */
+const validatorOf = ({ type, fields }: OutsideCall['node']): Validator<NodeOutputs> => {
+  // Nodes of a compiled flow have a known type and checked fields.
+  const declared = (fields['outputs'] ?? []) as readonly FlowOutput[];
+  const types = [
+    ...Object.entries(nodeKinds[type as FlowNodeType].outputs),
+    ...declared.map(({ key, type: of = 'any' }) => [key, of] as const),
+  ];
+  return (value) =>
+    isPlainObject(value) && types.every(([key, of]) => fitsType(Object.hasOwn(value, key) ? value[key] : undefined, of))
+      ? { ok: true, value }
+      : { ok: false, problems: [] };
+};

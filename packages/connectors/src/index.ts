@@ -1,0 +1,2 @@
+export { type CallOutcome, type Connector, type ConnectorCall, ConnectorFailure, type NodeOutputs } from './connector';
+export { type CallEnd, type Connectors, createConnectors } from './create-connectors';
