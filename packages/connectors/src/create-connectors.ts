@@ -1,4 +1,3 @@
-import { type FlowNodeType } from '@decision/contracts';
 import { type CallOutside, type FlowRun, type OutsideCall, type Secret } from '@decision/flows';
 import { backOffMs, pause } from '@decision/waiting';
 import { type CallOutcome, type Connector, type ConnectorCall, ConnectorFailure, type NodeOutputs } from './connector';
@@ -36,7 +35,7 @@ interface ConnectorsOptions {
   readonly random?: () => number;
 }
 
-export interface ConnectorsStatus {
+interface ConnectorsStatus {
   readonly running: number;
   readonly waiting: number;
   readonly openCircuits: number;
@@ -99,7 +98,7 @@ class BoundConnectors implements Connectors {
   async stop(): Promise<void> {
     this.stopping.abort();
     for (const ending of this.running) ending.abort(stopped());
-    await Promise.all([...this.byType.values()].map((connector) => connector.stop?.()));
+    await Promise.all([...this.byType.values()].map((connector) => connector.stop?.() ?? Promise.resolve()));
   }
 
   private async answer(run: FlowRun, call: OutsideCall): Promise<NodeOutputs> {
@@ -144,7 +143,7 @@ class BoundConnectors implements Connectors {
   }
 
   private connectorOf(type: string): Connector {
-    const connector = this.byType.get(type as FlowNodeType);
+    const connector = this.byType.get(type);
     if (connector !== undefined) return connector;
     throw new ConnectorFailure(
       `Nodes of type ${type} cannot run here; use another type, or run the flow where they can.`,

@@ -8,9 +8,9 @@ const broken = (): Promise<NodeOutputs> => Promise.reject(new ConnectorFailure('
 describe('time', () => {
   it('CN-1: gives a node the least of the time of the request, its own, and that of its kind', async () => {
     const given: number[] = [];
-    const noteTime = async (call: ConnectorCall): Promise<NodeOutputs> => {
+    const noteTime = (call: ConnectorCall): Promise<NodeOutputs> => {
       given.push(call.deadline - Date.now());
-      return {};
+      return Promise.resolve({});
     };
     const connectors = createConnectors({ connectors: [connectorOf(noteTime, { timeoutMs: 5_000 })] });
     const askedFor = (timeoutMs: number | undefined, leftMs: number): Promise<NodeOutputs> =>
@@ -64,11 +64,10 @@ describe('attempts', () => {
   const failing = (times: number, failure = new ConnectorFailure('It is broken.', { mayRetry: true })) => {
     const seen: number[] = [];
     const keys = new Set<string>();
-    const run = async ({ attempt, idempotencyKey }: ConnectorCall): Promise<NodeOutputs> => {
+    const run = ({ attempt, idempotencyKey }: ConnectorCall): Promise<NodeOutputs> => {
       seen.push(attempt);
       keys.add(idempotencyKey);
-      if (seen.length <= times) throw failure;
-      return { done: true };
+      return seen.length <= times ? Promise.reject(failure) : Promise.resolve({ done: true });
     };
     return { seen, keys, run };
   };
@@ -104,10 +103,9 @@ describe('circuits', () => {
   it('CN-5: leave a target alone after failures in a row, and try it with one call', async () => {
     let isUp = false;
     let calls = 0;
-    const run = async (): Promise<NodeOutputs> => {
+    const run = (): Promise<NodeOutputs> => {
       calls += 1;
-      if (!isUp) throw new ConnectorFailure('It is broken.', { mayRetry: true });
-      return {};
+      return isUp ? Promise.resolve({}) : broken();
     };
     const connectors = createConnectors({
       connectors: [connectorOf(run, { targetOf: ({ fields }) => String(fields['url']) })],
@@ -201,9 +199,9 @@ describe('idempotency keys', () => {
     let key = '';
     const connectors = createConnectors({
       connectors: [
-        connectorOf(async ({ idempotencyKey }) => {
+        connectorOf(({ idempotencyKey }) => {
           key = idempotencyKey;
-          return {};
+          return Promise.resolve({});
         }),
       ],
     });
@@ -252,7 +250,7 @@ describe('secrets', () => {
 
   it('CN-8: are taken out of outputs, whatever they are written as', async () => {
     const answer = { text: `<${forms.join('|')}>`, [marker]: [{ deep: marker }], other: 5, kept: ['m4rk'] };
-    const connectors = createConnectors({ connectors: [connectorOf(async () => answer)] });
+    const connectors = createConnectors({ connectors: [connectorOf(() => Promise.resolve(answer))] });
     const outputs = await connectors.callFor(runOf())(callOf('api', {}, { inputs }));
     expect(outputs).toEqual({
       text: `<${forms.map(() => '[secret]').join('|')}>`,
@@ -284,7 +282,9 @@ describe('secrets', () => {
   });
 
   it('CN-8: that are numbers are taken out as numbers too', async () => {
-    const connectors = createConnectors({ connectors: [connectorOf(async () => ({ pin: 4_711, other: 47_110 }))] });
+    const connectors = createConnectors({
+      connectors: [connectorOf(() => Promise.resolve({ pin: 4_711, other: 47_110 }))],
+    });
     const call = callOf('api', {}, { inputs: { pin: new Secret('pin', '4711') } });
     await expect(connectors.callFor(runOf())(call)).resolves.toEqual({ pin: '[secret]', other: 47_110 });
   });

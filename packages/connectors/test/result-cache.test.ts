@@ -11,12 +11,13 @@ const memoryCache = () => {
     entries,
     lives,
     shared: {
-      get: async (key: string) => entries.get(key),
-      set: async (key: string, value: string, options?: { readonly ttlMs?: number }) => {
+      get: (key: string) => Promise.resolve(entries.get(key)),
+      set: (key: string, value: string, options?: { readonly ttlMs?: number }) => {
         entries.set(key, value);
         lives.push(options?.ttlMs);
+        return Promise.resolve();
       },
-      delete: async () => undefined,
+      delete: () => Promise.resolve(),
     },
   };
 };
@@ -29,9 +30,9 @@ const counted = (cache?: Parameters<typeof createConnectors>[0]['cache'], answer
   const outcomes: string[] = [];
   const connectors = createConnectors({
     connectors: [
-      connectorOf(async () => {
+      connectorOf(() => {
         runs += 1;
-        return { ...answer, run: runs };
+        return Promise.resolve({ ...answer, run: runs });
       }),
     ],
     cache,

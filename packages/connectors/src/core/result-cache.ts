@@ -17,7 +17,7 @@ const FORMAT = '1';
 export type ResultStore = Pick<Cache, 'shared' | 'seal'>;
 
 /** Where the outputs of one call are kept, or would be. */
-export interface ResultEntry {
+interface ResultEntry {
   /** The outputs that are kept; undefined where there are none, or none that this version accepts. */
   readonly read: () => Promise<NodeOutputs | undefined>;
   readonly write: (outputs: NodeOutputs) => Promise<void>;
