@@ -4,17 +4,24 @@ import {
   checkDatabase,
   checkServer,
   createApiKey,
+  deleteAsset,
+  deleteRule,
   dropDatabase,
   ensureWorkspace,
   findApiKey,
+  insertAsset,
+  insertRule,
+  loadVersion,
   migrate,
   openDatabase,
+  publishAsset,
+  publishRule,
 } from '../src';
 import { runMigrations } from '../src/cli/migrate';
 import { allMigrations } from '../src/migrations/all-migrations';
 import { asOwner } from './as-owner';
 import { adminUrl, type FreshDatabase, freshDatabase } from './fresh-database';
-import { newApiKey } from './rule-fixtures';
+import { newApiKey, newFlow, newRule, resolved } from './rule-fixtures';
 
 const ALL = allMigrations.map(({ name }) => name);
 const TABLES = [
@@ -178,6 +185,26 @@ describe('a user who is no superuser', () => {
     expect(await findApiKey(database, key.selector)).toMatchObject({ workspaceId: id, secretHash: key.secretHash });
     await database.close();
     expect(await asOwner(ownerUrl, 'select id from api_keys')).toEqual([]);
+  });
+
+  it('keeps versions that flows use, and lets them go, where the tables are theirs', async () => {
+    await asOwner(adminUrl(), `grant decision_runtime to ${owner} with inherit false, set true`);
+    await migrate({ url: ownerUrl });
+    const { id: workspaceId } = await ensureWorkspace(ownerUrl, { slug: 'owned', name: 'Owned' });
+    const database = openDatabase({ url: ownerUrl, applicationName: 'owned' });
+    const [rule, flow, versionId] = [newRule({ userGroups: ['sales'] }), newFlow(), randomUUID()];
+    const use = { kind: 'rule', slug: rule.slug, selector: '1', asset_id: rule.id, version_id: versionId } as const;
+    await database.inWorkspace({ workspaceId, userGroups: undefined }, async (transaction) => {
+      await insertRule(transaction, rule);
+      await publishRule(transaction, rule.id, { versionId });
+      await insertAsset(transaction, 'flow', flow);
+      await publishAsset(transaction, 'flow', flow.id, { versionId: randomUUID(), flow: resolved(use) });
+      await deleteRule(transaction, rule.id);
+      expect(await loadVersion(transaction, versionId)).toMatchObject({ conditions: rule.conditions });
+      await deleteAsset(transaction, 'flow', flow.id);
+      expect(await loadVersion(transaction, versionId)).toBeUndefined();
+    });
+    await database.close();
   });
 });
 

@@ -1,0 +1,193 @@
+import { randomUUID } from 'node:crypto';
+import { DatabaseError } from 'pg';
+import {
+  findAsset,
+  findRule,
+  insertAsset,
+  insertRule,
+  loadFlowVersion,
+  loadVersion,
+  publishAsset,
+  saveTestResults,
+} from '../src';
+import { query, type Transaction } from '../src/connection/query';
+import { newFlow, newRule, resolved } from './rule-fixtures';
+import { useTestWorkspace } from './test-workspace';
+
+/** Statements as the release before the table of assets sends them: to the tables of rules, which are views now. */
+const CLAIM_ID = /* sql */ `
+  with claimed as (
+    insert into rule_ids (id) values (cast(:id as uuid)) on conflict (id) do nothing returning id
+  )
+  select id from claimed union all select id from rule_ids where id = cast(:id as uuid)`;
+const INSERT = /* sql */ `
+  insert into rules (id, slug, user_groups, value_ids, created_at, updated_at, name, description, labels, folder, request_schema,
+    response_schema, conditions, groups, settings, test_suite, sample_request, sample_response, test_request, metadata, context, row_count)
+  select cast(:id as uuid), :slug, '{}', '{}', moment, moment, 'Old', null, '{}', 'null', '[]', '[]', '[]', '{}', '{}', '[]', 'null',
+    'null', 'null', '{}', 'null', 0
+  from clock_timestamp() as moment
+  returning created_at, updated_by`;
+const LOCK = /* sql */ `select slug, user_groups from rules where id = cast(:id as uuid) for update`;
+const PUBLISH = /* sql */ `
+  with numbered as (
+    update rule_ids set last_number = last_number + 1 where id = cast(:id as uuid) returning id, last_number
+  ), pointed as (
+    update rules set published_version_id = cast(:version_id as uuid) from numbered where rules.id = numbered.id
+    returning rules.*, numbered.last_number
+  )
+  insert into rule_versions (id, rule_id, number, value_ids, definition, details)
+  select cast(:version_id as uuid), id, last_number, value_ids,
+    json_build_object('requestSchema', request_schema, 'responseSchema', response_schema, 'conditions', conditions,
+      'groups', groups, 'settings', settings),
+    json_build_object('slug', slug, 'name', name)
+  from pointed
+  returning number, published_at`;
+const COPY = /* sql */ `
+  with numbered as (
+    update rule_ids set last_number = last_number + 1
+    where id = (select id from rules where id = cast(:rule_id as uuid)) returning last_number
+  ), copied as (
+    insert into rule_versions (id, rule_id, number, value_ids, definition, details)
+    select cast(:version_id as uuid), rule_id, last_number, value_ids, definition, details
+    from rule_versions, numbered
+    where rule_versions.id = cast(:source_id as uuid) and rule_id = cast(:rule_id as uuid)
+    returning id
+  )
+  update rules set published_version_id = copied.id from copied, numbered where rules.id = cast(:rule_id as uuid)
+  returning rules.slug, numbered.last_number as version`;
+const LIST = /* sql */ `
+  select rules.id, rules.slug, published.number from rules
+    left join rule_versions published on published.id = rules.published_version_id
+  where true order by rules.created_at desc, rules.id desc`;
+const POINTER = /* sql */ `
+  select rules.id, published.id as version_id, published.number
+  from rules left join rule_versions published on published.id = rules.published_version_id
+  where rules.slug = :slug`;
+const UPDATE = /* sql */ `
+  update rules set updated_at = greatest(clock_timestamp(), updated_at + interval '1 millisecond'), updated_by = app_actor(),
+    description = :description, slug = :slug
+  where id = cast(:id as uuid)`;
+const SAVE_RESULTS = /* sql */ `
+  insert into rule_test_results (rule_id, test_id, success, error, state, executed_at)
+  select distinct on ("testId") rules.id, "testId", success, error, result.state, "executedAt"
+  from rules, json_to_recordset(cast(:results as json))
+    as result ("testId" text, success boolean, error boolean, state json, "executedAt" timestamptz)
+  where rules.id = cast(:rule_id as uuid)
+  order by "testId"
+  on conflict (rule_id, test_id) do update
+    set success = excluded.success, error = excluded.error, state = excluded.state, executed_at = excluded.executed_at`;
+const DELETE = /* sql */ `delete from rules where id = cast(:id as uuid)`;
+
+describe('statements of the previous release', () => {
+  const workspace = useTestWorkspace('previous_release');
+  const flow = newFlow({ slug: 'offer', context: { slug: 'orders' }, folder: { id: 'a-folder' } });
+  const flowVersionId = randomUUID();
+  beforeAll(() =>
+    workspace.inside(async (transaction) => {
+      await insertAsset(transaction, 'flow', flow);
+      await publishAsset(transaction, 'flow', flow.id, { versionId: flowVersionId, flow: resolved() });
+      const result = { testId: 'one', success: true, error: false, state: {}, executedAt: '2026-01-15T09:30:00.000Z' };
+      await saveTestResults(transaction, flow.id, [result]);
+    }),
+  );
+
+  const make = async (transaction: Transaction, slug: string) => {
+    const [id, versionId] = [randomUUID(), randomUUID()];
+    expect(await query(transaction, CLAIM_ID, { id })).toEqual([{ id }]);
+    expect(await query(transaction, INSERT, { id, slug })).toMatchObject([{ updated_by: 'tester' }]);
+    expect(await query(transaction, PUBLISH, { id, version_id: versionId })).toMatchObject([{ number: 1 }]);
+    return { id, versionId };
+  };
+
+  it('insert, lock, publish, copy, change and delete rules, which this release sees as rules', async () => {
+    await workspace.inside(async (transaction) => {
+      const { id, versionId } = await make(transaction, 'old');
+      expect(await query(transaction, LOCK, { id })).toEqual([{ slug: 'old', user_groups: [] }]);
+      expect(await findRule(transaction, { slug: 'old' })).toMatchObject({ id, name: 'Old', publishedVersion: 1 });
+      expect(await loadVersion(transaction, versionId)).toMatchObject({ conditions: [] });
+      const again = randomUUID();
+      const copied = await query(transaction, COPY, { rule_id: id, source_id: versionId, version_id: again });
+      expect(copied).toEqual([{ slug: 'old', version: 2 }]);
+      expect(await query(transaction, POINTER, { slug: 'old' })).toEqual([{ id, version_id: again, number: 2 }]);
+      await query(transaction, UPDATE, { id, slug: 'older', description: 'changed' });
+      expect(await findRule(transaction, { id })).toMatchObject({ slug: 'older', description: 'changed' });
+      const result = { testId: 'a', success: true, error: false, state: {}, executedAt: '2026-01-15T09:30:00.000Z' };
+      for (const success of [true, false])
+        await query(transaction, SAVE_RESULTS, { rule_id: id, results: JSON.stringify([{ ...result, success }]) });
+      expect(await query(transaction, 'select test_id, success from rule_test_results')).toEqual([
+        { test_id: 'a', success: false },
+      ]);
+      await query(transaction, DELETE, { id });
+      expect(await findRule(transaction, { id })).toBeUndefined();
+      expect(await loadVersion(transaction, versionId)).toBeUndefined();
+    });
+  });
+
+  it('take a slug that a flow has, and find one that a rule has taken under the name of the constraint that they know', async () => {
+    await workspace.inside(async (transaction) => {
+      const { id } = await make(transaction, 'offer');
+      expect(await findAsset(transaction, 'flow', { slug: 'offer' })).toMatchObject({ id: flow.id });
+      expect(await query(transaction, POINTER, { slug: 'offer' })).toMatchObject([{ id }]);
+      const second = randomUUID();
+      await query(transaction, CLAIM_ID, { id: second });
+      const failure = transaction.savepoint((savepoint) => query(savepoint, INSERT, { id: second, slug: 'offer' }));
+      const error = await failure.catch((caught: unknown) => caught);
+      expect(error).toBeInstanceOf(DatabaseError);
+      expect(error).toMatchObject({ code: '23505', constraint: 'rules_slug_key' });
+      const taken = transaction.savepoint((savepoint) => query(savepoint, INSERT, { id: flow.id, slug: 'other' }));
+      expect(await taken.catch((caught: unknown) => caught)).toMatchObject({ code: '23505' });
+      await query(transaction, DELETE, { id });
+    });
+  });
+
+  it.each([
+    ['list', LIST, {}],
+    ['find by slug', POINTER, { slug: flow.slug }],
+    ['lock', LOCK, { id: flow.id }],
+    ['read a version', `select id from rule_versions where id = cast(:id as uuid)`, { id: flowVersionId }],
+    ['read versions', `select id from rule_versions where rule_id = cast(:id as uuid)`, { id: flow.id }],
+    ['read bound rules', `select slug from rules where context_slug = 'orders'`, {}],
+    ['read results of tests', 'select test_id from rule_test_results', {}],
+    ['unbind', `update rules set context = 'null' where rules.context_slug = 'orders' returning id`, {}],
+    ['leave a folder', `update rules set folder = 'null' where folder ->> 'id' = 'a-folder' returning id`, {}],
+    ['unpublish', `update rules set published_version_id = null returning id`, {}],
+    ['delete', 'delete from rules returning id', {}],
+    ['forget results of tests', 'delete from rule_test_results returning test_id', {}],
+  ])('meet no flow when they %s', async (_, sql, bindings) => {
+    await workspace.inside(async (transaction) => {
+      expect(await query(transaction, sql, bindings)).toEqual([]);
+      expect(await findAsset(transaction, 'flow', { id: flow.id })).toMatchObject({
+        publishedVersion: 1,
+        context: flow.context,
+        folder: flow.folder,
+      });
+      expect(await loadFlowVersion(transaction, flowVersionId)).toBeDefined();
+    });
+  });
+
+  it('see of rules what their groups allow, and write into no other workspace', async () => {
+    const rule = newRule({ slug: 'of-sales', userGroups: ['sales'] });
+    await workspace.inside((transaction) => insertRule(transaction, rule));
+    const see = (access = workspace.access) =>
+      workspace.database.inWorkspace(access, (transaction) => query(transaction, POINTER, { slug: rule.slug }));
+    const stranger = await workspace.addWorkspace('stranger');
+    expect(await see(workspace.restrictedTo('sales'))).toHaveLength(1);
+    expect(await see(workspace.restrictedTo('ops'))).toEqual([]);
+    expect(await see(stranger)).toEqual([]);
+    const steal = workspace.database.inWorkspace(stranger, (transaction) =>
+      query(transaction, `insert into rule_ids (id, workspace_id) values (gen_random_uuid(), cast(:id as uuid))`, {
+        id: workspace.access.workspaceId,
+      }),
+    );
+    await expect(steal).rejects.toMatchObject({ code: 'forbidden' });
+  });
+
+  it('cannot change a version', async () => {
+    await expect(
+      workspace.inside(async (transaction) => {
+        const { versionId } = await make(transaction, 'frozen');
+        await query(transaction, `update rule_versions set number = 9 where id = cast(:id as uuid)`, { id: versionId });
+      }),
+    ).rejects.toMatchObject({ cause: { sqlState: '42501' } });
+  });
+});
