@@ -20,7 +20,7 @@ export interface AssetSource {
 }
 
 /** The part of an identity that decides what is visible. */
-export interface AssetViewer {
+interface AssetViewer {
   readonly workspaceId: string;
   /** Undefined: not restricted to groups. */
   readonly userGroups: readonly string[] | undefined;

@@ -74,6 +74,33 @@ export const limits = {
     meaning:
       'Bytes of bodies and answers that one process holds at once at most; what would exceed them is answered 429.',
   },
+  flowAdmissionTargetMs: {
+    env: 'FLOW_ADMISSION_TARGET_MS',
+    defaultValue: 5_000,
+    min: 1,
+    max: 600_000,
+    unit: 'ms',
+    meaning:
+      'Mean time to an answer of one input of a flow that reaches out above which a gateway admits fewer requests for such flows and answers 429.',
+  },
+  flowMaxInFlightRequests: {
+    env: 'FLOW_MAX_IN_FLIGHT_REQUESTS',
+    defaultValue: 1_000,
+    min: 1,
+    max: 1_000_000,
+    unit: 'count',
+    meaning:
+      'Requests for flows that reach out that one gateway works on at once at most, beside all others; more are answered 429.',
+  },
+  flowMaxInFlightBytes: {
+    env: 'FLOW_MAX_IN_FLIGHT_BYTES',
+    defaultValue: 128 * MIB,
+    min: MIB,
+    max: 64 * 1024 * MIB,
+    unit: 'bytes',
+    meaning:
+      'Bytes of bodies and answers that requests for flows that reach out hold at once at most, beside those of all others; what would exceed them is answered 429.',
+  },
   rpcTimeoutMs: {
     env: 'RPC_TIMEOUT_MS',
     defaultValue: 60_000,

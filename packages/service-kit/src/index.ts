@@ -1,4 +1,4 @@
-export { openAdmission, type RequestPlace, type RequestPlaces } from './admission/request-places';
+export { openAdmission, openFlowAdmission, type RequestPlace, type RequestPlaces } from './admission/request-places';
 export {
   assignableGroups,
   type Authenticator,

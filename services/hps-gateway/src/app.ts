@@ -24,6 +24,8 @@ interface AppContext {
   readonly openSolve: OpenSolve;
   readonly scale: Scale;
   readonly admission: RequestPlaces;
+  /** Of requests for flows that reach out. */
+  readonly flowAdmission: RequestPlaces;
   readonly cacheStatus: () => CacheStatus;
   /** Undefined where no brokers are configured. */
   readonly requesterStatus: () => RequesterStatus | undefined;

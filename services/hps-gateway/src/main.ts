@@ -9,7 +9,7 @@ import {
   readDesiredWorkers,
   setWorkerFloor,
 } from '@decision/persistence';
-import { openAdmission, runService } from '@decision/service-kit';
+import { openAdmission, openFlowAdmission, runService } from '@decision/service-kit';
 import { createGateway } from './app';
 import { settings } from './config';
 import { createKeyDirectory } from './key-directory';
@@ -50,6 +50,7 @@ runService({
       metrics,
       authenticator: openAuthenticator({ database, logger, metrics, findKey: (selector) => keys.find(selector) }),
       admission: openAdmission(config, metrics),
+      flowAdmission: openFlowAdmission(config, metrics),
       openSolve: createSolve(directory, requester, config.rpcTimeoutMs),
       scale,
       cacheStatus: () => cache.status(),

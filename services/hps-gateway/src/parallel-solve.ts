@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
+import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { fixedLimits, JsonScanner, type ScanFault, ServiceError } from '@decision/contracts';
+import { type AssetKind, fixedLimits, JsonScanner, type ScanFault, ServiceError } from '@decision/contracts';
 import { inOrder } from '@decision/service-kit';
 import { type OpenSolve, type SolveRequest } from './solve';
 import { itemTooLarge } from './solve-request';
@@ -11,7 +12,7 @@ interface ParallelLimits {
 }
 
 /** Fields that all entries of a request share. */
-type ParallelRequest = Omit<SolveRequest, 'slug' | 'selector'>;
+type ParallelRequest = Omit<SolveRequest, 'asset' | 'slug' | 'selector'>;
 
 /** Entries of one request that are at workers at once. */
 const ENTRIES_AT_ONCE = { maxItems: 64, maxWeight: 16 * fixedLimits.chunkBytes };
@@ -75,7 +76,7 @@ const readMembers = async (body: Buffer): Promise<readonly Member[]> => {
 
 const solveEntry = async (
   body: Buffer,
-  { valueStart, valueEnd }: Member,
+  { keyStart, keyEnd, valueStart, valueEnd }: Member,
   request: ParallelRequest,
   openSolve: OpenSolve,
   { itemMaxBytes }: ParallelLimits,
@@ -83,8 +84,9 @@ const solveEntry = async (
   try {
     if (valueEnd - valueStart > itemMaxBytes) throw itemTooLarge(undefined, itemMaxBytes);
     const entry = await readEntry(body.subarray(valueStart, valueEnd));
-    requireRule(entry);
-    const evaluate = await openSolve({ ...request, slug: entry.slug, selector: entry.selector });
+    const { asset, slug, selector } = entry;
+    const idempotencyKey = asset === 'flow' ? keyOfEntry(request, textOf(body, keyStart, keyEnd)) : undefined;
+    const { evaluate } = await openSolve({ ...request, asset, slug, selector, idempotencyKey });
     return await evaluate('solve', entry.input);
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
@@ -93,14 +95,15 @@ const solveEntry = async (
   }
 };
 
-const requireRule = ({ asset, slug }: ParallelEntry): void => {
-  if (asset === 'rule') return;
-  throw new ServiceError('flow_not_found', `No flow with the slug "${slug}" is visible to this key.`, { slug });
-};
+/** Names the work of an entry: two entries that run one flow with the same inputs are two pieces of work. */
+const keyOfEntry = ({ idempotencyKey, requestId }: ParallelRequest, name: string): string =>
+  createHash('sha256')
+    .update(JSON.stringify([idempotencyKey ?? requestId, name]))
+    .digest('base64url');
 
 /** One entry of a parallel request. */
 interface ParallelEntry {
-  readonly asset: 'rule' | 'flow';
+  readonly asset: AssetKind;
   readonly slug: string;
   readonly selector: string;
   /** The entry without the members that name the asset: the input. */

@@ -10,6 +10,9 @@ it.each([
   ['/api/v1/solve/price?explain=false', { slug: 'price', selector: 'latest', explain: 'none' }],
   ['/api/v1/bulk-solve/price?explain=all', { slug: 'price', selector: 'latest', explain: 'all', bulk: true }],
   ['/api/v1/bulk-solve/price/4', { slug: 'price', selector: '4', named: true, bulk: true }],
+  ['/api/v1/flows/price', { asset: 'flow', slug: 'price', selector: 'latest', bulk: false, named: false }],
+  ['/api/v1/flows/price/4?explain=true', { asset: 'flow', selector: '4', explain: 'brief', named: true }],
+  ['/api/v1/solve/flows', { asset: 'rule', slug: 'flows' }],
   ['/api/v1/solve/pr%2Dice', { slug: 'pr-ice', selector: 'latest', explain: 'none' }],
 ])('reads %s', (url, expected) => {
   expect(parseSolvePath(url)).toMatchObject(expected);
@@ -23,6 +26,9 @@ it.each([
   '/api/v1/solve/a/b/c',
   '/api/v1/solver/a',
   '/api/v1/bulk-solve/',
+  '/api/v1/flows',
+  '/api/v1/flows/',
+  '/api/v1/flows/a/b/c',
   '/api/v1/bulk-solve/a/b/c',
   '/api/v1/solve/a//',
 ])('does not match %s', (url) => {

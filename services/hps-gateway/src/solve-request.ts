@@ -1,8 +1,10 @@
 import { type IncomingMessage, type ServerResponse } from 'node:http';
 import { type RequesterStatus } from '@decision/broker';
 import {
+  type AssetKind,
   type ExplainMode,
   exportRule,
+  fixedLimits,
   limits as settings,
   optionalLimits,
   ServiceError,
@@ -29,6 +31,8 @@ export interface SolveRouteContext {
   readonly authenticator: Authenticator;
   readonly openSolve: OpenSolve;
   readonly admission: RequestPlaces;
+  /** Of requests for flows that reach out. */
+  readonly flowAdmission: RequestPlaces;
   /** Undefined where no brokers are configured. */
   readonly requesterStatus: () => RequesterStatus | undefined;
 }
@@ -81,13 +85,28 @@ export const clockOf = ({ receivedAt, requestId, traceparent }: RequestContext) 
   traceparent,
 });
 
-/** An explanation shows cells of the rule (V18). Throws `forbidden`. */
+/** An explanation shows cells of rules (V18). Throws `forbidden`. */
 export const requireExplainable = (viewer: Identity, explain: ExplainMode): void => {
   if (explain !== 'none') requireEntitlement(viewer, exportRule.entitlement);
 };
 
+/**
+ * The header `Idempotency-Key` of a request for flows; undefined where there is none. Throws `invalid_request` for one that is empty or has too many
+ * characters.
+ */
+export const readIdempotencyKey = ({ headers }: IncomingMessage): string | undefined => {
+  const key = headers['idempotency-key'];
+  const { idempotencyKeyLength: most } = fixedLimits;
+  if (key === undefined || (typeof key === 'string' && key !== '' && key.length <= most)) return key;
+  const message = `has ${key.length} characters; 1 to ${most} are allowed.`;
+  throw new ServiceError('invalid_request', `The header "Idempotency-Key" ${message}`, {
+    problems: [{ in: 'header', path: '/idempotency-key', message }],
+  });
+};
+
 /** Path of a solve request. */
 export interface SolvePath {
+  readonly asset: AssetKind;
   /** Whether the body must be a list. */
   readonly bulk: boolean;
   readonly slug: string;
@@ -98,15 +117,16 @@ export interface SolvePath {
 }
 
 const PREFIXES = [
-  { prefix: '/api/v1/solve/', bulk: false },
-  { prefix: '/api/v1/bulk-solve/', bulk: true },
-];
+  { prefix: '/api/v1/solve/', asset: 'rule', bulk: false },
+  { prefix: '/api/v1/bulk-solve/', asset: 'rule', bulk: true },
+  { prefix: '/api/v1/flows/', asset: 'flow', bulk: false },
+] as const;
 const EXPLAIN: Readonly<Record<string, ExplainMode>> = { true: 'brief', false: 'none', all: 'all' };
 const MAX_SEGMENT = 200;
 
 /**
- * Reads the address of a solve request: `/api/v1/solve/{slug}`, `/api/v1/bulk-solve/{slug}`, each perhaps with a selector. Answers undefined for any other
- * path. Throws `invalid_url` where a segment cannot be decoded and `invalid_request` for an unknown value of `explain`.
+ * Reads the address of a solve request: `/api/v1/solve/{slug}`, `/api/v1/bulk-solve/{slug}` or `/api/v1/flows/{slug}`, each perhaps with a selector.
+ * Answers undefined for any other path. Throws `invalid_url` where a segment cannot be decoded and `invalid_request` for an unknown value of `explain`.
  */
 export const parseSolvePath = (url: string): SolvePath | undefined => {
   const route = PREFIXES.find(({ prefix }) => url.startsWith(prefix));
@@ -121,6 +141,7 @@ export const parseSolvePath = (url: string): SolvePath | undefined => {
     slug: decode(slug),
     selector: decode(selector),
     named,
+    asset: route.asset,
     bulk: route.bulk,
     explain: queryAt < 0 ? 'none' : readExplain(url.slice(queryAt + 1)),
   };

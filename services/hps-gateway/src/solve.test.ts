@@ -5,15 +5,12 @@ import { createSolve } from './solve';
 type Sent = Omit<SolutionRequestEnvelope, 'correlationId' | 'requester' | 'replyPartition'>;
 
 const request = {
-  ...{ slug: 'price', selector: 'latest', explain: 'brief' as const },
+  ...{ asset: 'rule' as const, slug: 'price', selector: 'latest', explain: 'brief' as const },
   ...{ receivedAt: 1_000, requestId: 'r-1', traceparent: undefined },
 };
 
-it.each([
-  ['everybody', undefined, 'unrestricted'],
-  ['some groups', ['north'], ['north']],
-  ['no group', [], []],
-])('V20 sends the groups of a key that is restricted to %s with the request', async (_who, userGroups, audience) => {
+/** Requests that reach workers through a requester that answers each with an empty object. */
+const sending = () => {
   const sent: Sent[] = [];
   const requester = {
     request: (envelope: Sent) => {
@@ -21,8 +18,30 @@ it.each([
       return Promise.resolve(Buffer.from('{}'));
     },
   } as unknown as Requester; // the rest is not called
+  return { sent, requester };
+};
+
+it.each([
+  ['everybody', undefined, 'unrestricted'],
+  ['some groups', ['north'], ['north']],
+  ['no group', [], []],
+])('V20 sends the groups of a key that is restricted to %s with the request', async (_who, userGroups, audience) => {
+  const { sent, requester } = sending();
   const openSolve = createSolve({ resolve: () => Promise.resolve({ version_id: 'version' }) }, requester, 60_000);
-  const evaluate = await openSolve({ ...request, viewer: { workspaceId: 'w', keyId: 'k', userGroups } });
+  const { evaluate } = await openSolve({ ...request, viewer: { workspaceId: 'w', keyId: 'k', userGroups } });
   await evaluate('solve', Buffer.from('{}'));
   expect(sent).toMatchObject([{ workspaceId: 'w', versionId: 'version', explain: 'brief', audience }]);
+});
+
+it('sends the work of a flow with its kind and its idempotency key', async () => {
+  const { sent, requester } = sending();
+  const version = { version_id: 'version', reaches_out: true };
+  const openSolve = createSolve({ resolve: () => Promise.resolve(version) }, requester, 60_000);
+  const viewer = { workspaceId: 'w', keyId: 'k', userGroups: undefined };
+  const flow = { ...request, asset: 'flow' as const, slug: 'offer', idempotencyKey: 'order-7', viewer };
+  const { evaluate, reachesOut } = await openSolve(flow);
+  await evaluate('solve-list', Buffer.from('{}'), 7);
+  expect(reachesOut).toBe(true);
+  const origin = { keyId: 'k', slug: 'offer', selector: 'latest', firstIndex: 7 };
+  expect(sent).toMatchObject([{ kind: 'solve-list', asset: 'flow', idempotencyKey: 'order-7', origin }]);
 });

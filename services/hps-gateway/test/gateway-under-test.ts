@@ -6,6 +6,7 @@ import {
   createMetrics,
   type Metrics,
   openAdmission,
+  openFlowAdmission,
   type ServiceServer,
 } from '@decision/service-kit';
 import { createGateway } from '../src/app';
@@ -67,7 +68,7 @@ const createAuthenticatorUnderTest = (beforeKey: (key: string) => Promise<void>)
 /** Parts of a gateway that a test brings along. */
 export interface GatewayParts {
   readonly openFails?: ServiceError;
-  /** Default: every rule exists, and {@link GatewayUnderTest.worker} evaluates it. */
+  /** Default: every rule and flow exists, and {@link GatewayUnderTest.worker} evaluates it; flows reach out whose slug begins with `outward`. */
   readonly openSolve?: OpenSolve;
   /** Default: {@link createAuthenticatorUnderTest}. */
   readonly authenticator?: Authenticator;
@@ -95,6 +96,9 @@ export const startGateway = async (changes: Partial<GatewayConfig> & GatewayPart
     maxWorkers: 8,
     workerFloorMs: limits.workerFloorMs.defaultValue,
     admissionTargetMs: limits.admissionTargetMs.defaultValue,
+    flowAdmissionTargetMs: limits.flowAdmissionTargetMs.defaultValue,
+    flowMaxInFlightRequests: limits.flowMaxInFlightRequests.defaultValue,
+    flowMaxInFlightBytes: limits.flowMaxInFlightBytes.defaultValue,
     maxInFlightRequests: limits.maxInFlightRequests.defaultValue,
     maxInFlightBytes: limits.maxInFlightBytes.defaultValue,
     ...changes,
@@ -111,14 +115,18 @@ export const startGateway = async (changes: Partial<GatewayConfig> & GatewayPart
     }),
     metrics,
     admission: openAdmission(config, metrics),
+    flowAdmission: openFlowAdmission(config, metrics),
     authenticator: changes.authenticator ?? createAuthenticatorUnderTest((key) => gateway.beforeKey(key)),
     scale: createScale(changes.scaleSources ?? BROKER_AWAY, config),
     openSolve: (request) => {
       if (changes.openSolve !== undefined) return changes.openSolve(request);
       if (changes.openFails !== undefined) return Promise.reject(changes.openFails);
-      return Promise.resolve((kind, payload) => {
-        asked.push({ kind, bytes: payload.length, request });
-        return gateway.worker(kind, payload);
+      return Promise.resolve({
+        reachesOut: request.asset === 'flow' && request.slug.startsWith('outward'),
+        evaluate: (kind, payload) => {
+          asked.push({ kind, bytes: payload.length, request });
+          return gateway.worker(kind, payload);
+        },
       });
     },
     cacheStatus: () => ({

@@ -13,6 +13,8 @@ const SOLVE_PATHS = [
   '/api/v1/solve/price/latest',
   '/api/v1/bulk-solve/price',
   '/api/v1/bulk-solve/price/3',
+  '/api/v1/flows/price',
+  '/api/v1/flows/price/3',
   '/api/v1/parallel-solve',
   '/api/v1/parallel-solve/?explain=true',
 ];
@@ -133,6 +135,8 @@ describe('operations', () => {
       '/api/v1/solve/{slug}/{selector}',
       '/api/v1/bulk-solve/{slug}',
       '/api/v1/bulk-solve/{slug}/{selector}',
+      '/api/v1/flows/{slug}',
+      '/api/v1/flows/{slug}/{selector}',
       '/api/v1/parallel-solve',
     ]);
   });

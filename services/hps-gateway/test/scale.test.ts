@@ -162,7 +162,15 @@ it('is changed by administrators who are not restricted, and never shows what an
 });
 
 /** Calls of this service that are no GET and change nothing. */
-const WITHOUT_TRACE = ['solveRule', 'solveRuleVersion', 'bulkSolveRule', 'bulkSolveRuleVersion', 'parallelSolve'];
+const WITHOUT_TRACE = [
+  'solveRule',
+  'solveRuleVersion',
+  'bulkSolveRule',
+  'bulkSolveRuleVersion',
+  'solveFlow',
+  'solveFlowVersion',
+  'parallelSolve',
+];
 
 it('is the only call of this service that changes something', () => {
   const others = operations.filter(({ service, method }) => service === 'hps-gateway' && method !== 'get');

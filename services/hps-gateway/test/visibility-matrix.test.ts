@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { createAssetDirectory, openCache } from '@decision/cache';
-import { chunkInputs, joinResults, operations } from '@decision/contracts';
+import { type AssetKind, chunkInputs, joinResults, operations } from '@decision/contracts';
 import {
   describeMatrix,
   type MatrixKeys,
@@ -20,13 +20,17 @@ import {
   findAssetPointer,
   findWorkerFloor,
   goLive,
+  insertAsset,
   insertRelease,
   insertRule,
+  loadFlowVersion,
   loadVersion,
   openDatabase,
+  publishAsset,
   publishRule,
   saveEnvironment,
   setWorkerFloor,
+  type Transaction,
   type WorkspaceAccess,
 } from '@decision/persistence';
 import { createMigratedDatabase } from '@decision/persistence/testing';
@@ -37,14 +41,13 @@ import { createSolve } from '../src/solve';
 import { type GatewayUnderTest, startGateway } from './gateway-under-test';
 
 const own = operations.filter(({ service }) => service === 'hps-gateway');
-const NO_FLOW = 'There are no flows.';
 const OF_DEPLOYMENT = 'The numbers are of the whole deployment.';
 
-/** One input, by every way to select a version; the seen rule has a version 1 and no release. */
+/** One input, by every way to select a version; what is seen has a version 1 and no release. */
 const selecting = (path: string, body: unknown, ...selectors: string[]): readonly MatrixRow[] =>
   selectors.flatMap((selector) => [
-    { path: `/${path}/{rule.slug}/${selector}`, body },
-    { path: `/${path}/{rule.slug}/${selector}?explain=true`, body },
+    { path: `/${path}/${path === 'flows' ? '{flow.slug}' : '{rule.slug}'}/${selector}`, body },
+    { path: `/${path}/${path === 'flows' ? '{flow.slug}' : '{rule.slug}'}/${selector}?explain=true`, body },
   ]);
 const SELECTORS = ['latest', '1', '2', 'production'];
 const LINES = '{}\n{}\n';
@@ -78,11 +81,28 @@ const ROWS: MatrixRows = {
     ...SELECTORS.map((selector) => ({ path: `/bulk-solve/{rule.slug}/${selector}`, body: LINES })),
     { path: '/bulk-solve/{rule.slug}/9', body: [{}], seen: 404 },
   ],
+  solveFlow: [
+    ...['', '?explain=true', '?explain=all'].map((query) => ({ path: `/flows/{flow.slug}${query}`, body: {} })),
+    ...[[{}, {}], [], LINES].map((body) => ({ path: '/flows/{flow.slug}', body })),
+    { path: '/flows/{flow.id}', body: {}, seen: 404, same: 'Flows are solved by slug alone.' },
+    { path: '/flows/{rule.slug}', body: {}, seen: 404, same: 'A rule is no flow.' },
+    { path: '/solve/{flow.slug}', body: {}, seen: 404, same: 'A flow is no rule.' },
+  ],
+  solveFlowVersion: [
+    ...selecting('flows', {}, ...SELECTORS),
+    ...selecting('flows', [{}], ...SELECTORS),
+    { path: '/flows/{flow.slug}/9', body: {}, seen: 404 },
+    { path: '/flows/{flow.slug}/nowhere', body: {}, seen: 404 },
+    { path: '/flows/{flow.slug}/{flow.version}', body: {}, seen: 404 },
+    { path: '/flows/seen-flow/{flow.version}', body: {}, seen: 404, same: 'Versions are selected by number alone.' },
+    { path: '/flows/seen-flow/production', body: {}, seen: 404, same: 'A pin is of one flow alone.' },
+  ],
   parallelSolve: [
     ...['', ...SELECTORS.map((selector) => `/${selector}`), '/9'].map((selector) => parallel({ $rule: `{rule.slug}${selector}` })),
     parallel({ $rule: '{rule.slug}' }, { path: '/parallel-solve?explain=true' }),
     parallel({ $rule: '{rule.id}' }, { same: 'Rules are solved by slug alone.' }),
-    parallel({ $flow: '{rule.slug}' }, { same: NO_FLOW }),
+    ...['', ...SELECTORS.map((selector) => `/${selector}`), '/9'].map((selector) => parallel({ $flow: `{flow.slug}${selector}` })),
+    parallel({ $flow: '{rule.slug}' }, { same: 'A rule is no flow.' }),
   ],
   getScale: [{ path: '/scale', same: OF_DEPLOYMENT }],
   scaleWorkers: [{ path: '/scale', body: { target_workers: 2 }, seen: 403, all: 200, same: 'Only a key without groups may do this.' }],
@@ -107,7 +127,7 @@ beforeAll(async () => {
     sees: await makeKey(access, ['north', 'south']),
     all: await makeKey(access),
   };
-  const hidden = await makeRules(access);
+  const hidden = await makeAssets(access);
   const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
   const cache = openCache({ url: undefined, keyPrefix: '' }, silent);
   gateway = await startGateway(openParts(cache));
@@ -138,8 +158,25 @@ const EMPTY = {
   ...{ metadata: {}, context: null },
 };
 
-/** A rule of the north with a version, and a hidden one with two, of which the first is live in an environment; answers the hidden names. */
-const makeRules = (access: WorkspaceAccess) =>
+/** A flow of one result that answers a field named as the flow itself. */
+const flowOf = (slug: string) => ({
+  nodes: [{ ref: 'in', type: 'origin' }, { ref: 'out', type: 'result', key: slug }],
+  connections: [{ from: 'in', to: 'out' }],
+}); // prettier-ignore
+
+const makeFlow = async (transaction: Transaction, slug: string, group: string, versionIds: readonly string[]) => {
+  const id = randomUUID();
+  const { conditions: _rows, groups: _groups, ...rest } = EMPTY;
+  await insertAsset(transaction, 'flow', { ...rest, graph: flowOf(slug), id, slug, name: slug, userGroups: [group] });
+  const flow = { requestSchema: [], responseSchema: [], uses: [], reachesOut: true };
+  for (const versionId of versionIds) await publishAsset(transaction, 'flow', id, { versionId, flow });
+  return id;
+};
+
+/**
+ * A rule and a flow of the north with a version, and hidden ones with two, of which the first is live in an environment; answers the hidden names.
+ */
+const makeAssets = (access: WorkspaceAccess) =>
   database.inWorkspace(access, async (transaction) => {
     const make = async (slug: string, group: string, versionIds: readonly string[]) => {
       const id = randomUUID();
@@ -153,11 +190,17 @@ const makeRules = (access: WorkspaceAccess) =>
     const id = await make('hidden-rule', 'south', [first, second]);
     const saved = await saveEnvironment(transaction, { slug: 'production' });
     if (saved.status !== 'saved') throw new Error(saved.status);
-    const release = { id: randomUUID(), assetId: id, versionId: first, environment: saved.environment };
-    const made = await insertRelease(transaction, { ...release, source: 'direct', sourceReleaseId: null, note: null });
-    if (made.status !== 'inserted') throw new Error(made.status);
-    await goLive(transaction, made.release);
-    return { 'rule.slug': 'hidden-rule', 'rule.id': id, 'version.id': first };
+    const flowVersions = [randomUUID(), randomUUID()] as const;
+    await makeFlow(transaction, 'seen-flow', 'north', [randomUUID()]);
+    const flowId = await makeFlow(transaction, 'hidden-flow', 'south', flowVersions);
+    for (const [assetId, versionId] of [[id, first], [flowId, flowVersions[0]]] as const) {
+      const release = { id: randomUUID(), assetId, versionId, environment: saved.environment };
+      const made = await insertRelease(transaction, { ...release, source: 'direct', sourceReleaseId: null, note: null });
+      if (made.status !== 'inserted') throw new Error(made.status);
+      await goLive(transaction, made.release);
+    } // prettier-ignore
+    const hiddenFlow = { 'flow.slug': 'hidden-flow', 'flow.id': flowId, 'flow.version': flowVersions[0] };
+    return { 'rule.slug': 'hidden-rule', 'rule.id': id, 'version.id': first, ...hiddenFlow };
   });
 
 /** The gateway as it runs, before workers that answer each input with the whole version that they were asked to evaluate: whatever reaches them is shown. */
@@ -171,9 +214,13 @@ const openParts = (cache: ReturnType<typeof openCache>) => {
   });
   const storedKeys = createKeyDirectory(cache, (selector) => findApiKey(database, selector));
   const requester = {
-    request: async (asked: { workspaceId: string; versionId: string; kind: string }, payload: Buffer) => {
-      const { workspaceId, versionId, kind } = asked;
-      const table = await database.inWorkspace(whole(workspaceId), (t) => loadVersion(t, versionId));
+    request: async (
+      asked: { workspaceId: string; versionId: string; kind: string; asset: AssetKind },
+      payload: Buffer,
+    ) => {
+      const { workspaceId, versionId, kind, asset } = asked;
+      const load = asset === 'flow' ? loadFlowVersion : loadVersion;
+      const table = await database.inWorkspace(whole(workspaceId), async (t) => load(t, versionId));
       const text = JSON.stringify({ versionId, table });
       if (kind !== 'solve-list' && kind !== 'solve-lines') return Buffer.from(text);
       return joinResults(kind, [...chunkInputs(payload)].map(() => text));

@@ -11,6 +11,7 @@ export const ingressRoutes: readonly IngressRoute[] = [
   { prefix: '/api/v1/solve', service: 'hps-gateway' },
   { prefix: '/api/v1/bulk-solve', service: 'hps-gateway' },
   { prefix: '/api/v1/parallel-solve', service: 'hps-gateway' },
+  { prefix: '/api/v1/flows', service: 'hps-gateway' },
   { prefix: '/api/v1/scale', service: 'hps-gateway' },
   { prefix: '/api/v1/contexts', service: 'contexts-api' },
   { prefix: '/api/v1/admin/contexts', service: 'contexts-api' },

@@ -71,7 +71,7 @@ const describeOperation = (operation: Operation, components: Map<string, Json>):
   ...(operation.entitlement === undefined
     ? { security: [] }
     : { security: [{ apiKey: [] }], 'x-entitlement': operation.entitlement }),
-  parameters: [...pathParameters(operation), ...queryParameters(operation)],
+  parameters: [...pathParameters(operation), ...queryParameters(operation), ...headerParameters(operation)],
   ...(operation.body === undefined
     ? {}
     : {
@@ -149,6 +149,16 @@ const queryParameters = ({ query }: Operation): Json[] => {
     schema: plain(schema),
   }));
 };
+
+const headerParameters = ({ headers = [] }: Operation): Json[] =>
+  headers.map(({ name, description, example, maxLength }) => ({
+    name,
+    in: 'header',
+    required: false,
+    description,
+    example,
+    schema: { type: 'string', minLength: 1, maxLength },
+  }));
 
 const errorResponses = (operation: Operation, components: Map<string, Json>): Record<string, Json> => {
   const codes = codesOf(operation);

@@ -17,6 +17,15 @@ export interface PathParameter {
   readonly spansSlashes?: boolean;
 }
 
+/** A header that a call understands beside those of every call. */
+export interface HeaderParameter {
+  readonly name: string;
+  readonly description: string;
+  readonly example: string;
+  /** Characters at most. */
+  readonly maxLength: number;
+}
+
 /** The media type of one JSON value a line. */
 export const LINES_MEDIA_TYPE = 'application/x-ndjson';
 
@@ -43,6 +52,8 @@ export interface Operation {
   readonly description?: string;
   readonly pathParameters: readonly PathParameter[];
   readonly query?: TSchema;
+  /** All of them may be left out. */
+  readonly headers?: readonly HeaderParameter[];
   readonly body?: {
     readonly schema: TSchema;
     readonly description: string;

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import { fixedLimits } from '../limits';
-import { type Operation } from './operation';
+import { type HeaderParameter, type Operation } from './operation';
 
 const SolveInput = Type.Record(Type.String(), Type.Unknown(), {
   $id: 'SolveInput',
@@ -54,6 +54,24 @@ const SolveQuery = Type.Object(
     $id: 'SolveQuery',
     description:
       'Whether the answer explains itself under `$explain`, which shows cells of the rule: the key also needs `rules.read`. An argument that refers to a value of the workspace has the content beside the reference, as `value`, where the key sees that value.',
+  },
+);
+
+const FlowQuery = Type.Object(
+  {
+    explain: Type.Optional(
+      Type.Unsafe<'true' | 'false' | 'all'>({
+        type: 'string',
+        enum: ['true', 'false', 'all'],
+        description:
+          '`true` and `all` add what became of each node, with its inputs, outputs and duration; `false`, the default, nothing.',
+      }),
+    ),
+  },
+  {
+    $id: 'FlowQuery',
+    description:
+      'Whether the answer explains itself under `$explain`, whose `path` lists the nodes; it shows cells of rules: the key also needs `rules.read`.',
   },
 );
 
@@ -164,6 +182,93 @@ export const bulkSolveRuleVersion = {
   summary: 'Solve one version of a rule for many inputs',
 } as const satisfies Operation;
 
+const FlowInput = Type.Record(Type.String(), Type.Unknown(), {
+  $id: 'FlowInput',
+  description: "The input fields of the flow's origin. A dotted key may be given flat or nested.",
+});
+
+/** One input of a flow, or a list of them. */
+const FlowBody = Type.Union([FlowInput, Type.Array(FlowInput)], {
+  $id: 'FlowBody',
+  description: 'One input, or a list of inputs.',
+});
+
+const FlowOutput = Type.Record(Type.String(), Type.Unknown(), {
+  $id: 'FlowOutput',
+  description: 'What the results of the flow give.',
+});
+
+const FlowAnswer = Type.Union([FlowOutput, FailedResult, Type.Array(Type.Union([FlowOutput, FailedResult]))], {
+  $id: 'FlowAnswer',
+  description: 'What the results of the flow give, or why it failed; of a list, for each input, in order.',
+});
+
+const idempotencyKey: HeaderParameter = {
+  name: 'Idempotency-Key',
+  description:
+    'Names the work, so that what the flow asks of the outside carries the same keys when the request is sent again. Without it, each request is work of its own.',
+  example: 'order-4711',
+  maxLength: fixedLimits.idempotencyKeyLength,
+};
+
+const FLOW_RESULTS = [
+  { price: 4.9, offer: 'standard' },
+  {
+    error: 'Node "tariff": the input "weight" is a number; this one is a string.',
+    code: 'evaluation_failed',
+  },
+];
+
+const flowSlug = { name: 'slug', description: "The flow's slug.", example: 'parcel-offer' };
+
+const flow = {
+  ...shared,
+  query: FlowQuery,
+  headers: [idempotencyKey],
+  body: {
+    anyText: true,
+    schema: FlowBody,
+    large: true,
+    description: "The flow's input, or a list of inputs.",
+    example: { weight: 1.5 },
+    lines: { description: 'An input on each line.', example: [{ weight: 1.5 }, { weight: 'heavy' }] },
+  },
+  success: {
+    status: 200,
+    description:
+      'What the flow answers, or a list of it. With `failedResponseMode` `return`, the default of flows, an evaluation that failed is answered as `{"error", "code"}` as well.',
+    schema: FlowAnswer,
+    example: { price: 4.9, offer: 'standard' },
+    lines: { description: 'An answer on each line, in the order of the inputs.', example: FLOW_RESULTS },
+  },
+  errors: [
+    'flow_not_found',
+    'flow_not_published',
+    ...shared.errors.filter((code) => code !== 'rule_not_found' && code !== 'rule_not_published'),
+    'flow_invalid',
+    'infrastructure_error',
+  ],
+} as const;
+
+export const solveFlow = {
+  ...flow,
+  id: 'solveFlow',
+  path: '/api/v1/flows/{slug}',
+  pathParameters: [flowSlug],
+  summary: 'Run the latest published version of a flow',
+  description:
+    'An object is one input; a list, or `application/x-ndjson` (one input a line), is many, whose results come in their order, each failure in its own slot. With `Accept: application/x-ndjson` results of many stream as lines. A flow that reaches out is admitted apart from all other requests: see `FLOW_MAX_IN_FLIGHT_REQUESTS`. With the setting `failedResponseMode` of a flow at `fail`, one input that cannot be evaluated fails with its status.',
+} as const satisfies Operation;
+
+export const solveFlowVersion = {
+  ...flow,
+  id: 'solveFlowVersion',
+  path: '/api/v1/flows/{slug}/{selector}',
+  pathParameters: [flowSlug, selector],
+  summary: 'Run one version of a flow',
+  description: 'As `solveFlow`, for `latest`, a version number, or what is live in an environment.',
+} as const satisfies Operation;
+
 const ParallelSolveRequest = Type.Record(
   Type.String(),
   Type.Object({
@@ -187,21 +292,40 @@ export const parallelSolve = {
   id: 'parallelSolve',
   path: '/api/v1/parallel-solve',
   pathParameters: [],
-  summary: 'Solve several rules at once, each with an input of its own',
-  description: 'One entry that fails does not touch the others.',
+  headers: [idempotencyKey],
+  summary: 'Solve several rules and flows at once, each with an input of its own',
+  description:
+    'One entry that fails does not touch the others. The work of a flow is named by the idempotency key together with the name of its entry.',
   body: {
     anyText: true,
     schema: ParallelSolveRequest,
     large: true,
     description: 'The entries.',
-    example: { price: { $rule: 'parcel-price', weight: 1.5 }, old: { $rule: 'parcel-price/1', weight: 1.5 } },
+    example: { price: { $rule: 'parcel-price', weight: 1.5 }, offer: { $flow: 'parcel-offer/2', weight: 1.5 } },
   },
   success: {
     status: 200,
     description: 'The results.',
     schema: ParallelSolveAnswer,
-    example: { price: { price: 4.9 }, old: { $error: { message: 'The rule has no version 1.', status: 404 } } },
+    example: {
+      price: { price: 4.9 },
+      offer: {
+        $error: {
+          message: 'The flow "parcel-offer" has no version 2; the latest is 1.',
+          status: 404,
+          code: 'version_not_found',
+        },
+      },
+    },
   },
 } as const satisfies Operation;
 
-export const solveOperations = [solveRule, solveRuleVersion, bulkSolveRule, bulkSolveRuleVersion, parallelSolve];
+export const solveOperations = [
+  solveRule,
+  solveRuleVersion,
+  bulkSolveRule,
+  bulkSolveRuleVersion,
+  solveFlow,
+  solveFlowVersion,
+  parallelSolve,
+];

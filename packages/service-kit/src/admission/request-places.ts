@@ -15,11 +15,36 @@ export class RequestPlaces {
     this.admission.enter();
     return new RequestPlace(this.admission, this.largeBodies);
   }
+
+  /** Takes over a request of another class with the bytes that it holds. Throws `overloaded`, and then takes nothing. */
+  takeOver(bodySize: number, heldBytes: number): ClassOfPlace {
+    const large = this.largeBodies.place();
+    large.onSize(bodySize);
+    try {
+      this.admission.hold(heldBytes);
+      try {
+        this.admission.enter();
+      } catch (error) {
+        this.admission.add(-heldBytes);
+        throw error;
+      }
+    } catch (error) {
+      large.release();
+      throw error;
+    }
+    return { admission: this.admission, large };
+  }
+}
+
+/** Where the resources of a request are counted. */
+interface ClassOfPlace {
+  readonly admission: Admission;
+  readonly large: LargeBodyPlace;
 }
 
 /** Resources of one admitted request: a place in flight, bytes of its body and its answer, perhaps a place among the large ones. */
 export class RequestPlace {
-  private readonly large;
+  private large: LargeBodyPlace;
   /** Bytes of the body and of the answer that are held. */
   private body = 0;
   private answer = 0;
@@ -27,7 +52,7 @@ export class RequestPlace {
   private answerMs: number | undefined;
 
   constructor(
-    private readonly admission: Admission,
+    private admission: Admission,
     largeBodies: LargeBodies,
   ) {
     this.large = largeBodies.place();
@@ -40,6 +65,19 @@ export class RequestPlace {
     this.bodySize = bytes;
     this.large.onSize(bytes);
   };
+
+  /**
+   * Counts the request among those of another class from here on, with all that it holds; its answer time is then reported there. Throws
+   * `overloaded` where that class has no room, and the request stays where it is.
+   */
+  moveTo(places: RequestPlaces): void {
+    const held = this.body + this.answer;
+    const { admission, large } = places.takeOver(this.bodySize, held);
+    this.large.release();
+    this.admission.leave(held, undefined);
+    this.admission = admission;
+    this.large = large;
+  }
 
   /** As {@link onSize}, of a body of which `mostHeld` bytes are in memory at once at most. */
   onStreamed(bytes: number, mostHeld: number): void {
@@ -168,16 +206,57 @@ interface AdmissionConfig {
   readonly largeBodyMaxConcurrent: number;
 }
 
+/** Settings of requests for flows that reach out, beside those about large bodies, of which each class has its own places. */
+type FlowAdmissionConfig = Pick<AdmissionConfig, 'largeBodyThresholdBytes' | 'largeBodyMaxConcurrent'> & {
+  readonly flowAdmissionTargetMs: number;
+  readonly flowMaxInFlightRequests: number;
+  readonly flowMaxInFlightBytes: number;
+};
+
 /** The admission of this process, as it is configured, with its state in metrics. */
-export const openAdmission = (config: AdmissionConfig, metrics: Metrics): RequestPlaces => {
-  const limit = metrics.gauge({
-    name: 'decision_admission_limit',
-    help: 'Requests in flight beyond which requests are answered 429, as measured latency has it.',
+export const openAdmission = (config: AdmissionConfig, metrics: Metrics): RequestPlaces =>
+  openPlaces(config, {
+    limit: metrics.gauge({
+      name: 'decision_admission_limit',
+      help: 'Requests in flight beyond which requests are answered 429, as measured latency has it.',
+    }),
+    meanMs: metrics.gauge({
+      name: 'decision_admission_mean_answer_ms',
+      help: 'Mean time to the answer of one input or one instance, in the last window of the admission.',
+    }),
   });
-  const meanMs = metrics.gauge({
-    name: 'decision_admission_mean_answer_ms',
-    help: 'Mean time to the answer of one input or one instance, in the last window of the admission.',
-  });
+
+/**
+ * A second admission, for requests for flows that reach out: what others take long to answer neither takes the places of other requests nor lowers
+ * how many of these are admitted. docs/adr/0036-flows-that-reach-out-are-admitted-apart.md.
+ */
+export const openFlowAdmission = (config: FlowAdmissionConfig, metrics: Metrics): RequestPlaces =>
+  openPlaces(
+    {
+      ...config,
+      admissionTargetMs: config.flowAdmissionTargetMs,
+      maxInFlightRequests: config.flowMaxInFlightRequests,
+      maxInFlightBytes: config.flowMaxInFlightBytes,
+    },
+    {
+      limit: metrics.gauge({
+        name: 'decision_flow_admission_limit',
+        help: 'Requests in flight for flows that reach out beyond which such requests are answered 429.',
+      }),
+      meanMs: metrics.gauge({
+        name: 'decision_flow_admission_mean_answer_ms',
+        help: 'Mean time to the answer of one input of a flow that reaches out, in the last window of the admission.',
+      }),
+    },
+  );
+
+/** What the end of a window says. */
+interface AdmissionGauges {
+  readonly limit: { set(value: number): void };
+  readonly meanMs: { set(value: number): void };
+}
+
+const openPlaces = (config: AdmissionConfig, { limit, meanMs }: AdmissionGauges): RequestPlaces => {
   const admission = new Admission(
     { targetMs: config.admissionTargetMs, maxRequests: config.maxInFlightRequests, maxBytes: config.maxInFlightBytes },
     () => performance.now(),

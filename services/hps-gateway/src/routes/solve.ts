@@ -3,6 +3,8 @@ import {
   bulkSolveRuleVersion,
   fixedLimits,
   parallelSolve,
+  solveFlow,
+  solveFlowVersion,
   solveRule,
   solveRuleVersion,
 } from '@decision/contracts';
@@ -17,7 +19,7 @@ import {
 import { answerLines, answerList } from '../bulk/bulk-answers';
 import { LineSplitter, ListSplitter, splitBody, type Splitter } from '../bulk/splitters';
 import { solveParallel } from '../parallel-solve';
-import { type Evaluate } from '../solve';
+import { type Evaluate, type OpenSolve } from '../solve';
 import {
   clockOf,
   formOfBody,
@@ -25,6 +27,7 @@ import {
   openPieces,
   parseSolvePath,
   readExplain,
+  readIdempotencyKey,
   readSolveBody,
   requireBroker,
   requireExplainable,
@@ -72,7 +75,8 @@ const answer = async (
   }
 };
 
-const routeOf = ({ bulk, named }: SolvePath): string => {
+const routeOf = ({ asset, bulk, named }: SolvePath): string => {
+  if (asset === 'flow') return (named ? solveFlowVersion : solveFlow).path;
   if (bulk) return (named ? bulkSolveRuleVersion : bulkSolveRule).path;
   return (named ? solveRuleVersion : solveRule).path;
 };
@@ -80,14 +84,18 @@ const routeOf = ({ bulk, named }: SolvePath): string => {
 const answerSolve = async (
   path: SolvePath,
   exchange: SolveExchange,
-  { openSolve }: SolveRouteContext,
+  { openSolve, flowAdmission }: SolveRouteContext,
   limits: SolveRouteLimits,
 ): Promise<void> => {
   const { request, response, context, viewer, place } = exchange;
+  const isFlow = path.asset === 'flow';
   requireExplainable(viewer, path.explain);
-  const form = formOfBody(request.headers['content-type'], path.bulk);
-  const evaluate = await openSolve({ ...path, ...clockOf(context), viewer });
-  if (path.bulk) return answerInputs(exchange, limits, { form, evaluate }, openPieces(request, context, limits, place));
+  const form = formOfBody(request.headers['content-type'], path.bulk || isFlow);
+  const idempotencyKey = isFlow ? readIdempotencyKey(request) : undefined;
+  const { evaluate, reachesOut } = await openSolve({ ...path, ...clockOf(context), viewer, idempotencyKey });
+  if (reachesOut) place.moveTo(flowAdmission);
+  if (path.bulk || form === 'lines')
+    return answerInputs(exchange, limits, { form, evaluate }, openPieces(request, context, limits, place));
   const body = await readSolveBody(request, context, limits, place);
   if (body.kind === 'list') return answerInputs(exchange, limits, { form, evaluate }, body.pieces);
   const sentAt = performance.now();
@@ -125,7 +133,7 @@ const isParallelPath = (url: string): boolean => url.startsWith(PATH) && /^\/?(?
 /** Answers one parallel request. Throws `ServiceError` for a fault of the whole request. */
 const answerParallel = async (
   { request, response, context, viewer, place }: SolveExchange,
-  { openSolve }: SolveRouteContext,
+  { openSolve, flowAdmission }: SolveRouteContext,
   limits: SolveRouteLimits,
 ): Promise<void> => {
   checkJsonContentType(request.headers['content-type']);
@@ -134,8 +142,17 @@ const answerParallel = async (
   requireExplainable(viewer, explain);
   const pieces: Buffer[] = [];
   for await (const piece of openPieces(request, context, limits, place)) pieces.push(piece);
-  const shared = { viewer, explain, ...clockOf(context) };
-  const results = await solveParallel(Buffer.concat(pieces), shared, openSolve, limits);
+  const shared = { viewer, explain, ...clockOf(context), idempotencyKey: readIdempotencyKey(request) };
+  let isAmongFlows = false;
+  const openEntry: OpenSolve = async (entry) => {
+    const opened = await openSolve(entry);
+    if (opened.reachesOut && !isAmongFlows) {
+      place.moveTo(flowAdmission);
+      isAmongFlows = true;
+    }
+    return opened;
+  };
+  const results = await solveParallel(Buffer.concat(pieces), shared, openEntry, limits);
   place.replaceBodyWithAnswer(results.length);
   sendBytes(response, 200, results);
 };
