@@ -19,6 +19,7 @@ export {
   type NewAsset,
   updateAsset,
 } from './assets/assets';
+export * from './assets/followed-versions';
 export { findUsingFlows, type FlowVersion, loadFlowVersion, type UsingFlow } from './assets/flow-uses';
 export * from './assets/list-assets';
 export * from './assets/publish-asset';

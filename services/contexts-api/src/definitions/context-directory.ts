@@ -1,4 +1,5 @@
 import {
+  assetKey,
   type BoundAsset,
   compileContext,
   type ContextModel,
@@ -8,10 +9,8 @@ import {
   relationsInUse,
   type Settled,
 } from '@decision/contexts';
-import { type AssetKind, type ContextCascadeSummary, type RuleField, ServiceError } from '@decision/contracts';
+import { type ContextCascadeSummary, ServiceError } from '@decision/contracts';
 import {
-  type AssetInterface,
-  type BoundAssetRecord,
   type ContextInForce,
   type Database,
   findBoundAssets,
@@ -19,12 +18,12 @@ import {
   findVisibleAround,
   type ForeignKeyName,
   loadContextWorld,
-  loadAssetInterface,
   type Transaction,
   type VisibleAround,
   type WorkspaceAccess,
 } from '@decision/persistence';
 import { LRUCache } from 'lru-cache';
+import { createBoundAssets } from './bound-assets';
 import { toWorld } from './world';
 
 /**
@@ -38,8 +37,10 @@ export interface ContextInUse {
   readonly id: string;
   readonly slug: string;
   readonly model: ContextModel;
-  /** Bound rules in the versions that are effective now. */
+  /** Bound rules and flows in the versions that are effective now. */
   readonly assets: readonly BoundAsset[];
+  /** Ids of all that are bound, by {@link assetKey}. */
+  readonly assetIds: ReadonlyMap<string, string>;
   readonly world: ContextWorld;
   /** Names this state of the definitions of the workspace. */
   readonly revision: string;
@@ -62,7 +63,7 @@ export interface ContextDirectory {
   open(access: WorkspaceAccess, slug: string): Promise<OpenContext>;
   /** The context of an id; the transaction sees the whole workspace. Undefined where it is gone. */
   openById(transaction: Transaction, workspaceId: string, id: string): Promise<ContextInUse | undefined>;
-  /** The published rules that are bound to a context. Of the two, only this may be asked for by a transaction that changes definitions. */
+  /** The published rules and flows that are bound to a context. Of the two, only this may be asked for by a transaction that changes definitions. */
   assetsOf(transaction: Transaction, slug: string): Promise<readonly BoundAsset[]>;
 }
 
@@ -81,11 +82,10 @@ interface CompiledWorld {
 }
 
 const MAX_WORKSPACES = 1_000;
-const MAX_VERSIONS = 10_000;
 
 export const createContextDirectory = (database: Database): ContextDirectory => {
   const worlds = new LRUCache<string, CompiledWorld>({ max: MAX_WORKSPACES });
-  const interfaces = new LRUCache<string, AssetInterface>({ max: MAX_VERSIONS });
+  const toAssets = createBoundAssets();
 
   const loadWorld = async (transaction: Transaction, workspaceId: string, revision: number): Promise<CompiledWorld> => {
     const known = worlds.get(workspaceId);
@@ -95,21 +95,6 @@ export const createContextDirectory = (database: Database): ContextDirectory => 
     const compiled = { revision, world, foreignKeys: stored.foreignKeys, modelOf: createModels(world) };
     worlds.set(workspaceId, compiled);
     return compiled;
-  };
-
-  const interfaceOf = async (transaction: Transaction, versionId: string): Promise<AssetInterface | undefined> => {
-    const found = interfaces.get(versionId) ?? (await loadAssetInterface(transaction, versionId));
-    if (found !== undefined) interfaces.set(versionId, found);
-    return found;
-  };
-
-  const toAssets = async (transaction: Transaction, bound: readonly BoundAssetRecord[]): Promise<BoundAsset[]> => {
-    const assets: BoundAsset[] = [];
-    for (const { kind, slug, versionId } of bound) {
-      const fields = versionId === null ? undefined : await interfaceOf(transaction, versionId);
-      if (versionId !== null && fields !== undefined) assets.push(toAsset(kind, slug, versionId, fields));
-    }
-    return assets;
   };
 
   const toContextInUse = async (
@@ -123,8 +108,9 @@ export const createContextDirectory = (database: Database): ContextDirectory => 
     const model = modelOf(id);
     const assets = await toAssets(transaction, bound);
     const used = relationsInUse(model, assets);
+    const assetIds = new Map(bound.map(({ kind, slug, id: assetId }) => [assetKey({ type: kind, slug }), assetId]));
     return {
-      ...{ id, slug: definition.slug, model, assets, world, revision: String(revision), modelOf },
+      ...{ id, slug: definition.slug, model, assets, assetIds, world, revision: String(revision), modelOf },
       foreignKeys: foreignKeysFor(id, world, foreignKeys),
       relations: [...model.relations.values()].filter(({ name }) => used.has(name)),
     };
@@ -188,23 +174,6 @@ const createModels = (world: ContextWorld): ((contextId: string) => ContextModel
     return compilation.model;
   };
 };
-
-/** A published rule or flow as contexts see it. */
-export const toAsset = (
-  kind: AssetKind,
-  slug: string,
-  versionId: string,
-  { requestSchema, responseSchema }: AssetInterface,
-): BoundAsset => ({
-  type: kind,
-  slug,
-  effectiveVersion: versionId,
-  inputs: requestSchema.map((field) => ({ key: field.key, hasDefault: hasDefault(field) })),
-  outputs: responseSchema.map(({ key }) => key),
-});
-
-const hasDefault = ({ defaultValue, defaultComputedValue }: RuleField): boolean =>
-  (defaultValue ?? null) !== null || (defaultComputedValue ?? '') !== '';
 
 /** The part of a context's surroundings that the caller of a request sees: the answers show no more (V9 to V11). */
 class CallerView {

@@ -1,5 +1,6 @@
 import { type ContextModel, faultsOfBinding } from '@decision/contexts';
 import {
+  type AssetKind,
   type ContextDetail,
   type ContextListItem,
   type ContextRelationships,
@@ -16,16 +17,20 @@ import {
   type ContextRecord,
   findBoundAssets,
   findContextByName,
+  findOriginRules,
   listContexts as listStoredContexts,
   type ListedContext,
   loadAssetInterface,
   loadContextWorld,
   type PageRequest,
+  type OriginRule,
   type RelationshipRecord,
   type StoredContextWorld,
+  type Transaction,
   type WorkspaceAccess,
 } from '@decision/persistence';
-import { contextNotFound, toAsset, type DefinitionsContext, wholeWorkspace } from './context-directory';
+import { toAsset } from './bound-assets';
+import { contextNotFound, type DefinitionsContext, wholeWorkspace } from './context-directory';
 import { requireValid, toWorld } from './world';
 
 interface ListedContexts {
@@ -53,12 +58,7 @@ export const getContext = async (
   const visible = await database.inWorkspace(access, async (transaction) => {
     const record = await findContextByName(transaction, name);
     if (record === undefined) throw contextNotFound(name);
-    const bound: BoundRule[] = [];
-    for (const rule of await findBoundAssets(transaction, record.slug)) {
-      if (rule.kind !== 'rule') continue;
-      const fields = rule.versionId === null ? undefined : await loadAssetInterface(transaction, rule.versionId);
-      bound.push({ rule, fields });
-    }
+    const bound = await readBound(transaction, await findBoundAssets(transaction, record.slug));
     return { record, bound, world: await loadContextWorld(transaction) };
   });
   const whole = await database.inWorkspace(wholeWorkspace(access), loadContextWorld);
@@ -115,31 +115,54 @@ const toListItem = (record: ListedContext): ContextListItem => ({
   relationships_count: record.relationships,
 });
 
-/** A rule that names the context, with the fields of the version that the binding means. */
-interface BoundRule {
-  readonly rule: BoundAssetRecord;
+/** A rule or flow that names the context, with the fields of the version that the binding means. */
+interface BoundAssetToShow {
+  readonly record: BoundAssetRecord;
   readonly fields: AssetInterface | undefined;
+  /** Of a flow; undefined where it is not visible. */
+  readonly origin: OriginRule | undefined;
 }
+
+const readBound = async (
+  transaction: Transaction,
+  records: readonly BoundAssetRecord[],
+): Promise<readonly BoundAssetToShow[]> => {
+  const flows = records.filter(({ kind }) => kind === 'flow').map(({ id }) => id);
+  const origins = await findOriginRules(transaction, flows);
+  const bound: BoundAssetToShow[] = [];
+  for (const record of records) {
+    const fields = record.versionId === null ? undefined : await loadAssetInterface(transaction, record.versionId);
+    bound.push({ record, fields, origin: origins.get(record.id) });
+  }
+  return bound;
+};
 
 const toContextDetail = (
   record: ContextRecord,
   model: ContextModel,
-  bound: readonly BoundRule[],
+  bound: readonly BoundAssetToShow[],
   world: StoredContextWorld,
 ): ContextDetail => {
   const { outgoing, incoming } = toRelationships(record, world);
   return {
     ...settingsOf(record),
     folder: folderOf(record),
-    bound_rules: bound.map(({ rule, fields }) => {
-      const { id, name, slug, published, selector } = rule;
-      const asset = rule.versionId !== null && fields ? toAsset('rule', slug, rule.versionId, fields) : undefined;
-      const problems = asset === undefined ? [] : faultsOfBinding(model, asset).map(({ message }) => message);
-      return { id, name, slug, published, context_version: selector, ...(problems.length > 0 ? { problems } : {}) };
-    }),
-    bound_flows: [],
+    bound_rules: bound.filter(isOf('rule')).map((one) => toBound(model, one)),
+    bound_flows: bound.filter(isOf('flow')).map((one) => ({ ...toBound(model, one), origin_rule: one.origin ?? null })),
     relationships: { outgoing, incoming },
   };
+};
+
+const isOf =
+  (wanted: AssetKind) =>
+  ({ record: { kind } }: BoundAssetToShow): boolean =>
+    kind === wanted;
+
+const toBound = (model: ContextModel, { record, fields }: BoundAssetToShow) => {
+  const { kind, id, name, slug, published, selector, versionId } = record;
+  const asset = versionId !== null && fields ? toAsset(kind, slug, versionId, fields) : undefined;
+  const problems = asset === undefined ? [] : faultsOfBinding(model, asset).map(({ message }) => message);
+  return { id, name, slug, published, context_version: selector, ...(problems.length > 0 ? { problems } : {}) };
 };
 
 const namesOf = ({ id, name, slug }: ContextRecord) => ({ id, name, slug });

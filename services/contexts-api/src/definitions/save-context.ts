@@ -190,7 +190,7 @@ const checkChange = async (
 const namersIn = (assets: readonly BoundAsset[], seen: ReadonlySet<string>): ((fact: string) => readonly string[]) => {
   const namers = new Map<string, Set<string>>();
   for (const asset of assets) {
-    const name = seen.has(assetKey(asset)) ? assetKey(asset) : 'a rule that this key does not see';
+    const name = seen.has(assetKey(asset)) ? assetKey(asset) : `a ${asset.type} that this key does not see`;
     for (const fact of [...factsRead(asset), ...factsWritten(asset)])
       namers.set(fact, (namers.get(fact) ?? new Set()).add(name));
   }

@@ -1,4 +1,12 @@
-import { type BoundAsset, type Facts, hasValue, resolveInstance, waitingOn, withDefaults } from '@decision/contexts';
+import {
+  assetKey,
+  type BoundAsset,
+  type Facts,
+  hasValue,
+  resolveInstance,
+  waitingOn,
+  withDefaults,
+} from '@decision/contexts';
 import {
   contextLimits,
   type ContextWaitingOn,
@@ -177,6 +185,12 @@ export const waitsFor = (
     },
   }).filter((waiting) => context.view.seesContext(waiting.context));
 
+const pendingNames = ({ assetIds }: OpenContext, { type, slug }: Pick<BoundAsset, 'type' | 'slug'>) => {
+  const id = assetIds.get(assetKey({ type, slug }));
+  if (type === 'rule') return { rule: slug, ...(id === undefined ? {} : { rule_id: id }) };
+  return { flow: slug, ...(id === undefined ? {} : { flow_id: id }) };
+};
+
 /** Registered evaluations of an instance, with what each still waits for. Throws `instance_not_found`. */
 export const getPending = (
   { database }: InstancesContext,
@@ -195,7 +209,7 @@ export const getPending = (
         const asset = context.assets.find((bound) => bound.type === type && bound.slug === slug);
         return {
           type,
-          ...(type === 'rule' ? { rule: slug } : { flow: slug }),
+          ...pendingNames(context, { type, slug }),
           waiting_on: asset === undefined ? [] : waitsFor({ context, instanceId }, asset, state, relatives),
           created_at: createdAt,
           expires_at: instance.expiresAt,

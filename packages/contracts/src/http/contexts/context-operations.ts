@@ -86,7 +86,7 @@ export const getContextOperation = {
   method: 'get',
   summary: 'Show a context',
   description:
-    'The definition with bound rules, what keeps them from running, and relationships to contexts that the key may see.',
+    'The definition with bound rules and flows, what keeps them from running, and relationships to contexts that the key may see.',
   entitlement: 'contexts.read',
   success: {
     status: 200,
@@ -176,7 +176,7 @@ export const deleteRelationshipOperation = {
   id: 'deleteRelationship',
   method: 'delete',
   summary: 'Delete a relationship',
-  description: 'Facts stay as they are. Refused where a formula or a bound rule reads through it.',
+  description: 'Facts stay as they are. Refused where a formula or a bound rule or flow reads through it.',
   entitlement: 'contexts.write',
   success: {
     status: 200,
