@@ -70,6 +70,8 @@ describe('requests and answers', () => {
         explain: 'brief' as const,
         traceparent: '00-trace-span-01',
         workspaceId: 'Wörkspace',
+        asset: 'flow' as const,
+        idempotencyKey: 'örder-7',
       };
       const seen = JSON.parse(
         (await requester.request(head, Buffer.from('envelope'))).toString(),

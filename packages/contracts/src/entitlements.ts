@@ -1,6 +1,6 @@
 /** Entitlements of roles. Names are stored in the database: never rename one. */
 export const entitlements = {
-  solve: 'Solve published rules',
+  solve: 'Solve published rules and flows',
   'rules.read': 'List and export rules',
   'rules.write': 'Import, publish, unpublish and delete rules',
   'releases.read': 'List environments and releases',

@@ -72,6 +72,8 @@ describe('the ingress table', () => {
   it.each([
     ['/health', 'hps-gateway'],
     ['/api/v1/solve/a/latest', 'hps-gateway'],
+    ['/api/v1/flows/a', 'hps-gateway'],
+    ['/api/v1/admin/flows/list', 'objects-api'],
     ['/api/v1/solver', 'objects-api'],
     ['/api/health', 'objects-api'],
     ['/', undefined],
@@ -160,22 +162,25 @@ interface Parameter {
 describe('openApiDocument', () => {
   const document = openApiDocument(operations, { title: 'T', version: '1' });
 
-  it.each(['/api/v1/contexts/batch/{slug}', '/api/v1/bulk-solve/{slug}', '/api/v1/bulk-solve/{slug}/{selector}'])(
-    'says that %s takes and answers lines, with lines as examples',
-    (path) => {
-      const paths = document['paths'] as Record<string, Record<string, unknown>>;
-      const { requestBody, responses } = paths[path]?.['post'] as {
-        requestBody: { content: Record<string, { example: unknown }> };
-        responses: Record<string, { content: Record<string, { example: unknown }> }>;
-      };
-      for (const content of [requestBody.content, responses['200']?.content]) {
-        expect(Object.keys(content ?? {})).toEqual(['application/json', 'application/x-ndjson']);
-        const lines = String(content?.['application/x-ndjson']?.example).split('\n');
-        expect(lines.pop()).toBe('');
-        for (const line of lines) expect(JSON.parse(line)).toEqual(expect.any(Object));
-      }
-    },
-  );
+  it.each([
+    '/api/v1/contexts/batch/{slug}',
+    '/api/v1/bulk-solve/{slug}',
+    '/api/v1/bulk-solve/{slug}/{selector}',
+    '/api/v1/flows/{slug}',
+    '/api/v1/flows/{slug}/{selector}',
+  ])('says that %s takes and answers lines, with lines as examples', (path) => {
+    const paths = document['paths'] as Record<string, Record<string, unknown>>;
+    const { requestBody, responses } = paths[path]?.['post'] as {
+      requestBody: { content: Record<string, { example: unknown }> };
+      responses: Record<string, { content: Record<string, { example: unknown }> }>;
+    };
+    for (const content of [requestBody.content, responses['200']?.content]) {
+      expect(Object.keys(content ?? {})).toEqual(['application/json', 'application/x-ndjson']);
+      const lines = String(content?.['application/x-ndjson']?.example).split('\n');
+      expect(lines.pop()).toBe('');
+      for (const line of lines) expect(JSON.parse(line)).toEqual(expect.any(Object));
+    }
+  });
   const text = JSON.stringify(document);
 
   it('resolves every reference', () => {

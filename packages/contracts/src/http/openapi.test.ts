@@ -60,6 +60,18 @@ describe('the document', () => {
     expect(parameters.filter(({ description }) => !isDescribed(description))).toEqual([]);
   });
 
+  it('describes the header that names the work of flows', () => {
+    const withHeader = operations.filter(({ headers }) => headers !== undefined).map(({ id }) => id);
+    expect(withHeader).toEqual(['solveFlow', 'solveFlowVersion', 'parallelSolve']);
+    const parameters = document.paths['/api/v1/flows/{slug}']?.['post']?.['parameters'];
+    expect(parameters).toContainEqual(
+      expect.objectContaining({
+        ...{ name: 'Idempotency-Key', in: 'header', required: false },
+        schema: { type: 'string', minLength: 1, maxLength: 255 },
+      }),
+    );
+  });
+
   it('says what a manual solve answers where it waits', () => {
     const call = document.paths['/api/v1/contexts/{slug}/{instance}/solve/{rule}']?.['post'];
     expect(Object.keys(call?.['responses'] as object)).toEqual(expect.arrayContaining(['200', '202']));

@@ -48,6 +48,10 @@ describe('the solution message', () => {
     expect(decodeSolutionRequest(received(encodeSolutionRequest(envelope)))).toEqual(envelope);
   });
 
+  it('carries an idempotency key for flows alone', () => {
+    expect(encodeSolutionRequest({ ...request, idempotencyKey: 'order-7' })).not.toHaveProperty('idempotency-key');
+  });
+
   it('is about a rule where it names no asset, as from a process of the release before flows', () => {
     const { asset: _none, ...older } = request;
     const headers = encodeSolutionRequest(older);

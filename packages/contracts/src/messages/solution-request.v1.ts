@@ -83,12 +83,14 @@ export const encodeSolutionRequest = (envelope: SolutionRequestEnvelope): Messag
   'version-id': envelope.versionId,
   'received-at': String(envelope.receivedAt),
   'request-id': envelope.requestId,
-  ...(envelope.asset === 'flow' ? { asset: envelope.asset } : {}),
-  ...(envelope.idempotencyKey === undefined ? {} : { 'idempotency-key': envelope.idempotencyKey }),
+  ...(envelope.asset === 'flow' ? encodeFlow(envelope) : {}),
   ...(envelope.explain === 'none' ? {} : { explain: envelope.explain, ...encodeAudience(envelope.audience) }),
   ...(envelope.traceparent === undefined ? {} : { traceparent: envelope.traceparent }),
   ...(envelope.origin === undefined ? {} : encodeOrigin(envelope.origin)),
 });
+
+const encodeFlow = ({ idempotencyKey }: SolutionRequestEnvelope): MessageHeaders =>
+  idempotencyKey === undefined ? { asset: 'flow' } : { asset: 'flow', 'idempotency-key': idempotencyKey };
 
 const encodeAudience = (audience: ExplanationAudience | undefined): MessageHeaders =>
   audience === undefined ? {} : { audience: audience === 'unrestricted' ? '*' : JSON.stringify(audience) };
