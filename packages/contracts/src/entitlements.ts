@@ -10,7 +10,7 @@ export const entitlements = {
   'objects.manage': 'Create, update and delete objects',
   'contexts.read': 'List and read contexts and their instances',
   'contexts.write': 'Create, change and delete contexts and relationships',
-  'contexts.submit': 'Submit facts of instances, run bound rules, delete instances',
+  'contexts.submit': 'Submit facts of instances, run bound rules and flows, delete instances',
   'keys.manage': 'Create, list, rotate and revoke API keys',
   'users.read': 'List users, user groups and roles',
   'users.manage': 'Create, invite, change and delete users, user groups and custom roles',
