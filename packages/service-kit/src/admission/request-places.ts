@@ -60,8 +60,7 @@ export class RequestPlace {
 
   /** Holds all of the body, given its size so far. Throws `overloaded`. */
   readonly onSize = (bytes: number): void => {
-    this.admission.hold(bytes - this.bodySize);
-    this.body += bytes - this.bodySize;
+    this.holdBody(bytes - this.bodySize);
     this.bodySize = bytes;
     this.large.onSize(bytes);
   };
@@ -82,9 +81,17 @@ export class RequestPlace {
   /** As {@link onSize}, of a body of which `mostHeld` bytes are in memory at once at most. */
   onStreamed(bytes: number, mostHeld: number): void {
     const more = Math.min(bytes, mostHeld) - this.body;
-    this.admission.hold(more);
-    this.body += more;
+    this.holdBody(more);
     this.large.onSize(bytes);
+  }
+
+  /** What is only estimated of the answer refuses no body where no other request holds memory. Throws `overloaded`. */
+  private holdBody(more: number): void {
+    if (!this.admission.tryHold(more)) {
+      if (!this.isAlone() || this.body + more > this.mostBytes) throw this.refusal();
+      this.admission.add(more);
+    }
+    this.body += more;
   }
 
   /** Counts bytes of the answer before they are there, where they fit. */
