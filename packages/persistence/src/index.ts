@@ -1,6 +1,5 @@
 export * from './announcements/announcements';
 export {
-  type FlowDraft,
   type AssetRecord,
   type AssetSummary,
   type RuleDraft,
@@ -20,7 +19,7 @@ export {
   updateAsset,
 } from './assets/assets';
 export * from './assets/followed-versions';
-export { findUsingFlows, type FlowVersion, loadFlowVersion, type UsingFlow } from './assets/flow-uses';
+export { loadFlowVersion } from './assets/flow-uses';
 export * from './assets/list-assets';
 export * from './assets/publish-asset';
 export * from './assets/rules';
@@ -163,7 +162,6 @@ export {
   findRollback,
   listReleases,
   type PinnedAsset,
-  type ReleasedAsset,
   type ReleaseRecord,
 } from './releases/releases';
 export * from './roles/roles';

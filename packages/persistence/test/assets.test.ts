@@ -9,7 +9,6 @@ import {
   findBoundAssets,
   findNumberedVersion,
   findTestSuite,
-  findUsingFlows,
   findValueUses,
   insertAsset,
   insertRule,
@@ -28,6 +27,7 @@ import {
   unpublishAsset,
   updateAsset,
 } from '../src';
+import { findUsingFlows } from '../src/assets/flow-uses';
 import { query } from '../src/connection/query';
 import { asOwner } from './as-owner';
 import { newFlow, newRule, resolved, UNKNOWN_ID } from './rule-fixtures';

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { findAssetPointer, insertAsset, publishAsset } from '@decision/persistence';
+import { type FlowUse } from '@decision/contracts';
+import { findAssetPointer, insertAsset, loadVersion, publishAsset } from '@decision/persistence';
 import { type Answer, type ObjectsApiUnderTest, startObjectsApi } from './objects-api-under-test';
 
 let api: ObjectsApiUnderTest;
@@ -36,10 +37,11 @@ const publishFlow = async (
     readonly slug?: string;
     readonly userGroups?: readonly string[];
     readonly valueIds?: readonly string[];
+    readonly uses?: FlowUse[];
   } = {},
 ): Promise<{ id: string; slug: string }> => {
   const id = randomUUID();
-  const { slug = `flow-${id.slice(0, 8)}`, userGroups = [], valueIds = [] } = parts;
+  const { slug = `flow-${id.slice(0, 8)}`, userGroups = [], valueIds = [], uses = [] } = parts;
   const graph = {
     nodes: [
       { ref: 'in', type: 'origin', rule: 'any' },
@@ -53,7 +55,7 @@ const publishFlow = async (
   await inWorkspace(async (transaction) => {
     await insertAsset(transaction, 'flow', { id, slug, userGroups, valueIds, graph, ...schemas, ...draft });
     for (let version = 1; version <= versions; version += 1) {
-      const flow = { ...schemas, uses: [], reachesOut: true };
+      const flow = { ...schemas, uses, reachesOut: true };
       await publishAsset(transaction, 'flow', id, { versionId: randomUUID(), flow });
     }
   });
@@ -213,5 +215,29 @@ describe('values that flows use', () => {
       status: 409,
       body: { code: 'value_in_use', error: expect.stringContaining(`flows use it ("${slug}")`) },
     });
+  });
+});
+
+describe('deleting a rule', () => {
+  it('names the flows that go on with its versions', async () => {
+    const { body: imported } = await call(admin, 'POST', '/rules/import', {
+      rule: {
+        slug: 'used',
+        name: 'Used',
+        requestSchema: [{ key: 'a', type: 'number' }],
+        responseSchema: [],
+        _publish: true,
+      },
+    });
+    const asset_id = String(imported['id']);
+    const version_id = (await inWorkspace((transaction) => findAssetPointer(transaction, 'rule', 'used')))?.latest
+      ?.version_id;
+    const uses = [{ kind: 'rule', slug: 'used', selector: 'latest', asset_id, version_id: version_id ?? '' } as const];
+    await publishFlow(1, { slug: 'user', uses });
+    expect(await call(admin, 'DELETE', '/rules/delete', { id: asset_id })).toMatchObject({
+      status: 200,
+      body: { message: 'Rule "used" was deleted; flows go on with its published versions: "user".' },
+    });
+    expect(await inWorkspace((transaction) => loadVersion(transaction, version_id ?? ''))).toBeDefined();
   });
 });

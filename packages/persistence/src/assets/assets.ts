@@ -6,6 +6,7 @@ import { type Bindings, query, type Transaction } from '../connection/query';
 import { writeUnlessTaken } from '../connection/unique-violation';
 import { isUuid } from '../connection/uuid';
 import { findOpenReleases, type ReleaseRecord } from '../releases/releases';
+import { findUsingFlows, type UsingFlow } from './flow-uses';
 import {
   type AssetRecord,
   type AssetRow,
@@ -238,6 +239,8 @@ export type DeleteAssetOutcome =
       readonly name: string;
       /** In the order of their numbers. */
       readonly versions: readonly DeletedVersion[];
+      /** The visible flows that go on with versions of it, which are kept for them. */
+      readonly usingFlows: readonly UsingFlow[];
     }
   /** These releases of the asset wait or are live. */
   | { readonly status: 'released'; readonly slug: string; readonly releases: readonly ReleaseRecord[] }
@@ -270,9 +273,10 @@ export const deleteAsset = async (
   const [hidden] = await asWorkspace(transaction, () => query(transaction, BINDING, { id }));
   if (hidden !== undefined) return { status: 'bound', slug, context: undefined };
   const versions = await query<DeletedVersion>(transaction, VERSIONS, { id });
+  const usingFlows = await findUsingFlows(transaction, id);
   const before = await findAsset(transaction, kind, { id });
   await query(transaction, DELETE, { id });
   const userGroups = before?.userGroups ?? [];
   await recordChange(transaction, { kind, action: 'delete', id, name: slug, userGroups, before });
-  return { status: 'deleted', slug, name, versions };
+  return { status: 'deleted', slug, name, versions, usingFlows };
 };

@@ -71,7 +71,7 @@ export const findUsingFlows = async (transaction: Transaction, assetId: string):
 };
 
 /** A published version of a flow. */
-export interface FlowVersion {
+interface FlowVersion {
   readonly flow_id: string;
   readonly version: number;
   readonly definition: FlowDefinition;

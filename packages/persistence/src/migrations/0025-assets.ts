@@ -3,7 +3,7 @@ import { type Migration } from './migration';
 /**
  * Rules and flows are assets: one table holds both, with the kind of each. The tables of rules are renamed; views by their former names show rules alone
  * and take every statement of the previous release, so that it keeps working and never meets a flow. They run with the rights of whoever uses
- * them, so that row security and grants hold behind them. Tables that refer to an asset keep their column `rule_id` (docs/adr/0035).
+ * them, so that row security and grants hold behind them. Tables that refer to an asset keep their column `rule_id` (docs/adr/0037).
  *
  * `flow_uses` says which versions a published version of a flow runs. A version that is used is kept when its asset is deleted, in `kept_versions`, until
  * the last flow that uses it is gone. Triggers see to that, whatever statement deletes.

@@ -19,7 +19,7 @@ interface ReleaseApproval {
 }
 
 /** The rule or flow that a release is of. */
-export interface ReleasedAsset {
+interface ReleasedAsset {
   readonly kind: AssetKind;
   readonly id: string;
   readonly slug: string;

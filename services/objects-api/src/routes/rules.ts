@@ -42,7 +42,7 @@ export const ruleRoutes = (context: ImportContext): readonly BoundOperation[] =>
     ),
   ),
   bindOperation(deleteOperation, async ({ identity, body }) => ({
-    message: `Rule "${await deleteRule(context, accessOf(identity), body.id)}" was deleted.`,
+    message: await deleteRule(context, accessOf(identity), body.id),
   })),
   bindOperation(listRuleVersions, ({ identity, params, query: { limit, cursor } }) =>
     listVersions(context, accessOf(identity), slugOf(params), {

@@ -4,7 +4,9 @@ import { type AnnouncingContext, changeAndAnnounce } from '../announcements';
 import { ruleReleased } from '../releases/release-answers';
 import { ruleBound, ruleNotFound } from '../rule-errors';
 
-/** Deletes a rule that nothing needs and answers its slug. Throws `rule_not_found`, `rule_released` or `rule_bound`. */
+type DeletedAsset = Extract<DeleteAssetOutcome, { status: 'deleted' }>;
+
+/** Deletes a rule that nothing needs and answers a sentence, which names the flows that go on with versions of it. Throws `rule_not_found`, `rule_released` or `rule_bound`. */
 export const deleteRule = (context: AnnouncingContext, access: WorkspaceAccess, id: string): Promise<string> =>
   changeAndAnnounce(context, access, async (transaction, announceLater) => {
     const outcome = await deleteStoredRule(transaction, id);
@@ -17,9 +19,19 @@ export const deleteRule = (context: AnnouncingContext, access: WorkspaceAccess, 
         throw ruleBound(outcome.slug, outcome.context);
       case 'deleted':
         for (const keys of staleKeys(access.workspaceId, id, outcome)) announceLater({ kind: 'rule', keys });
-        return outcome.slug;
+        return sentenceOf(outcome);
     }
   });
+
+/** Flows that an answer names at most. */
+const MAX_NAMED = 5;
+
+const sentenceOf = ({ slug, usingFlows }: DeletedAsset): string => {
+  if (usingFlows.length === 0) return `Rule "${slug}" was deleted.`;
+  const named = usingFlows.slice(0, MAX_NAMED).map((flow) => `"${flow.slug}"`);
+  const more = usingFlows.length > MAX_NAMED ? ` and ${usingFlows.length - MAX_NAMED} more` : '';
+  return `Rule "${slug}" was deleted; flows go on with its published versions: ${named.join(', ')}${more}.`;
+};
 
 /** Keys that one announcement names at most. */
 const MAX_ANNOUNCED = 5_000;
@@ -31,7 +43,7 @@ const MAX_ANNOUNCED = 5_000;
 const staleKeys = (
   workspaceId: string,
   ruleId: string,
-  { slug, versions }: Extract<DeleteAssetOutcome, { status: 'deleted' }>,
+  { slug, versions }: DeletedAsset,
 ): readonly (readonly string[])[] => {
   const keys = [
     cacheKeys.rulePointer(workspaceId, slug),
