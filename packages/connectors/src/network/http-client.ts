@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { type Readable, type Transform } from 'node:stream';
-import { Agent, buildConnector, type Dispatcher } from 'undici';
+import { Agent, buildConnector } from 'undici';
 import { ConnectorFailure } from '../connector';
 import { type AddressGuard } from './address-guard';
 
