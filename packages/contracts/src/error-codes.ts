@@ -17,6 +17,11 @@ export const errorCodes = {
   ),
   invalid_request: entry(400, false, 'A parameter or the shape of the body is wrong; `problems` lists each fault.'),
   too_many_items: entry(400, false, 'A bulk request has more inputs than the operator allows, named in `limit_items`.'),
+  flow_input_refused: entry(
+    400,
+    false,
+    'The origin of the flow refused its input, and the flow says that failures are to fail the request; `path` names the node.',
+  ),
   invalid_url: entry(400, false, 'The path of the request cannot be decoded.'),
   missing_api_key: entry(401, false, 'The header x-api-key is absent.'),
   invalid_api_key: entry(401, false, 'The API key is unknown, malformed, expired or revoked.'),
@@ -139,6 +144,11 @@ export const errorCodes = {
     429,
     true,
     'Too many refused API keys are being answered; try again after Retry-After seconds.',
+  ),
+  flow_failed: entry(
+    500,
+    false,
+    'The flow failed while it ran, and says that failures are to fail the request; the message and `path` name the node, `indexes` the items.',
   ),
   infrastructure_error: entry(
     500,

@@ -1,4 +1,8 @@
-export { createFlowRunner, type FlowRunner } from './flows/flow-runner';
+export { type FlowLibrary } from './flows/flow-library';
+export { createFlowRunner, type FlowRunner, type OpenedFlow } from './flows/flow-runner';
+export { type FlowEvaluation } from './flows/run-plan';
+export { createStoredFlows } from './flows/stored-flows';
+export { createTurns } from './flows/turns';
 export { createDecisionLog, type DecisionLogWriter, type SolvedInput, solvedInput } from './decisions/decision-log';
 export { createRunLog } from './decisions/run-log';
 export { createUsageCounter, combineWriters } from './decisions/usage-counter';

@@ -88,7 +88,14 @@ const carryOut = async (plan: FlowPlan, instances: SettleRequest['instances'], c
         get: (...names) => {
           asked.push(names);
           const { reachesOut } = plan;
-          return Promise.resolve({ plan, reachesOut, fault: undefined, settings: {}, effectiveVersion: 'v1+7' });
+          return Promise.resolve({
+            plan,
+            reachesOut,
+            fault: undefined,
+            settings: {},
+            effectiveVersion: 'v1+7',
+            follows,
+          });
         },
       },
       ...{ threads: undefined, maxSteps: 1_000, maxWaiting: 100 },

@@ -100,7 +100,29 @@ it('follows what its subflows name', async () => {
   const after = await library.get(workspace, 'outer');
   expect(answerOf(after)).toEqual({ v: 40 });
   expect(after.effectiveVersion).not.toBe(before.effectiveVersion);
-  expect((await library.uses(workspace, 'outer')).map(({ slug }) => slug).sort()).toEqual(['inner', 'same', 'twice']);
+});
+
+it('is seen whole by those who see everything that it and its subflows name', async () => {
+  publish('r1', 'n * 2', 'twice/latest');
+  publish('o1', 'n', 'same/1');
+  world.pointers.set('inner/1', 'inner');
+  world.flows.set('inner', passing(use('rule', 'twice', 'latest', 'r1'), 'v'));
+  const uses = [use('rule', 'same', '1', 'o1'), use('flow', 'inner', '1', 'inner')];
+  world.flows.set('outer', definition({ nodes: [], uses }));
+  const library = world.libraryOf(cache);
+  const all = ['sees same', 'sees inner', 'sees twice'];
+  expect(await library.isSeenWhole(workspace, 'outer', all)).toBe(true);
+  for (const hidden of all)
+    expect(
+      await library.isSeenWhole(
+        workspace,
+        'outer',
+        all.filter((group) => group !== hidden),
+      ),
+    ).toBe(false);
+  // Another rule has the slug now.
+  publish('o2', 'n', 'same/1');
+  expect(await library.isSeenWhole(workspace, 'outer', all)).toBe(false);
 });
 
 it('has the version of the flow itself for its effective version where it follows nothing', async () => {

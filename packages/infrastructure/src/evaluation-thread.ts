@@ -1,6 +1,6 @@
 import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
-import { answerEvaluations, createStoredRules } from '@decision/execution';
+import { answerEvaluations, createStoredFlows, createStoredRules } from '@decision/execution';
 import {
   cacheSettings,
   createLogger,
@@ -44,7 +44,8 @@ const run = async (): Promise<void> => {
     onStale: (error) =>
       logger.warn({ err: error }, 'Values could not be read again; rules go on with those they have.'),
   });
-  answerEvaluations(parentPort, { rules: library });
+  const flows = createStoredFlows(database, cache, library, { maxBytes: config.evaluationThreadBytes });
+  answerEvaluations(parentPort, { rules: library, flows });
 };
 
 // An error ends the thread; its process starts another one.

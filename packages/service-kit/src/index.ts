@@ -18,6 +18,7 @@ export {
   databaseSettings,
   decisionSettings,
   evaluationSettings,
+  flowSettings,
   httpSettings,
   processSettings,
 } from './config/service-settings';

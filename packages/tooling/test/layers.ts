@@ -26,7 +26,9 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
     ...['broker', 'cache', 'contexts', 'contracts', 'execution', 'infrastructure', 'persistence', 'service-kit'],
   ],
   'services/hps-gateway': ['broker', 'cache', 'contracts', 'infrastructure', 'persistence', 'service-kit', 'waiting'],
-  'services/solve-worker': ['broker', 'cache', 'contracts', 'engine', 'execution', 'infrastructure', 'service-kit'],
+  'services/solve-worker': [
+    ...['broker', 'cache', 'contracts', 'engine', 'execution', 'flows', 'infrastructure', 'service-kit'],
+  ],
 };
 
 /** Packages that answer the same for the same arguments: no network, disk, clock, randomness or process. */

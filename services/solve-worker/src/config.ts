@@ -6,6 +6,7 @@ import {
   databaseSettings,
   decisionSettings,
   evaluationSettings,
+  flowSettings,
   httpSettings,
   limit,
   wholeNumber,
@@ -19,6 +20,7 @@ export const settings = {
   ...brokerSettings,
   ...decisionSettings,
   ...evaluationSettings,
+  ...flowSettings,
   sessionTimeoutMs: limit(limits.workerSessionTimeoutMs),
   heartbeatIntervalMs: limit(limits.workerHeartbeatIntervalMs),
   partitionConcurrency: limit(limits.workerPartitionConcurrency),
@@ -28,7 +30,7 @@ export const settings = {
     max: 68_719_476_736,
     unit: 'bytes',
     meaning:
-      'Memory of all compiled rules that a worker keeps together, as they estimate it; the least recently used rules are dropped beyond it. One rule that is larger alone is kept beside them.',
+      'Memory of all compiled rules that a worker keeps together, as they estimate it, and as much again for compiled flows with the rules that they run; the least recently used are dropped beyond it. One rule or flow that is larger alone is kept beside them.',
   }),
 };
 

@@ -44,7 +44,7 @@ export const answerBytes = ({ result, error }: SolvedInput): Buffer => {
 type InputFault = Extract<ErrorCode, 'invalid_json' | 'number_out_of_range' | 'input_not_object'>;
 
 /** An input that was read. */
-interface ReadInput {
+export interface ReadInput {
   /** As in {@link SolvedInput}. */
   readonly request: string;
   /** The fields, or why there are none. */
@@ -71,7 +71,10 @@ export const readInput = (payload: Buffer, what: 'body' | 'input'): ReadInput =>
 const fieldsOf = (value: unknown, what: 'body' | 'input'): ReadInput['input'] => {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>; // JSON objects have string keys
   const found = value === null ? 'null' : Array.isArray(value) ? 'a list' : `a ${typeof value}`;
-  return fault('input_not_object', `The input of a rule is a JSON object of its fields; this ${what} is ${found}.`);
+  return fault(
+    'input_not_object',
+    `The input of a rule or flow is a JSON object of its fields; this ${what} is ${found}.`,
+  );
 };
 
 const fault = (code: InputFault, sentence: string, details: Readonly<Record<string, number>> = {}): ServiceError =>
@@ -119,12 +122,12 @@ export const evaluateChunk = async (
   return solved;
 };
 
-const resultTooLarge = (): ServiceError =>
+export const resultTooLarge = (): ServiceError =>
   new ServiceError(
     'result_too_large',
     `The results of a chunk exceed ${fixedLimits.executionMessageBytes} bytes, the largest message on the topic of answers; send fewer inputs at once or ask for less explanation.`,
     { limit_bytes: fixedLimits.executionMessageBytes },
   );
 
-const tooLate = (): ServiceError =>
+export const tooLate = (): ServiceError =>
   new ServiceError('deadline_exceeded', 'The deadline of the request passed while its inputs were evaluated.');

@@ -11,14 +11,16 @@ import {
   createRunLog,
   type DecisionLogWriter,
   type EvaluationThreads,
+  type FlowEvaluation,
   type RequestFault,
   type RuleLibrary,
   type SettleFault,
   settleOperations,
 } from '@decision/execution';
 import { answerBytes, evaluateChunk, readInput, solveInput } from './evaluate';
+import { type FlowTools, solveFlow } from './solve-flow';
 
-type Threads = NonNullable<SettleTools['threads']>;
+type Threads = NonNullable<HandlerTools['threads']>;
 
 /** Answers one message of `solution`. Throws `ServiceError` for expected failures. */
 type Handler = (
@@ -30,12 +32,13 @@ type Handler = (
 
 const NO_NEXT_REQUEST = (): void => undefined;
 
-export const createHandler = (tools: SettleTools): Handler => {
+export const createHandler = (tools: HandlerTools): Handler => {
   const { library, decisions } = tools;
   return async (envelope, payload, letNextBegin = NO_NEXT_REQUEST) => {
     const { kind } = envelope;
     const threads = tools.threads && lettingOthersBegin(tools.threads, letNextBegin);
-    if (kind === 'settle') return handleSettle({ ...tools, threads }, envelope, payload);
+    if (kind === 'settle') return handleSettle({ ...tools, threads }, envelope, payload, letNextBegin);
+    if (envelope.asset === 'flow') return solveFlow(tools, { ...envelope, kind }, payload, letNextBegin);
     const { workspaceId, versionId, receivedAt: now, explain, audience, deadline } = envelope;
     const rule = await library.get(workspaceId, versionId);
     const job = { workspaceId, versionId, now, explain, audience };
@@ -61,13 +64,11 @@ const lettingOthersBegin = (threads: Threads, letNextBegin: () => void): Threads
   },
 });
 
-export interface SettleTools {
+export interface HandlerTools extends FlowTools {
   readonly library: Pick<RuleLibrary, 'get'>;
   /** Threads for long evaluations; undefined: they run in this thread. */
   readonly threads?: Pick<EvaluationThreads, 'solve'> | undefined;
   readonly models: ContextModels;
-  /** Undefined where nothing is to be logged. */
-  readonly decisions: DecisionLogWriter | undefined;
   /** Receives the reason why rules had no answer, each fault once in an operation. */
   readonly onFault: (fault: RequestFault) => void;
 }
@@ -81,9 +82,10 @@ const NO_DECISION_LOG: DecisionLogWriter = { write: () => undefined };
  * docs/adr/0019-workers-settle-contexts-api-writes.md.
  */
 const handleSettle = async (
-  { library, threads, models, decisions = NO_DECISION_LOG, onFault }: SettleTools,
+  { library, threads, flows, models, decisions = NO_DECISION_LOG, onFault }: HandlerTools,
   envelope: SolutionRequestEnvelope,
   payload: Buffer,
+  letNextBegin: () => void,
 ): Promise<Buffer> => {
   const { workspaceId, deadline, requestId } = envelope;
   const runs = createRunLog(decisions, envelope);
@@ -93,6 +95,7 @@ const handleSettle = async (
     requestId,
     library,
     threads,
+    flows: flows && { run: (evaluation: FlowEvaluation) => flows.runner.run(evaluation, letNextBegin) },
     models,
     onRun: runs.onRun,
     isFull: runs.isFull,

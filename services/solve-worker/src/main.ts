@@ -1,6 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { BRIEFLY_COMPILED_CELLS, createContextModels, createStoredRules } from '@decision/execution';
+import {
+  BRIEFLY_COMPILED_CELLS,
+  createContextModels,
+  createFlowRunner,
+  createStoredFlows,
+  createStoredRules,
+} from '@decision/execution';
 import { openBroker, openDecisions, openEvaluationThreads, openResponder, openStores } from '@decision/infrastructure';
 import { runService, StartRefusal } from '@decision/service-kit';
 import { createWorkerServer } from './app';
@@ -22,6 +28,18 @@ runService({
       onStale: (error) =>
         logger.warn({ err: error }, 'Values could not be read again; rules go on with those they have.'),
     });
+    const flowLibrary = createStoredFlows(database, cache, library, { maxBytes: config.maxCompiledBytes });
+    const runner = createFlowRunner({
+      ...{ library: flowLibrary, threads, callFor: undefined },
+      ...{ maxSteps: config.flowMaxSteps, maxWaiting: config.flowMaxWaiting },
+    });
+    metrics.gauge({
+      name: 'decision_flows_waiting',
+      help: 'Runs of flows that wait for other systems, or have done so, and have not ended.',
+      collect() {
+        this.set(runner.waiting());
+      },
+    });
 
     const decisions = openDecisions(broker, database, { config, logger, metrics, stopper });
     const responder = openResponder(
@@ -35,8 +53,9 @@ runService({
         partitionConcurrency: config.partitionConcurrency,
         handle: createHandler({
           ...{ library, threads, models: createContextModels(), decisions },
+          flows: { runner, library: flowLibrary },
           onFault: ({ cause, requestId, ...fault }) =>
-            logger.error({ ...fault, request_id: requestId, err: cause }, 'A rule of a context had no answer.'),
+            logger.error({ ...fault, request_id: requestId, err: cause }, 'A rule or flow of a context had no answer.'),
         }),
       },
     );

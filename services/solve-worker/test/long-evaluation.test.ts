@@ -3,7 +3,7 @@ import { type RuleTable } from '@decision/contracts';
 import { type CompiledRule, compileRule, evaluateRule } from '@decision/engine';
 import { createContextModels, type SolvedInput } from '@decision/execution';
 import { testStack } from '@decision/local-stack';
-import { createHandler, type SettleTools } from '../src/handle';
+import { createHandler, type HandlerTools } from '../src/handle';
 
 const SESSION_MS = 6_000;
 const ROWS = 40_000;
@@ -33,7 +33,7 @@ const msToEvaluate = (rule: CompiledRule, input: { readonly text: string }): num
 };
 
 /** A worker that handles with these tools, and somebody who asks it, on topics of their own; ready, and closed after the test. */
-const openWorker = async (tools: Pick<SettleTools, 'library' | 'threads'>) => {
+const openWorker = async (tools: Pick<HandlerTools, 'library' | 'threads'>) => {
   const stack = testStack();
   const settings = {
     brokers: stack.mqBrokers.split(','),

@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
+import { type AssetKind, assetKinds } from '../asset-pointer';
 import { compileValidator } from '../validator';
 
 /** One input that was solved, or could not be. `request` is what the client sent, `response` what it was answered. */
@@ -14,6 +15,14 @@ const DecisionItem = Type.Object(
     matched: Type.Array(Type.Integer({ minimum: 0 }), {
       description: 'Rows of the rule whose outputs make the response.',
     }),
+    path_trace: Type.Optional(
+      Type.Array(Type.Record(Type.String(), Type.Unknown()), {
+        description: 'Of a flow: what became of its nodes, in the order in which they ended, cut to a size.',
+      }),
+    ),
+    path_not_listed: Type.Optional(
+      Type.Integer({ minimum: 1, description: 'How many nodes, within loops for each item, the trace leaves out.' }),
+    ),
     request: Type.Unknown({ description: 'Null where what came was not JSON.' }),
     response: Type.Record(Type.String(), Type.Unknown()),
   },
@@ -29,7 +38,7 @@ export const DecisionLog = Type.Object(
   {
     v: Type.Literal(1),
     id: Type.String({ minLength: 1 }),
-    kind: Type.Literal('rule'),
+    kind: Type.Unsafe<AssetKind>({ type: 'string', enum: [...assetKinds] }),
     workspace_id: Type.String(),
     key_id: Type.String(),
     slug: Type.String(),

@@ -83,7 +83,7 @@ export const createDecisionLog = (options: DecisionLogOptions): DecisionLog => {
     write: (envelope, items) => {
       if (envelope.origin === undefined || items.length === 0) return;
       gathered.push(() => send(envelope, items));
-      for (const { request, result } of items) characters += request.length + result.length;
+      for (const item of items) characters += charactersOf(item);
       const isFull = gathered.length === MOST_GATHERED.records || characters >= MOST_GATHERED.characters;
       // Never at once: the answer is handed over first.
       if (isFull) setImmediate(flush);
@@ -115,7 +115,7 @@ export const recordText = (
   const facts = {
     v: 1,
     id: `${requester}:${correlationId}`,
-    kind: 'rule',
+    kind: envelope.asset ?? 'rule',
     workspace_id: workspaceId,
     key_id: origin?.keyId ?? '',
     slug: origin?.slug ?? '',
@@ -132,11 +132,17 @@ export const recordText = (
 };
 
 /** Written by hand: most of what a worker does for an input of a large request is this. */
-const itemText = ({ request, result, error, matched, durationUs, executionId }: SolvedInput, index: number): string => {
+const itemText = (item: SolvedInput, index: number): string => {
+  const { request, result, error, matched, durationUs, executionId, pathTrace } = item;
   const status = error === undefined ? '"success"' : `"error","code":"${error.code}"`;
   const named = executionId === undefined ? '' : `"execution_id":"${executionId}",`;
-  return `{"index":${index},${named}"status":${status},"duration_us":${Math.round(durationUs)},"matched":[${matched.join(',')}],"request":${request},"response":${result}}`;
+  const path = pathTrace === undefined ? '' : `${pathTrace},`;
+  return `{"index":${index},${named}"status":${status},"duration_us":${Math.round(durationUs)},"matched":[${matched.join(',')}],${path}"request":${request},"response":${result}}`;
 };
+
+/** Characters that an item takes in a record, about. */
+export const charactersOf = ({ request, result, pathTrace = '' }: SolvedInput): number =>
+  request.length + result.length + pathTrace.length;
 
 const TRACE_ID = /^[0-9a-f]{2}-([0-9a-f]{32})-/;
 const traceIdOf = (traceparent: string | undefined): string | null => TRACE_ID.exec(traceparent ?? '')?.[1] ?? null;
@@ -154,26 +160,34 @@ export interface SolvedInput {
   /** Indexes of the rows whose outputs make the result. */
   readonly matched: readonly number[];
   readonly durationUs: number;
+  /** Of a flow: the members of its record that say what became of its nodes, as JSON text without braces. */
+  readonly pathTrace?: string | undefined;
 }
 
-/** Result of an outcome, or of the refusal of the input. */
+/** Result of an outcome, or of the refusal of the input. `explanation` is that of a flow, which says nothing about itself. */
 export const solvedInput = (
   request: string,
   outcome: RuleOutcome | FlowOutcome | ServiceError,
   durationUs: number,
+  explanation?: unknown,
 ): SolvedInput => {
-  const answer = outcome instanceof ServiceError ? outcome : answerOf(outcome);
-  if (!(answer instanceof ServiceError)) return { request, ...answer, error: undefined, durationUs };
-  return { request, result: failedResult(answer), error: answer, matched: [], durationUs };
+  const answer = outcome instanceof ServiceError ? outcome : answerOf(outcome, explanation);
+  const trace = outcome instanceof ServiceError || !('trace' in outcome) ? {} : { pathTrace: pathTraceOf(outcome) };
+  if (!(answer instanceof ServiceError)) return { request, ...answer, ...trace, error: undefined, durationUs };
+  const result = failedResult(answer);
+  const explained =
+    explanation === undefined ? result : `${result.slice(0, -1)},"$explain":${JSON.stringify(explanation)}}`;
+  return { request, result: explained, ...trace, error: answer, matched: [], durationUs };
 };
 
-/** A flow has no rows of its own. */
-const NOTHING_MATCHED = { explanation: undefined, matched: [] } as const;
-
-const answerOf = (outcome: RuleOutcome | FlowOutcome): Pick<SolvedInput, 'result' | 'matched'> | ServiceError => {
+const answerOf = (
+  outcome: RuleOutcome | FlowOutcome,
+  ofFlow: unknown,
+): Pick<SolvedInput, 'result' | 'matched'> | ServiceError => {
   if (!outcome.ok) return new ServiceError(outcome.error.code, outcome.error.message, outcome.error.details);
   const { output } = outcome;
-  const { explanation, matched } = 'matched' in outcome ? outcome : NOTHING_MATCHED;
+  // A flow has no rows of its own.
+  const { explanation, matched } = 'matched' in outcome ? outcome : { explanation: ofFlow, matched: [] };
   try {
     return {
       result: JSON.stringify(explanation === undefined ? output : { ...output, $explain: explanation }),
@@ -185,4 +199,21 @@ const answerOf = (outcome: RuleOutcome | FlowOutcome): Pick<SolvedInput, 'result
     const sentence = 'The outputs nest too deeply, or are too long, to be written as JSON.';
     return new ServiceError('evaluation_failed', sentence, {}, { cause });
   }
+};
+
+/** Characters of a trace that a record keeps of one flow. */
+const MOST_TRACE_CHARACTERS = 16_384;
+
+const pathTraceOf = ({ trace }: FlowOutcome): string | undefined => {
+  if (trace === undefined) return undefined;
+  const entries: string[] = [];
+  let left = MOST_TRACE_CHARACTERS;
+  for (const entry of trace.entries) {
+    const text = JSON.stringify(entry);
+    left -= text.length + 1;
+    if (left < 0) break;
+    entries.push(text);
+  }
+  const notListed = trace.not_listed + trace.entries.length - entries.length;
+  return `"path_trace":[${entries.join(',')}]${notListed === 0 ? '' : `,"path_not_listed":${notListed}`}`;
 };

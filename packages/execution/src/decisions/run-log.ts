@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
-import { type SolutionRequestEnvelope } from '@decision/contracts';
+import { type AssetKind, type SolutionRequestEnvelope } from '@decision/contracts';
 import { type OperationRun, versionOf } from '../settle-operations';
-import { type DecisionLogWriter, type SolvedInput, solvedInput } from './decision-log';
+import { charactersOf, type DecisionLogWriter, type SolvedInput, solvedInput } from './decision-log';
 
 /** A record holds this many characters of requests and responses, or one decision: far less than the largest message. */
 const MOST_CHARACTERS = 4 * 1024 * 1024;
@@ -13,6 +13,7 @@ const CHARACTERS_OF_ITEM = 256;
 /** Decisions of one rule or flow in one version that go in one record. */
 interface RunRecord {
   readonly correlationId: string;
+  readonly asset: AssetKind;
   readonly slug: string;
   readonly versionId: string;
   readonly items: SolvedInput[];
@@ -46,11 +47,11 @@ export const createRunLog = (decisions: DecisionLogWriter, envelope: SolutionReq
       const { slug } = asset;
       const versionId = versionOf(asset);
       const solved = solvedInput(JSON.stringify(inputs), outcome, durationUs);
-      const characters = solved.request.length + solved.result.length;
+      const characters = charactersOf(solved);
       let record = open.get(versionId);
       if (record === undefined || record.characters + characters > MOST_CHARACTERS) {
         const correlationId = `${envelope.correlationId}.${(begun += 1)}`;
-        record = { slug, versionId, correlationId, items: [], characters: 0 };
+        record = { asset: asset.type, slug, versionId, correlationId, items: [], characters: 0 };
         records.push(record);
         open.set(versionId, record);
       }
@@ -62,9 +63,9 @@ export const createRunLog = (decisions: DecisionLogWriter, envelope: SolutionReq
     },
     isFull: () => held > MOST_HELD_CHARACTERS,
     write: () => {
-      for (const { slug, versionId, correlationId, items } of records.splice(0)) {
+      for (const { asset, slug, versionId, correlationId, items } of records.splice(0)) {
         const origin = envelope.origin && { ...envelope.origin, slug, firstIndex: 0 };
-        decisions.write({ ...envelope, correlationId, versionId, origin }, items);
+        decisions.write({ ...envelope, asset, correlationId, versionId, origin }, items);
       }
     },
   };

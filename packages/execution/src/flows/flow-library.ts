@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { type Cache, createReadThrough } from '@decision/cache';
+import { type AssetDirectory, type Cache, createReadThrough } from '@decision/cache';
 import {
   cacheKeys,
   checkFlowDefinition,
@@ -22,14 +22,16 @@ export interface StoredFlow {
   readonly settings: FlowSettings;
   /** Names the version with the versions of everything that it runs: it changes when one of them does. */
   readonly effectiveVersion: string;
+  /** The versions that it runs where it follows a slug. */
+  readonly follows: FollowedVersions;
 }
 
 /** Sources of what flows are made of. */
 interface FlowSources extends RuleSources {
   /** The immutable definition of a published version; undefined where it was deleted and no flow uses it. */
   readonly loadDefinition: (workspaceId: string, versionId: string) => Promise<FlowDefinition | undefined>;
-  /** The version that the selector of a use means now; undefined where there is none any more. */
-  readonly resolve: (workspaceId: string, use: FlowUse) => Promise<string | undefined>;
+  /** Finds what uses mean now. */
+  readonly directory: Pick<AssetDirectory, 'find' | 'resolve'>;
 }
 
 /** Versions by `<slug>/<selector>` of uses. */
@@ -47,14 +49,14 @@ export interface FlowLibrary {
   get(workspaceId: string, versionId: string, follows?: FollowedVersions): Promise<StoredFlow>;
   /** As in {@link StoredFlow}; compiles nothing. */
   effectiveVersion(workspaceId: string, versionId: string): Promise<string>;
-  /** Everything that the flow and its subflows name, each once. */
-  uses(workspaceId: string, versionId: string): Promise<readonly FlowUse[]>;
+  /** Whether somebody who is restricted to groups sees everything that the flow and its subflows name. */
+  isSeenWhole(workspaceId: string, versionId: string, userGroups: readonly string[]): Promise<boolean>;
   size(): number;
   /** Bytes of all compiled flows that are held with their rules, as they estimate themselves. */
   bytes(): number;
 }
 
-interface FlowLibraryOptions {
+export interface FlowLibraryOptions {
   /** Bytes of all compiled flows together, rules included; the least recently used are dropped beyond it, as with rules. */
   readonly maxBytes: number;
 }
@@ -161,7 +163,7 @@ export const createFlowLibrary = (
     const versionOf = async (use: FlowUse): Promise<string> => {
       const name = `${use.slug}/${use.selector}`;
       const known = Object.hasOwn(given, name) ? given[name] : undefined;
-      return known ?? (await sources.resolve(workspaceId, use)) ?? use.version_id;
+      return known ?? (await sources.directory.find(workspaceId, use)) ?? use.version_id;
     };
     return Promise.all(following.map(versionOf));
   };
@@ -181,7 +183,8 @@ export const createFlowLibrary = (
     const { reachesOut, settings } = shape;
     const effectiveVersion = effectiveVersionOf(versionId, versions);
     const [fault, runs] = plan instanceof ServiceError ? [plan, undefined] : [undefined, plan];
-    const flow = { plan: runs, fault, reachesOut, settings, effectiveVersion };
+    const follows = followsOf(shape.following, versions);
+    const flow = { plan: runs, fault, reachesOut, settings, effectiveVersion, follows };
     const held = [...rules.values()].flatMap((rule) => rule ?? []);
     const ruleKeys = [...rules.keys()].map((ruleVersion) => cacheKeys.definition(workspaceId, ruleVersion));
     return {
@@ -216,10 +219,29 @@ export const createFlowLibrary = (
     },
     effectiveVersion: async (workspaceId, versionId) =>
       effectiveVersionOf(versionId, await followed(workspaceId, await shapeOf(workspaceId, versionId))),
-    uses: async (workspaceId, versionId) => (await shapeOf(workspaceId, versionId)).uses,
+    isSeenWhole: async (workspaceId, versionId, userGroups) => {
+      const { uses } = await shapeOf(workspaceId, versionId);
+      const seen = await Promise.all(uses.map((use) => isSeen(sources.directory, { workspaceId, userGroups }, use)));
+      return seen.every(Boolean);
+    },
     size: () => plans.size,
     bytes: () => plans.bytes,
   };
+};
+
+/** What a number meant at publication is seen where it still means that. */
+const isSeen = async (
+  directory: Pick<AssetDirectory, 'resolve'>,
+  viewer: { readonly workspaceId: string; readonly userGroups: readonly string[] },
+  use: FlowUse,
+): Promise<boolean> => {
+  try {
+    const { version_id: found } = await directory.resolve(viewer, use);
+    return found === use.version_id || !VERSION_NUMBER.test(use.selector);
+  } catch (error) {
+    if (error instanceof ServiceError) return false;
+    throw error;
+  }
 };
 
 const DEFINITION_PREFIX = cacheKeys.definition('', '').split(':', 1)[0] + ':';
@@ -244,6 +266,15 @@ const makeShape = (
 /** Two flows may name the same thing and have been published at different times: what it falls back to tells them apart. */
 const nameOf = ({ kind, slug, selector, version_id }: FlowUse): string =>
   JSON.stringify([kind, slug, selector, version_id]);
+
+/** What fell back to its publication is left out: two flows may have fallen back to different versions of one slug. */
+const followsOf = (following: readonly FlowUse[], versions: readonly string[]): FollowedVersions =>
+  Object.fromEntries(
+    following.flatMap((use, index) => {
+      const version = versions[index];
+      return version === undefined || version === use.version_id ? [] : [[`${use.slug}/${use.selector}`, version]];
+    }),
+  );
 
 const effectiveVersionOf = (versionId: string, versions: readonly string[]): string =>
   versions.length === 0 ? versionId : `${versionId}+${hash('sha256', versions.join(' '), 'base64url').slice(0, 22)}`;

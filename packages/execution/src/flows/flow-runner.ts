@@ -68,8 +68,16 @@ export interface FlowRunner {
    * refuses with. `onWaiting` is called once, when the run first waits for something outside of this thread.
    */
   run(evaluation: FlowEvaluation, onWaiting?: () => void): Promise<RanFlow>;
+  /** A flow that runs many times with what it uses now. Throws `version_not_found`. */
+  open(workspaceId: string, versionId: string): Promise<OpenedFlow>;
   /** Runs that wait, or have waited, for something outside, and have not ended. */
   waiting(): number;
+}
+
+/** A flow with what it used when it was opened. */
+export interface OpenedFlow extends Pick<StoredFlow, 'reachesOut' | 'settings'> {
+  /** As {@link FlowRunner.run}. */
+  run(evaluation: FlowEvaluation, onWaiting?: () => void): Promise<FlowOutcome>;
 }
 
 const NOBODY = (): void => undefined;
@@ -138,14 +146,26 @@ export const createFlowRunner = (options: FlowRunnerOptions): FlowRunner => {
     return isLong ? runInThread(evaluation, onWaiting) : outcome;
   };
 
+  const runOpened = async (
+    { plan, fault, reachesOut, follows }: StoredFlow,
+    evaluation: FlowEvaluation,
+    onWaiting: () => void = NOBODY,
+  ): Promise<FlowOutcome> => {
+    if (fault !== undefined) return notFitting(fault);
+    const told = { ...evaluation, follows: { ...follows, ...evaluation.follows } };
+    if (plan === undefined) return runInThread(told, onWaiting);
+    return reachesOut ? runReachingOut(plan, told, onWaiting) : runPure(plan, told, onWaiting);
+  };
+
   return {
-    run: async (evaluation, onWaiting = NOBODY) => {
+    run: async (evaluation, onWaiting) => {
       const flow = await library.get(evaluation.workspaceId, evaluation.versionId, evaluation.follows);
-      const { plan, fault, reachesOut, settings } = flow;
-      if (fault !== undefined) return { outcome: notFitting(fault), settings };
-      if (plan === undefined) return { outcome: await runInThread(evaluation, onWaiting), settings };
-      const run = reachesOut ? runReachingOut : runPure;
-      return { outcome: await run(plan, evaluation, onWaiting), settings };
+      return { outcome: await runOpened(flow, evaluation, onWaiting), settings: flow.settings };
+    },
+    open: async (workspaceId, versionId) => {
+      const flow = await library.get(workspaceId, versionId);
+      const { reachesOut, settings } = flow;
+      return { reachesOut, settings, run: (evaluation, onWaiting) => runOpened(flow, evaluation, onWaiting) };
     },
     waiting: () => waiting,
   };

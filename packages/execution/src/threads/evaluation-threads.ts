@@ -89,8 +89,7 @@ const unread = (): ServiceError => new ServiceError('internal_error', 'The job o
 /** Libraries of one thread. */
 interface ThreadLibraries {
   readonly rules: Pick<RuleLibrary, 'get' | 'bytes'>;
-  /** Undefined: the thread runs none. */
-  readonly flows?: Pick<FlowLibrary, 'get' | 'bytes'>;
+  readonly flows: Pick<FlowLibrary, 'get' | 'bytes'>;
 }
 
 /** Answers the jobs that come through a port, one after the other, as the thread's side of {@link createEvaluationThreads}. */
@@ -100,7 +99,7 @@ export const answerEvaluations = (port: MessagePort, libraries: ThreadLibraries)
     turn = turn.then(async () => {
       const answer =
         job.of === 'rule' ? await answerRule(libraries.rules, job) : await answerFlow(libraries.flows, job);
-      const compiledBytes = libraries.rules.bytes() + (libraries.flows?.bytes() ?? 0);
+      const compiledBytes = libraries.rules.bytes() + libraries.flows.bytes();
       try {
         port.postMessage({ ...answer, compiledBytes });
       } catch {
@@ -123,11 +122,10 @@ const answerRule = async (library: Pick<RuleLibrary, 'get'>, job: EvaluationJob)
 const turns = { ...createTurns(), mayGoOn: () => true };
 
 const answerFlow = async (
-  library: Pick<FlowLibrary, 'get'> | undefined,
+  library: Pick<FlowLibrary, 'get'>,
   { workspaceId, versionId, request, now, trace, maxSteps, follows }: FlowJob,
 ): Promise<Pick<Answer, 'outcome' | 'failure'>> => {
   try {
-    if (library === undefined) throw unread();
     const { plan, fault } = await library.get(workspaceId, versionId, follows);
     if (fault !== undefined) return { outcome: notFitting(fault) };
     const parsing = parseJson(request);

@@ -1,5 +1,5 @@
 import { type Cache } from '@decision/cache';
-import { type FlowDefinition, type FlowGraph, type FlowUse, type RuleTable } from '@decision/contracts';
+import { type FlowDefinition, type FlowGraph, type FlowUse, type RuleTable, ServiceError } from '@decision/contracts';
 import { createFlowLibrary, type FlowLibrary } from '../../src/flows/flow-library';
 import { createRuleLibrary, type RuleLibrary } from '../../src/rule-library';
 import { createValueDirectory } from '../../src/value-directory';
@@ -75,7 +75,14 @@ export class StoredWorld {
         rules,
         loadDefinition: (_workspace, versionId) => this.read(`flow ${versionId}`, this.flows.get(versionId)),
         describeRule: (_workspace, versionId) => this.read(`fields ${versionId}`, this.rules.get(versionId)),
-        resolve: (_workspace, { slug, selector }) => Promise.resolve(this.pointers.get(`${slug}/${selector}`)),
+        directory: {
+          find: (_workspace, { slug, selector }) => Promise.resolve(this.pointers.get(`${slug}/${selector}`)),
+          resolve: ({ userGroups = [] }, { slug, selector }) => {
+            const version_id = this.pointers.get(`${slug}/${selector}`);
+            if (version_id !== undefined && userGroups.includes(`sees ${slug}`)) return Promise.resolve({ version_id });
+            return Promise.reject(new ServiceError('rule_not_found', 'It is not visible.'));
+          },
+        },
       },
       { maxBytes },
     );

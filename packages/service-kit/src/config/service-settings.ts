@@ -166,6 +166,24 @@ export const decisionSettings = {
   decisionLogBufferBytes: limit(limits.decisionLogBufferBytes),
 };
 
+/** Bounds of flows, for every service that runs them. */
+export const flowSettings = {
+  flowMaxSteps: wholeNumber('FLOW_MAX_STEPS', {
+    default: 1_000_000,
+    min: 1_000,
+    max: 1_000_000_000,
+    meaning:
+      'Steps of one run of a flow at most: each node that runs or is skipped is one, within loops and subflows for each item.',
+  }),
+  flowMaxWaiting: wholeNumber('FLOW_MAX_WAITING', {
+    default: 500,
+    min: 1,
+    max: 100_000,
+    meaning:
+      'Runs of flows that may wait for other systems at once in one process; more are answered 429. Waiting, they hold their inputs in memory and nothing else.',
+  }),
+};
+
 /** Threads for evaluations that are too long for the thread that handles messages: docs/adr/0026-long-evaluations-run-in-threads.md. */
 export const evaluationSettings = {
   evaluationThreads: optional(
@@ -197,6 +215,6 @@ export const evaluationSettings = {
     max: 68_719_476_736,
     unit: 'bytes',
     meaning:
-      'Memory of all compiled rules that one thread keeps together, as they estimate it. One rule that is larger alone is kept beside them.',
+      'Memory of all compiled rules that one thread keeps together, as they estimate it, and as much again for compiled flows. One rule or flow that is larger alone is kept beside them.',
   }),
 };

@@ -106,9 +106,12 @@ export interface AssetInterface {
 
 const INTERFACE = /* sql */ `
   select definition -> 'requestSchema' as request, definition -> 'responseSchema' as response
-  from asset_versions where id = cast(:id as uuid)`;
+  from asset_versions where id = cast(:id as uuid)
+  union all
+  select definition -> 'requestSchema', definition -> 'responseSchema' from kept_versions where id = cast(:id as uuid)
+  limit 1`;
 
-/** Inputs and outputs of a published version, which never change; undefined where it is not visible. */
+/** Inputs and outputs of a published version, also of one that is kept for flows, which never change; undefined where it is not visible. */
 export const loadAssetInterface = async (
   transaction: Transaction,
   versionId: string,

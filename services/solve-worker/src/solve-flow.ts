@@ -1,0 +1,173 @@
+import {
+  chunkInputs,
+  type ChunkKind,
+  fixedLimits,
+  joinResults,
+  ServiceError,
+  type SolutionRequestEnvelope,
+} from '@decision/contracts';
+import {
+  createTurns,
+  type DecisionLogWriter,
+  type FlowLibrary,
+  type FlowRunner,
+  type OpenedFlow,
+  type SolvedInput,
+  solvedInput,
+} from '@decision/execution';
+import { type FlowFailure, type FlowOutcome } from '@decision/flows';
+import { type ReadInput, readInput, resultTooLarge, tooLate } from './evaluate';
+
+export interface FlowTools {
+  /** Undefined: flows cannot be run here. */
+  readonly flows?: FlowPorts | undefined;
+  /** Undefined where nothing is to be logged. */
+  readonly decisions: DecisionLogWriter | undefined;
+}
+
+interface FlowPorts {
+  readonly runner: Pick<FlowRunner, 'run' | 'open'>;
+  readonly library: Pick<FlowLibrary, 'isSeenWhole'>;
+}
+
+type FlowEnvelope = SolutionRequestEnvelope & { readonly kind: 'solve' | ChunkKind };
+
+/** Inputs of one chunk that run at once where the flow waits for other systems: mostly they wait then. */
+const WAITING_AT_ONCE = 8;
+
+/**
+ * Solves one input, or a chunk of them, with a flow, and logs each as one decision. `letNextBegin` is called when the flow waits for something
+ * outside of this thread. Throws `ServiceError` where there is no answer, or where the flow says that a failure is to fail the request.
+ */
+export const solveFlow = async (
+  { flows, decisions }: FlowTools,
+  envelope: FlowEnvelope,
+  payload: Buffer,
+  letNextBegin: () => void,
+): Promise<Buffer> => {
+  if (flows === undefined) throw new ServiceError('internal_error', 'Flows cannot be run here.');
+  const { kind } = envelope;
+  const solver = new FlowSolver(await flows.runner.open(envelope.workspaceId, envelope.versionId), {
+    ...{ flows, envelope, letNextBegin },
+    isLogged: decisions !== undefined && envelope.origin !== undefined,
+  });
+  if (kind === 'solve') {
+    const { solved, refusal } = await solver.solve(readInput(payload, 'body'), 0);
+    decisions?.write(envelope, [solved]);
+    if (refusal !== undefined) throw refusal;
+    return Buffer.from(solved.result);
+  }
+  const solved = await solver.solveChunk(payload);
+  decisions?.write(envelope, solved);
+  return joinResults(
+    kind,
+    solved.map(({ result }) => result),
+  );
+};
+
+interface SolverOptions {
+  readonly flows: FlowPorts;
+  readonly envelope: FlowEnvelope;
+  readonly letNextBegin: () => void;
+  readonly isLogged: boolean;
+}
+
+interface Solved {
+  readonly solved: SolvedInput;
+  /** Where the request is to fail. */
+  readonly refusal: ServiceError | undefined;
+}
+
+/** Solves the inputs of one message. */
+class FlowSolver {
+  private readonly isExplained: boolean;
+  private seenWhole: Promise<boolean> | undefined;
+
+  constructor(
+    private readonly flow: OpenedFlow,
+    private readonly options: SolverOptions,
+  ) {
+    this.isExplained = options.envelope.explain !== 'none';
+  }
+
+  async solve({ request, input }: ReadInput, offset: number): Promise<Solved> {
+    const beganAt = performance.now();
+    const durationUs = (): number => (performance.now() - beganAt) * 1_000;
+    if (input instanceof ServiceError) return { solved: solvedInput(request, input, durationUs()), refusal: input };
+    const { envelope, letNextBegin, isLogged } = this.options;
+    const { workspaceId, versionId, deadline, requestId, receivedAt: now } = envelope;
+    const outcome = await this.flow.run(
+      {
+        ...{ workspaceId, versionId, deadline, requestId, now, input },
+        ...{ idempotencyRoot: rootOf(envelope, offset), round: 0, trace: this.isExplained || isLogged },
+      },
+      letNextBegin,
+    );
+    const explanation = this.isExplained ? await this.explain(outcome) : undefined;
+    const solved = solvedInput(request, outcome, durationUs(), explanation);
+    const fails = !outcome.ok && this.flow.settings.failedResponseMode === 'fail';
+    // What cannot be written is no failure of the flow.
+    const unwritten = outcome.ok ? solved.error : undefined;
+    return { solved, refusal: fails ? refusalOf(outcome.error) : unwritten };
+  }
+
+  /** In the order of the inputs. Throws as `evaluateChunk` does. */
+  async solveChunk(payload: Buffer): Promise<readonly SolvedInput[]> {
+    const { deadline } = this.options.envelope;
+    const turns = createTurns();
+    const solved: SolvedInput[] = [];
+    const inputs = [...chunkInputs(payload)].entries();
+    let length = 0;
+    const work = async (): Promise<void> => {
+      for (const [offset, bytes] of inputs) {
+        if (!turns.mayGoOn()) await turns.pause();
+        if (Date.now() >= deadline) throw tooLate();
+        const one = await this.solve(readInput(bytes, 'input'), offset);
+        solved[offset] = one.solved;
+        length += one.solved.result.length + 2;
+        if (length > fixedLimits.executionMessageBytes) throw resultTooLarge();
+      }
+    };
+    await Promise.all(Array.from({ length: this.flow.reachesOut ? WAITING_AT_ONCE : 1 }, work));
+    return solved;
+  }
+
+  private async explain({ trace }: FlowOutcome): Promise<unknown> {
+    if (trace === undefined) return { path: [] };
+    const { entries, not_listed } = trace;
+    if (await (this.seenWhole ??= this.seesAll())) return { path: entries, not_listed };
+    return { path: entries.flatMap(withoutContent), not_listed };
+  }
+
+  /** Whether the reader of the explanation sees everything that the flow runs (V21). */
+  private seesAll(): Promise<boolean> {
+    const { flows, envelope } = this.options;
+    const { audience, workspaceId, versionId } = envelope;
+    if (audience === 'unrestricted') return Promise.resolve(true);
+    return audience === undefined
+      ? Promise.resolve(false)
+      : flows.library.isSeenWhole(workspaceId, versionId, audience);
+  }
+}
+
+type TraceEntry = NonNullable<FlowOutcome['trace']>['entries'][number];
+
+/** What became of the nodes of the flow itself; nothing that went through them. */
+const withoutContent = ({ ref, within, indexes, status, reason, duration_ms }: TraceEntry): readonly object[] =>
+  within === undefined ? [{ ref, indexes, status, reason, duration_ms }] : [];
+
+/** Names the run of one input: the same when the client repeats its request under one key, or the message comes again. */
+const rootOf = ({ workspaceId, versionId, idempotencyKey, requestId, origin }: FlowEnvelope, offset: number): string =>
+  JSON.stringify([
+    workspaceId,
+    origin?.slug ?? versionId,
+    idempotencyKey === undefined ? 'request' : 'key',
+    idempotencyKey ?? requestId,
+    (origin?.firstIndex ?? 0) + offset,
+  ]);
+
+const refusalOf = ({ code, message, path, indexes, details, ofInput }: FlowFailure): ServiceError => {
+  const where = { ...details, path, indexes };
+  if (ofInput) return new ServiceError('flow_input_refused', message, where);
+  return new ServiceError(code === 'infrastructure_error' ? code : 'flow_failed', message, where);
+};
