@@ -71,7 +71,7 @@ const FlowQuery = Type.Object(
   {
     $id: 'FlowQuery',
     description:
-      'Whether the answer explains itself under `$explain`, whose `path` lists the nodes; it shows cells of rules: the key also needs `rules.read`.',
+      'Whether the answer explains itself under `$explain`, whose `path` lists the nodes; it shows cells of rules: the key also needs `rules.read`. A key that does not see everything that the flow runs is told what became of the nodes, and nothing of their inputs and outputs.',
   },
 );
 
@@ -245,6 +245,8 @@ const flow = {
     'flow_not_found',
     'flow_not_published',
     ...shared.errors.filter((code) => code !== 'rule_not_found' && code !== 'rule_not_published'),
+    'flow_input_refused',
+    'flow_failed',
     'flow_invalid',
     'infrastructure_error',
   ],
