@@ -1,2 +1,4 @@
 export { type CallOutcome, type Connector, type ConnectorCall, ConnectorFailure, type NodeOutputs } from './connector';
 export { type CallEnd, type Connectors, createConnectors } from './create-connectors';
+export { createCodeConnector } from './code/code-connector';
+export { findSyntaxFault, type SyntaxFault } from './code/syntax';

@@ -21,4 +21,3 @@ export {
   type EvaluationJob,
   type EvaluationThreads,
 } from './threads/evaluation-threads';
-export { type ThreadEvent } from './threads/thread-pool';

@@ -2,8 +2,9 @@ import { availableParallelism } from 'node:os';
 import { extname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { type ServiceName } from '@decision/contracts';
-import { createEvaluationThreads, type EvaluationThreads, type ThreadEvent } from '@decision/execution';
+import { createEvaluationThreads, type EvaluationThreads } from '@decision/execution';
 import { type Config, type evaluationSettings, type Metrics } from '@decision/service-kit';
+import { type ThreadEvent } from '@decision/waiting';
 import { type Opening } from './open-stores';
 
 type EvaluationConfig = Config<typeof evaluationSettings>;

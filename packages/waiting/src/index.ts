@@ -1,3 +1,11 @@
 export { type BackOffBounds, backOffMs, doublingMs } from './back-off';
 export { LATE, resultWithin, settledWithin, withDeadline } from './deadline';
 export { pause } from './pause';
+export {
+  createThreadPool,
+  type ThreadEvent,
+  type ThreadFaults,
+  type ThreadPool,
+  type ThreadPoolOptions,
+  type ThreadPoolStatus,
+} from './thread-pool';

@@ -8,7 +8,7 @@ import { type FlowLibrary } from '../flows/flow-library';
 import { type FlowJob, type FlowThreads, notFitting } from '../flows/flow-runner';
 import { runPlan } from '../flows/run-plan';
 import { createTurns } from '../flows/turns';
-import { createThreadPool, type ThreadPoolOptions, type ThreadPoolStatus } from './thread-pool';
+import { createThreadPool, type ThreadFaults, type ThreadPoolOptions, type ThreadPoolStatus } from '@decision/waiting';
 
 /** An evaluation that is too long for the thread that handles messages. */
 export interface EvaluationJob {
@@ -56,7 +56,7 @@ export interface EvaluationThreads extends Pick<FlowThreads, 'runFlow'> {
 }
 
 export const createEvaluationThreads = (
-  options: Omit<ThreadPoolOptions<Job, Answer>, 'affinityOf' | 'keptBytesOf'> & {
+  options: Omit<ThreadPoolOptions<Job, Answer>, 'affinityOf' | 'keptBytesOf' | 'faults'> & {
     readonly start: () => Worker;
   },
 ): EvaluationThreads => {
@@ -64,6 +64,7 @@ export const createEvaluationThreads = (
     ...options,
     affinityOf: ({ versionId }) => versionId,
     keptBytesOf: ({ compiledBytes }) => compiledBytes,
+    faults: evaluationFaults,
   });
   return {
     solve: async (job, deadline) => {
@@ -158,3 +159,25 @@ const solveJob = async (library: Pick<RuleLibrary, 'get'>, job: EvaluationJob): 
 };
 
 const pick = ({ code, message, details }: ServiceError): PlainError => ({ code, message, details });
+
+const evaluationFaults: ThreadFaults = {
+  tooMany: (limit) =>
+    new ServiceError(
+      'overloaded',
+      `${limit} long evaluations wait for a thread already, which is the limit; try again later, or send smaller inputs.`,
+      { limit },
+    ),
+  tooLate: () =>
+    new ServiceError('deadline_exceeded', 'The deadline of the request passed before its long evaluation had ended.'),
+  tooLong: (limitMs) =>
+    new ServiceError(
+      'evaluation_failed',
+      `The evaluation took longer than ${limitMs} ms, which is the limit, and was ended; send a smaller input or ask about it in fewer rows.`,
+      { reason: 'took_too_long', limit_ms: limitMs },
+    ),
+  ended: (cause) => {
+    const sentence = 'The thread that evaluated the rule ended; its memory may not have sufficed.';
+    return new ServiceError('internal_error', sentence, {}, { cause });
+  },
+  stopped: () => new ServiceError('shutting_down', 'The process stops; another one evaluates the request.'),
+};

@@ -1,6 +1,19 @@
 import { type Worker } from 'node:worker_threads';
-import { ServiceError } from '@decision/contracts';
-import { settledWithin } from '@decision/waiting';
+import { settledWithin } from './deadline';
+
+/** Why a job has no answer, in the words of whoever owns the pool. */
+export interface ThreadFaults {
+  /** `limit` jobs wait already. */
+  readonly tooMany: (limit: number) => Error;
+  /** The deadline of the job passed. */
+  readonly tooLate: () => Error;
+  /** The job ran longer than `limitMs`. */
+  readonly tooLong: (limitMs: number) => Error;
+  /** The thread ended by itself; its memory may not have sufficed. */
+  readonly ended: (cause: unknown) => Error;
+  /** The pool stops. */
+  readonly stopped: () => Error;
+}
 
 export interface ThreadPoolOptions<Job, Answer> {
   /** Starts a thread, which answers each message with one message, in order. */
@@ -16,6 +29,7 @@ export interface ThreadPoolOptions<Job, Answer> {
   /** Bytes that a thread keeps for later jobs, as its last answer says. */
   readonly keptBytesOf: (answer: Answer) => number;
   readonly onEvent: (event: ThreadEvent) => void;
+  readonly faults: ThreadFaults;
 }
 
 export interface ThreadEvent {
@@ -26,7 +40,7 @@ export interface ThreadEvent {
 
 /** Runs jobs in threads. */
 export interface ThreadPool<Job, Answer> {
-  /** `deadline` is epoch ms. Throws `overloaded`, `deadline_exceeded`, `evaluation_failed` for a job that overruns, or `shutting_down`. */
+  /** `deadline` is epoch ms. Rejects with one of the pool's `faults`. */
   run(job: Job, deadline: number): Promise<Answer>;
   status(): ThreadPoolStatus;
   /** Refuses what waits, gives what runs `drainMs` to end, and ends the threads. Idempotent. */
@@ -45,7 +59,7 @@ interface Task<Job, Answer> {
   readonly job: Job;
   readonly deadline: number;
   readonly resolve: (answer: Answer) => void;
-  readonly reject: (error: ServiceError) => void;
+  readonly reject: (error: Error) => void;
   timer: NodeJS.Timeout | undefined;
   beganAt: number;
 }
@@ -78,13 +92,13 @@ class WorkerThreads<Job, Answer> implements ThreadPool<Job, Answer> {
   run(job: Job, deadline: number): Promise<Answer> {
     return new Promise((resolve, reject) => {
       const task: Task<Job, Answer> = { job, deadline, resolve, reject, timer: undefined, beganAt: 0 };
-      if (this.stopping !== undefined) return reject(stopped());
+      if (this.stopping !== undefined) return reject(this.options.faults.stopped());
       if (Date.now() >= deadline) return this.expire(task);
       const thread = this.freeThread(job);
       if (thread !== undefined) return this.give(thread, task);
       if (this.waiting.size >= this.options.maxWaiting) {
         this.options.onEvent({ type: 'refused' });
-        return reject(tooMany(this.options.maxWaiting));
+        return reject(this.options.faults.tooMany(this.options.maxWaiting));
       }
       this.waiting.add(task);
       task.timer = setTimeout(() => {
@@ -108,12 +122,12 @@ class WorkerThreads<Job, Answer> implements ThreadPool<Job, Answer> {
   private async end(drainMs: number): Promise<void> {
     for (const task of this.waiting) {
       clearTimeout(task.timer);
-      task.reject(stopped());
+      task.reject(this.options.faults.stopped());
     }
     this.waiting.clear();
     if (this.status().busy > 0) await this.idleWithin(drainMs);
     for (const thread of [...this.threads]) {
-      this.settle(thread)?.reject(stopped());
+      this.settle(thread)?.reject(this.options.faults.stopped());
       this.threads.delete(thread);
       await thread.worker.terminate();
     }
@@ -168,21 +182,21 @@ class WorkerThreads<Job, Answer> implements ThreadPool<Job, Answer> {
     this.threads.delete(thread);
     void thread.worker.terminate();
     this.options.onEvent({ type: 'overran', ms: performance.now() - task.beganAt });
-    task.reject(Date.now() >= task.deadline ? tooLate() : tooLong(this.options.maxRunMs));
+    const { faults, maxRunMs } = this.options;
+    task.reject(Date.now() >= task.deadline ? faults.tooLate() : faults.tooLong(maxRunMs));
     this.next();
   }
 
   private crash(thread: Thread<Job, Answer>, cause: unknown): void {
     if (!this.threads.delete(thread)) return;
     this.options.onEvent({ type: 'crashed' });
-    const sentence = 'The thread that evaluated the rule ended; its memory may not have sufficed.';
-    this.settle(thread)?.reject(new ServiceError('internal_error', sentence, {}, { cause }));
+    this.settle(thread)?.reject(this.options.faults.ended(cause));
     this.next();
   }
 
   private expire(task: Task<Job, Answer>): void {
     this.options.onEvent({ type: 'expired' });
-    task.reject(tooLate());
+    task.reject(this.options.faults.tooLate());
   }
 
   /** Takes the task from its thread. */
@@ -206,23 +220,3 @@ class WorkerThreads<Job, Answer> implements ThreadPool<Job, Answer> {
     }
   }
 }
-
-const tooMany = (limit: number): ServiceError =>
-  new ServiceError(
-    'overloaded',
-    `${limit} long evaluations wait for a thread already, which is the limit; try again later, or send smaller inputs.`,
-    { limit },
-  );
-
-const tooLate = (): ServiceError =>
-  new ServiceError('deadline_exceeded', 'The deadline of the request passed before its long evaluation had ended.');
-
-const tooLong = (limitMs: number): ServiceError =>
-  new ServiceError(
-    'evaluation_failed',
-    `The evaluation took longer than ${limitMs} ms, which is the limit, and was ended; send a smaller input or ask about it in fewer rows.`,
-    { reason: 'took_too_long', limit_ms: limitMs },
-  );
-
-const stopped = (): ServiceError =>
-  new ServiceError('shutting_down', 'The process stops; another one evaluates the request.');

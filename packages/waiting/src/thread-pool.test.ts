@@ -1,5 +1,14 @@
 import { Worker } from 'node:worker_threads';
-import { createThreadPool, type ThreadEvent, type ThreadPool } from './thread-pool';
+import { createThreadPool, type ThreadEvent, type ThreadFaults, type ThreadPool } from './thread-pool';
+
+const fault = (code: string, details = {}): Error => Object.assign(new Error(code), { code, details });
+const faults: ThreadFaults = {
+  tooMany: (limit) => fault('overloaded', { limit }),
+  tooLate: () => fault('deadline_exceeded'),
+  tooLong: (limitMs) => fault('evaluation_failed', { reason: 'took_too_long', limit_ms: limitMs }),
+  ended: () => fault('internal_error'),
+  stopped: () => fault('shutting_down'),
+};
 
 /** Answers a number with its double; holds its thread for ever, or ends it, where a text says so. */
 const WORK = `
@@ -21,6 +30,7 @@ const open = (changes: { size?: number; maxWaiting?: number; maxRunMs?: number }
     affinityOf: String,
     keptBytesOf: Number,
     onEvent: ({ type }: ThreadEvent) => events.push(type),
+    faults,
   });
 };
 afterEach(() => pool.stop());

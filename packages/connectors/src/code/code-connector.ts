@@ -1,0 +1,142 @@
+import { createHash } from 'node:crypto';
+import { availableParallelism } from 'node:os';
+import { extname, join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { createThreadPool, type ThreadEvent, type ThreadFaults, type ThreadPool } from '@decision/waiting';
+import { type Connector, type ConnectorCall, ConnectorFailure, type NodeOutputs } from '../connector';
+import { revealed } from '../templates';
+import { type CodeAnswer, type CodeFault, type CodeJob, type CodeThreadStart } from './sandbox';
+
+interface CodeOptions {
+  /** Milliseconds that code may run. Default 1,000. */
+  readonly maxRunMs?: number;
+  /** Bytes of memory of one run. Default 32 MiB. */
+  readonly memoryBytes?: number;
+  /** Characters of the outputs as JSON. Default 4 MiB. */
+  readonly maxOutputLength?: number;
+  /** Threads at most. Default: one less than there are cores, at least 1, at most 4. */
+  readonly threads?: number | undefined;
+  /** Runs that wait for a thread; more are refused. Default 1,000. */
+  readonly maxWaiting?: number;
+  readonly onThreadEvent?: (event: ThreadEvent) => void;
+}
+
+/** Beyond its time, for the start of a thread, before one that does not answer is ended, ms. */
+const GRACE_MS = 2_000;
+/** The stack of a thread, MB: the engine takes more of it than it counts itself. */
+const STACK_MB = 2;
+/** The heap of a thread beside the memory of its engine, MB. */
+const HEAP_MB = 256;
+/** Time for a run and its wait for a thread, ms; the request ends it before. */
+const TIME_MS = 3_600_000;
+/** Threads where nothing is said. */
+const MOST_BY_DEFAULT = 4;
+/** The loader of a thread that is started from sources, as in tests; built code needs none. */
+const SOURCE_LOADER = ['--require', '@decision/tooling/run-sources', '--conditions=source'];
+
+/** Starts a thread that runs code; it sees neither the environment nor the arguments of its process. */
+const startCodeThread = (start: CodeThreadStart): Worker => {
+  const extension = extname(__filename);
+  return new Worker(join(__dirname, `code-thread${extension}`), {
+    workerData: start,
+    env: {},
+    argv: [],
+    resourceLimits: { maxOldGenerationSizeMb: HEAP_MB, stackSizeMb: STACK_MB },
+    ...(extension === '.ts' ? { execArgv: SOURCE_LOADER } : {}),
+  });
+};
+
+/** Nodes that run JavaScript, in threads of their own: no code holds up the thread that handles messages. */
+export const createCodeConnector = (options: CodeOptions = {}): Connector => {
+  const { maxRunMs = 1_000, memoryBytes = 33_554_432, maxOutputLength = 4_194_304 } = options;
+  const limits = { maxRunMs, memoryBytes, maxOutputLength };
+  const pool: ThreadPool<CodeJob, CodeAnswer> = createThreadPool({
+    start: () => startCodeThread({ memoryBytes }),
+    size: options.threads ?? Math.min(MOST_BY_DEFAULT, Math.max(1, availableParallelism() - 1)),
+    maxWaiting: options.maxWaiting ?? 1_000,
+    maxRunMs: maxRunMs + GRACE_MS,
+    affinityOf: () => '',
+    keptBytesOf: () => 0,
+    onEvent: options.onThreadEvent ?? (() => undefined),
+    faults: faultsOfThreads(maxRunMs),
+  });
+  return {
+    type: 'code',
+    timeoutMs: TIME_MS,
+    run: async (call) => {
+      const job = jobOf(call, limits);
+      const { outputs, fault } = await pool.run(job, call.deadline);
+      if (outputs === undefined) throw failureOf(fault, limits);
+      return JSON.parse(outputs) as NodeOutputs; // the sandbox answers the JSON of an object
+    },
+    stop: () => pool.stop(),
+  };
+};
+
+interface Limits {
+  readonly maxRunMs: number;
+  readonly memoryBytes: number;
+  readonly maxOutputLength: number;
+}
+
+const jobOf = (call: ConnectorCall, { maxRunMs, memoryBytes, maxOutputLength }: Limits): CodeJob => {
+  const inputs = JSON.stringify(revealed(call.inputs));
+  const most = memoryBytes / 4;
+  if (inputs.length > most)
+    throw new ConnectorFailure(
+      `The inputs of this code take ${inputs.length} characters as JSON, and ${most} are a quarter of its memory, which is the limit; pass on less, or raise FLOW_CODE_MEMORY_BYTES.`,
+      { outcome: 'refused', details: { limit: most } },
+    );
+  return {
+    source: String(call.fields['code']),
+    inputs,
+    seed: createHash('sha256').update(call.idempotencyKey).digest().readInt32BE(),
+    runMs: Math.min(maxRunMs, call.deadline - Date.now()),
+    maxOutputLength,
+  };
+};
+
+const failureOf = (fault: CodeFault | undefined, limits: Limits): ConnectorFailure =>
+  new ConnectorFailure(sentenceOf(fault, limits), {
+    outcome: fault?.kind === 'time' ? 'timeout' : 'invalid',
+    details: { fault: fault?.kind ?? 'unknown' },
+  });
+
+const sentenceOf = (fault: CodeFault | undefined, { maxRunMs, memoryBytes, maxOutputLength }: Limits): string => {
+  switch (fault?.kind) {
+    case 'time':
+      return `This code ran longer than ${maxRunMs} ms, which is the limit, and was ended; do less in it, or raise FLOW_CODE_TIMEOUT_MS.`;
+    case 'memory':
+      return `This code needed more than ${memoryBytes} bytes of memory, which is the limit; keep less at once, or raise FLOW_CODE_MEMORY_BYTES.`;
+    case 'depth':
+      return 'This code nests or recurses too deep; use a loop, or end the recursion.';
+    case 'unsettled':
+      return 'This code waits for a promise that nothing settles; it has no timers and no network to wait for.';
+    case 'no_object':
+      return 'The outputs of this code are no object; set members of outputs, or return an object.';
+    case 'size':
+      return `The outputs of this code take ${fault.length} characters as JSON, and ${maxOutputLength} are the limit; answer less, or raise FLOW_CODE_MAX_OUTPUT_BYTES.`;
+    case 'syntax':
+    case 'thrown':
+      return `This code failed${fault.line === 0 ? '' : ` in line ${fault.line}`}: ${fault.message}`;
+    case undefined:
+      return 'This code has no outputs.';
+  }
+};
+
+const faultsOfThreads = (maxRunMs: number): ThreadFaults => ({
+  tooMany: (limit) =>
+    new ConnectorFailure(
+      `${limit} runs of code wait for a thread already, which is the limit; send fewer requests at once, or raise FLOW_CODE_THREADS.`,
+      { outcome: 'busy', details: { limit } },
+    ),
+  tooLate: () =>
+    new ConnectorFailure('The time of this node was over before its code had run.', { outcome: 'timeout' }),
+  tooLong: () =>
+    new ConnectorFailure(
+      `This code ran longer than ${maxRunMs} ms, which is the limit, and did not stop when it was told to; its thread was ended.`,
+      { outcome: 'timeout' },
+    ),
+  ended: () => new ConnectorFailure('The thread that ran this code ended; the memory of the code may be too large.'),
+  stopped: () => new ConnectorFailure('The service stops; another one may run this code.', { outcome: 'abandoned' }),
+});

@@ -1,0 +1,172 @@
+import { type QuickJSContext } from 'quickjs-emscripten-core';
+import { asFunction, CodeEngine, isTooDeep, LINES_BEFORE } from './engine';
+
+/** Start data of a thread. */
+export interface CodeThreadStart {
+  /** Memory of each run. */
+  readonly memoryBytes: number;
+}
+
+/** One run of code. */
+export interface CodeJob {
+  readonly source: string;
+  /** JSON text of an object. */
+  readonly inputs: string;
+  /** What `Math.random` is made of. */
+  readonly seed: number;
+  /** Milliseconds that the code may run. */
+  readonly runMs: number;
+  /** Characters of the outputs as JSON. */
+  readonly maxOutputLength: number;
+}
+
+export type CodeFault =
+  | { readonly kind: 'time' | 'memory' | 'depth' | 'unsettled' | 'no_object' }
+  | { readonly kind: 'size'; readonly length: number }
+  /** `line` counts from 1 and is 0 where it is not known. */
+  | { readonly kind: 'syntax' | 'thrown'; readonly message: string; readonly line: number };
+
+export interface CodeAnswer {
+  /** JSON text of an object; undefined where there is a fault. */
+  readonly outputs?: string;
+  readonly fault?: CodeFault;
+}
+
+/** Longest text of an error that code throws. */
+const MAX_MESSAGE = 500;
+
+/**
+ * Runs before the code, with the functions of the language as nobody has changed them yet: makes `inputs` and `outputs`, and answers a function that
+ * runs the code and answers the JSON text of its outputs, or rejects with a text.
+ */
+const HARNESS = `((text, seed) => {
+  const { parse, stringify } = JSON;
+  const apply = Reflect.apply;
+  const slice = String.prototype.slice;
+  const AnyError = Error;
+  let state = seed | 0;
+  Math.random = () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), state | 1);
+    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
+    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
+  };
+  globalThis.inputs = parse(text);
+  globalThis.outputs = {};
+  const shown = (error) => {
+    if (!(error instanceof AnyError)) return apply(slice, '' + error, [0, ${MAX_MESSAGE}]);
+    return apply(slice, error.name + ': ' + error.message, [0, ${MAX_MESSAGE}]) + '\\n' + apply(slice, '' + error.stack, [0, 2000]);
+  };
+  return async (code) => {
+    try {
+      const returned = await code();
+      return stringify(returned === undefined ? globalThis.outputs : returned);
+    } catch (error) {
+      let message = 'something that has no text';
+      try {
+        message = shown(error);
+      } catch {}
+      throw message;
+    }
+  };
+})`;
+
+/** Runs code, each time in a context that nothing has touched. */
+export class Sandbox {
+  private readonly engine: CodeEngine;
+
+  constructor(memoryBytes: number) {
+    this.engine = new CodeEngine(memoryBytes);
+  }
+
+  async run(job: CodeJob): Promise<CodeAnswer> {
+    let began = Number.POSITIVE_INFINITY;
+    let isCut = false;
+    const isOver = (): boolean => (isCut ||= performance.now() - began > job.runMs);
+    try {
+      return await this.engine.use(isOver, (context) => {
+        began = performance.now();
+        const ran = runIn(context, job);
+        return isCut ? { fault: { kind: 'time' } as const } : ran;
+      });
+    } catch (error) {
+      if (!isCut && !isTooDeep(error)) throw error;
+      return { fault: { kind: isCut ? 'time' : 'depth' } };
+    }
+  }
+}
+
+const runIn = (context: QuickJSContext, job: CodeJob): CodeAnswer => {
+  const code = context.evalCode(asFunction(job.source), 'code');
+  if (code.error !== undefined) {
+    const { message = '', stack = '' } = context.dump(code.error) as {
+      readonly message?: string;
+      readonly stack?: string;
+    };
+    code.error.dispose();
+    return { fault: faultOf('syntax', message, stack) };
+  }
+  const started = start(context, job);
+  if (started === undefined) return { fault: { kind: 'memory' } };
+  const promise = context.callFunction(started, context.undefined, code.value);
+  started.dispose();
+  code.value.dispose();
+  if (promise.error !== undefined) {
+    promise.error.dispose();
+    return { fault: { kind: 'memory' } };
+  }
+  const jobs = context.runtime.executePendingJobs();
+  jobs.dispose();
+  const ran = settled(context, promise.value, job);
+  promise.value.dispose();
+  return ran;
+};
+
+/** The function that runs the code; undefined where the inputs do not fit into the memory. */
+const start = (context: QuickJSContext, job: CodeJob) => {
+  const harness = context.evalCode(HARNESS, 'harness');
+  if (harness.error !== undefined) {
+    harness.error.dispose();
+    return undefined;
+  }
+  const inputs = context.newString(job.inputs);
+  const seed = context.newNumber(job.seed);
+  const run = context.callFunction(harness.value, context.undefined, inputs, seed);
+  for (const handle of [harness.value, inputs, seed]) handle.dispose();
+  if (run.error === undefined) return run.value;
+  run.error.dispose();
+  return undefined;
+};
+
+const settled = (
+  context: QuickJSContext,
+  promise: Parameters<QuickJSContext['getPromiseState']>[0],
+  { maxOutputLength }: CodeJob,
+): CodeAnswer => {
+  const state = context.getPromiseState(promise);
+  if (state.type === 'pending') return { fault: { kind: 'unsettled' } };
+  if (state.type === 'rejected') {
+    const text = context.typeof(state.error) === 'string' ? context.getString(state.error) : undefined;
+    state.error.dispose();
+    // What has no memory left for the text of its error rejects with none.
+    if (text === undefined || /^InternalError: out of memory/.test(text)) return { fault: { kind: 'memory' } };
+    const [message = '', ...stack] = text.split('\n    at ');
+    return { fault: faultOf('thrown', message.trim(), stack.join('\n')) };
+  }
+  const { value } = state;
+  try {
+    if (context.typeof(value) !== 'string') return { fault: { kind: 'no_object' } };
+    const length = context.getProp(value, 'length').consume((handle) => context.getNumber(handle));
+    if (length > maxOutputLength) return { fault: { kind: 'size', length } };
+    const outputs = context.getString(value);
+    return outputs.startsWith('{') ? { outputs } : { fault: { kind: 'no_object' } };
+  } finally {
+    value.dispose();
+  }
+};
+
+const faultOf = (kind: 'syntax' | 'thrown', message: string, stack: string): CodeFault => {
+  if (/stack overflow$/.test(message)) return { kind: 'depth' };
+  const line = Number(/\bcode:(\d+)/.exec(stack)?.[1] ?? 0) - LINES_BEFORE;
+  return { kind, message: message.slice(0, MAX_MESSAGE), line: Math.max(0, line) };
+};
