@@ -35,6 +35,9 @@ export interface CodeAnswer {
 /** Longest text of an error that code throws. */
 const MAX_MESSAGE = 500;
 
+/** Lists and objects that may lie in each other in outputs. */
+const MAX_NESTING = 500;
+
 /**
  * Runs before the code, with the functions of the language as nobody has changed them yet: makes `inputs` and `outputs`, and answers a function that
  * runs the code and answers the JSON text of its outputs, or rejects with a text.
@@ -159,10 +162,31 @@ const settled = (
     const length = context.getProp(value, 'length').consume((handle) => context.getNumber(handle));
     if (length > maxOutputLength) return { fault: { kind: 'size', length } };
     const outputs = context.getString(value);
-    return outputs.startsWith('{') ? { outputs } : { fault: { kind: 'no_object' } };
+    if (!outputs.startsWith('{')) return { fault: { kind: 'no_object' } };
+    return isNestedDeep(outputs) ? { fault: { kind: 'depth' } } : { outputs };
   } finally {
     value.dispose();
   }
+};
+
+/** Whether lists and objects of a JSON text lie in each other deeper than what follows a node is made for. */
+const isNestedDeep = (json: string): boolean => {
+  let depth = 0;
+  for (let at = 0; at < json.length; at += 1) {
+    const character = json[at];
+    if (character === '"') at = endOfText(json, at);
+    else if (character === '[' || character === '{') depth += 1;
+    else if (character === ']' || character === '}') depth -= 1;
+    if (depth > MAX_NESTING) return true;
+  }
+  return false;
+};
+
+/** Where the text that begins at a position ends. */
+const endOfText = (json: string, begin: number): number => {
+  let at = begin + 1;
+  while (at < json.length && json[at] !== '"') at += json[at] === '\\' ? 2 : 1;
+  return at;
 };
 
 const faultOf = (kind: 'syntax' | 'thrown', message: string, stack: string): CodeFault => {
