@@ -27,14 +27,14 @@ const contents = (labels: string): string => `
   '[]', 'null', 'null', 'null', '{}', 'null'`;
 
 const INSERT = `
-  with claimed as (insert into rule_ids (id) values (gen_random_uuid()) returning id)
-  insert into rules (${COLUMNS}) select id, :slug, :slug, ${contents(`'{}'`)} from claimed`;
+  with claimed as (insert into asset_ids (id) values (gen_random_uuid()) returning id)
+  insert into assets (${COLUMNS}) select id, :slug, :slug, ${contents(`'{}'`)} from claimed`;
 
 /** One in a hundred has the label that the benchmark asks for. */
 const FILL = `
-  with claimed as (insert into rule_ids (id) select gen_random_uuid() from generate_series(1, :count) returning id),
+  with claimed as (insert into asset_ids (id) select gen_random_uuid() from generate_series(1, :count) returning id),
     numbered as (select id, row_number() over () as number from claimed)
-  insert into rules (${COLUMNS})
+  insert into assets (${COLUMNS})
   select id, 'filled-' || number, 'Filled ' || number,
     ${contents(`case when number % 100 = 0 then array['rare'] else array['common'] end`)}
   from numbered`;
@@ -42,7 +42,7 @@ const FILL = `
 const FIRST_PAGE = `
   select id, slug, user_groups, created_at, updated_at, updated_by, name, description, labels, folder, request_schema, response_schema,
     metadata, context, row_count, published_version_id
-  from rules order by created_at desc, id desc limit 101`;
+  from assets where kind = 'rule' order by created_at desc, id desc limit 101`;
 
 export const openRawRules = (url: string, workspaceId: string): RawRules => {
   const database: Database = openDatabase({ url, applicationName: 'benchmark' });

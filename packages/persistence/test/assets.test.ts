@@ -2,17 +2,20 @@ import { randomUUID } from 'node:crypto';
 import { checkFlowDefinition, checkRulePointer, type FlowUse } from '@decision/contracts';
 import {
   deleteAsset,
+  deleteFolder,
   deleteRule,
   deleteValue,
   findAsset,
   findAssetPointer,
   findBoundAssets,
   findNumberedVersion,
+  findTestResults,
   findTestSuite,
   findValueUses,
   insertAsset,
   insertRule,
   listAssets,
+  listAudit,
   listVersions,
   loadAssetInterface,
   loadFlowVersion,
@@ -22,6 +25,9 @@ import {
   publishAsset,
   publishRule,
   publishVersionAgain,
+  saveFolder,
+  saveTestResults,
+  saveTestSuite,
   saveValues,
   type Transaction,
   unpublishAsset,
@@ -191,6 +197,59 @@ describe('a flow', () => {
       { assetId: flow.asset_id, asset: { kind: 'flow', slug: flow.slug } },
     ]);
     expect(await inside((transaction) => deleteValue(transaction, valueId))).toMatchObject({ status: 'in_use' });
+  });
+});
+
+describe('what rules and flows have in common', () => {
+  it('lists take the same filters, page by page', async () => {
+    const parts = { labels: ['common', 'both'], folder: { id: 'f', name: 'Offers' }, name: 'Shared name' };
+    await publishedRule(parts);
+    const flows = [await publishedFlow([], parts), await publishedFlow([], { ...parts, userGroups: ['sales'] })];
+    const ids = flows.map(({ asset_id }) => asset_id);
+    for (const filters of [
+      { labels: ['common', 'both'] },
+      { folder: 'Offers' },
+      { folder: 'f' },
+      { name: 'Shared name' },
+      { search: 'SHARED' },
+    ]) {
+      const { assets } = await inside((transaction) => listAssets(transaction, 'flow', filters));
+      expect(assets.map(({ id }) => id).sort()).toEqual([...ids].sort());
+    }
+    const first = await inside((transaction) => listAssets(transaction, 'flow', { name: 'Shared name' }, { limit: 1 }));
+    const cursor = first.nextCursor ?? '';
+    const second = await inside((transaction) =>
+      listAssets(transaction, 'flow', { name: 'Shared name' }, { limit: 1, cursor }),
+    );
+    expect([...first.assets, ...second.assets].map(({ id }) => id)).toEqual([...ids].reverse());
+    expect(second.nextCursor).toBeNull();
+  });
+
+  it('tests and their results are those of one asset, and are in the audit under its kind', async () => {
+    const flow = await publishedFlow();
+    const tests = [{ id: 'one', name: 'First' }];
+    const result = { testId: 'one', success: true, error: false, state: {}, executedAt: '2026-01-15T09:30:00.000Z' };
+    await inside(async (transaction) => {
+      await saveTestSuite(transaction, { assetId: flow.asset_id, tests });
+      await saveTestResults(transaction, flow.asset_id, [result]);
+      expect(await findTestSuite(transaction, 'flow', flow.slug)).toEqual({ assetId: flow.asset_id, tests });
+      expect([...(await findTestResults(transaction, flow.asset_id)).values()]).toEqual([result]);
+      const { entries } = await listAudit(transaction, { kind: 'flow_test' }, { limit: 9 });
+      expect(entries).toMatchObject([{ action: 'create', after: { flow: flow.slug, name: 'First' } }]);
+    });
+  });
+
+  it('both leave a folder that is deleted', async () => {
+    const saved = await inside((transaction) =>
+      saveFolder(transaction, { name: 'F', type: 'flow', newUserGroups: [] }),
+    );
+    const id = saved.status === 'saved' ? saved.folder.id : '';
+    const [rule, flow] = [await publishedRule({ folder: { id } }), await publishedFlow([], { folder: { id } })];
+    await inside(async (transaction) => {
+      await deleteFolder(transaction, id);
+      expect(await findAsset(transaction, 'rule', { id: rule.asset_id })).toMatchObject({ folder: null });
+      expect(await findAsset(transaction, 'flow', { id: flow.asset_id })).toMatchObject({ folder: null });
+    });
   });
 });
 

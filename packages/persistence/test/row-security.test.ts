@@ -456,8 +456,8 @@ describe('row security', () => {
   /** Everything that the blind must not have changed. */
   const state = (): Promise<unknown> =>
     Promise.all([
-      asOwner(workspace.url, 'select * from rules order by id'),
-      asOwner(workspace.url, 'select * from rule_versions order by id'),
+      asOwner(workspace.url, 'select * from assets order by id'),
+      asOwner(workspace.url, 'select * from asset_versions order by id'),
       asOwner(workspace.url, 'select * from api_keys order by id'),
       asOwner(workspace.url, 'select * from audit_entries order by id'),
       asOwner(workspace.url, 'select * from folders order by id'),
@@ -468,7 +468,7 @@ describe('row security', () => {
       asOwner(workspace.url, 'select * from environments order by id'),
       asOwner(workspace.url, 'select * from releases order by id'),
       asOwner(workspace.url, 'select * from workspace_objects order by id'),
-      asOwner(workspace.url, 'select * from rule_test_results order by test_id'),
+      asOwner(workspace.url, 'select * from asset_test_results order by test_id'),
       asOwner(workspace.url, 'select * from release_approvals order by release_id'),
     ]).then((rows) => JSON.parse(JSON.stringify(rows)) as unknown);
 

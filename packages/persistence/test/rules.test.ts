@@ -264,6 +264,7 @@ describe('rules', () => {
       expect(await inWorkspace((transaction) => deleteRule(transaction, rule.id))).toEqual({
         status: 'deleted',
         slug: rule.slug,
+        usingFlows: [],
         name: rule.name,
         versions: versionIds.map((id, index) => ({ id, number: index + 1 })),
       });

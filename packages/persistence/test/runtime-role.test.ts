@@ -90,10 +90,14 @@ describe('the database, to the runtime role', () => {
       ['change a hash', `update api_keys set secret_hash = decode(repeat('00', 32), 'hex')`],
       ['widen a key', `update api_keys set user_groups = '{}', role = 'admin'`],
       ['delete keys', 'delete from api_keys'],
-      ['change a version', `update rule_versions set definition = '{}'`],
-      ['delete a version', 'delete from rule_versions'],
+      ['change a version', `update asset_versions set definition = '{}'`],
+      ['change a version of a rule', `update rule_versions set definition = '{}'`],
+      ['delete a version', 'delete from asset_versions'],
+      ['delete a version of a rule', 'delete from rule_versions'],
+      ['move an asset', 'update assets set workspace_id = gen_random_uuid()'],
       ['move a rule', 'update rules set workspace_id = gen_random_uuid()'],
-      ['free an id', 'delete from rule_ids'],
+      ['free an id', 'delete from asset_ids'],
+      ['free an id of a rule', 'delete from rule_ids'],
       ['forget a release', 'delete from releases'],
       ['release something else', 'update releases set version_id = gen_random_uuid()'],
       ['need fewer approvals', `update releases set approvers = '{}'`],
@@ -118,6 +122,7 @@ describe('the database, to the runtime role', () => {
     });
 
     it.each([
+      `insert into asset_ids (id, workspace_id) values (gen_random_uuid(), '%s')`,
       `insert into rule_ids (id, workspace_id) values (gen_random_uuid(), '%s')`,
       `insert into api_keys (workspace_id, selector, secret_hash, name, role)
      values ('%s', 'theirs', decode(repeat('00', 32), 'hex'), 'x', 'admin')`,
@@ -232,7 +237,7 @@ describe('the database, to the runtime role', () => {
     });
 
     it('refuses to change a version, whoever asks', async () => {
-      await expect(asOwner(workspace.url, `update rule_versions set number = number + 1`)).rejects.toMatchObject({
+      await expect(asOwner(workspace.url, `update asset_versions set number = number + 1`)).rejects.toMatchObject({
         code: '23001',
       });
     });
