@@ -55,6 +55,15 @@ it('follows a publication of what it names by latest or an environment, and keep
   expect(await answers()).toEqual([{ v: 40 }, { v: 40 }, { v: 4 }]);
 });
 
+it('runs the versions that it is told, and that of its publication where it is told none', async () => {
+  publish('r1', 'n * 2', 'twice/latest');
+  publish('r2', 'n * 20', 'twice/latest');
+  world.flows.set('f1', passing(use('rule', 'twice', 'latest', 'r1'), 'v'));
+  const library = world.libraryOf(cache);
+  expect(answerOf(await library.get(workspace, 'f1', { 'twice/latest': 'r2' }))).toEqual({ v: 40 });
+  expect(answerOf(await library.get(workspace, 'f1', {}))).toEqual({ v: 4 });
+});
+
 it('goes on with the version of its publication where what it names is gone', async () => {
   publish('r1', 'n * 2', 'twice/latest');
   publish('r2', 'n * 20', 'twice/latest');

@@ -7,6 +7,7 @@ import {
   databaseSettings,
   decisionSettings,
   evaluationSettings,
+  flowSettings,
   httpSettings,
   limit,
 } from '@decision/service-kit';
@@ -21,6 +22,7 @@ export const settings = {
   ...admissionSettings,
   admissionTargetMs: limit(limits.contextAdmissionTargetMs),
   ...evaluationSettings,
+  ...flowSettings,
   rpcTimeoutMs: limit(limits.rpcTimeoutMs),
   maxWorkers: limit(limits.maxWorkers),
   batchChunk: limit(limits.contextBatchChunk),

@@ -1,5 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { BRIEFLY_COMPILED_CELLS, createStoredRules, combineWriters } from '@decision/execution';
+import {
+  BRIEFLY_COMPILED_CELLS,
+  combineWriters,
+  createFlowRunner,
+  createStoredFlows,
+  createStoredRules,
+} from '@decision/execution';
 import {
   openAuthenticator,
   openBroker,
@@ -16,7 +22,7 @@ import { createFailureLogger } from './operations/operate';
 import { createLocalSettler, createSettler } from './operations/settler';
 import { createUpkeepObserver, startUpkeep } from './upkeep/upkeep';
 
-/** Memory of the rules that are kept compiled here, for operations that no message can carry. */
+/** Memory of the rules that are kept compiled here, for operations that no message can carry; flows have as much. */
 const COMPILED_BYTES = 67_108_864;
 
 runService({
@@ -26,7 +32,8 @@ runService({
     const { database, cache } = await openStores({ name: 'contexts-api', config, logger, metrics, stopper });
     const broker = openBroker({ name: 'contexts-api', config, logger, stopper });
     const requester = broker && openRequester(broker, 'contextReplies', { config, metrics, stopper });
-    if (requester === undefined) logger.warn('MQ_BROKERS names no broker: facts are merged, and no rule is run.');
+    if (requester === undefined)
+      logger.warn('MQ_BROKERS names no broker: facts are merged, and no rule or flow is run.');
     const directory = createContextDirectory(database);
     const threads = openEvaluationThreads({ name: 'contexts-api', config, metrics, stopper });
     const rules = createStoredRules(database, cache, {
@@ -35,12 +42,16 @@ runService({
       onStale: (error) =>
         logger.warn({ err: error }, 'Values could not be read again; rules go on with those they have.'),
     });
+    const flows = createFlowRunner({
+      ...{ library: createStoredFlows(database, cache, rules, { maxBytes: COMPILED_BYTES }), threads },
+      ...{ callFor: undefined, maxSteps: config.flowMaxSteps, maxWaiting: config.flowMaxWaiting },
+    });
     const decisions =
       broker === undefined ? combineWriters([]) : openDecisions(broker, database, { config, logger, metrics, stopper });
     const local = createLocalSettler({
-      ...{ library: rules, threads, decisions, newId: randomUUID },
+      ...{ library: rules, threads, flows, decisions, newId: randomUUID },
       onFault: ({ cause, requestId, ...fault }) =>
-        logger.error({ ...fault, request_id: requestId, err: cause }, 'A rule of a context had no answer.'),
+        logger.error({ ...fault, request_id: requestId, err: cause }, 'A rule or flow of a context had no answer.'),
     });
     const operate = {
       database,

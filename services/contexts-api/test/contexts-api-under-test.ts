@@ -6,12 +6,22 @@ import {
   decodeSettleRequest,
   encodeSettleAnswer,
   fixedLimits,
+  type FlowField,
+  type FlowGraph,
+  type FlowUse,
   type RuleField,
   type RuleRow,
   ServiceError,
   type SolutionRequestEnvelope,
 } from '@decision/contracts';
-import { createContextModels, createStoredRules, type SettleFault, settleOperations } from '@decision/execution';
+import {
+  createContextModels,
+  createFlowRunner,
+  createStoredFlows,
+  createStoredRules,
+  type SettleFault,
+  settleOperations,
+} from '@decision/execution';
 import { testStack } from '@decision/local-stack';
 import {
   createApiKey,
@@ -19,9 +29,12 @@ import {
   dropDatabase,
   ensureWorkspace,
   findApiKey,
+  insertAsset,
   insertRule,
   openDatabase,
+  publishAsset,
   publishRule,
+  updateAsset,
   updateRule,
   type WorkspaceAccess,
 } from '@decision/persistence';
@@ -53,6 +66,10 @@ export interface WorkersUnderTest {
   readonly ranHere: { id: string; versionId: string; slug: string | undefined }[];
   /** Why rules had no answer, of workers and of the service itself. */
   readonly faults: SettleFault[];
+  /** Answers what flows ask of the outside. */
+  answer: ReturnType<CallFor>;
+  /** The runs whose flows asked. */
+  readonly asked: Parameters<CallFor>[0][];
 }
 
 /** One process of the service over HTTP. */
@@ -77,8 +94,12 @@ export interface ContextsApiUnderTest {
     version?: unknown,
     userGroups?: readonly string[],
   ): Promise<string>;
-  /** Publishes another table of a rule. */
+  /** Publishes another table of a rule; answers the id of the version. */
   publish(ruleId: string, table: RuleTableParts): Promise<string>;
+  /** Makes a flow that is bound to a context, and publishes it; answers its id. */
+  bindFlow(context: string, slug: string, flow: FlowParts, version?: string, userGroups?: string[]): Promise<string>;
+  /** Publishes another version of a flow; answers its id. */
+  publishFlow(flowId: string, flow: FlowParts): Promise<string>;
   stop(): Promise<void>;
 }
 
@@ -86,6 +107,17 @@ export interface RuleTableParts {
   readonly inputs: readonly RuleField[];
   readonly outputs: readonly RuleField[];
   readonly rows: readonly RuleRow[];
+}
+
+type CallFor = NonNullable<Parameters<typeof createFlowRunner>[0]['callFor']>;
+
+/** A published flow: its graph, what it takes and answers, and what it runs. */
+export interface FlowParts {
+  readonly graph: Required<FlowGraph>;
+  readonly inputs: readonly RuleField[];
+  readonly outputs: readonly FlowField[];
+  readonly uses: readonly FlowUse[];
+  readonly reachesOut?: boolean;
 }
 
 export interface StartOptions {
@@ -190,14 +222,36 @@ export const startContextsApi = async (options: StartOptions = {}): Promise<Cont
     });
     return versionId;
   };
+  const publishFlow = async (flowId: string, { graph, inputs, outputs, uses, reachesOut = false }: FlowParts) => {
+    const versionId = randomUUID();
+    const [requestSchema, responseSchema] = [[...inputs], [...outputs]];
+    await database.inWorkspace(access, async (transaction) => {
+      await updateAsset(transaction, 'flow', flowId, { graph, requestSchema, responseSchema });
+      const flow = { requestSchema, responseSchema, uses: [...uses], reachesOut };
+      await publishAsset(transaction, 'flow', flowId, { versionId, flow });
+    });
+    return versionId;
+  };
   return {
     ...{ url, database, databaseUrl, workers, access, adminKey, lines, upkeep, makeKey, makeWorkspace, publish },
+    publishFlow,
+    bindFlow: async (context, slug, flow, version = 'latest', userGroups = []) => {
+      const id = randomUUID();
+      await database.inWorkspace(access, (transaction) =>
+        insertAsset(transaction, 'flow', {
+          ...{ ...EMPTY_DRAFT, requestSchema: [], responseSchema: [], graph: flow.graph, settings: {} },
+          ...{ userGroups, id, slug, name: slug, context: { slug: context, version } },
+        }),
+      );
+      await publishFlow(id, flow);
+      return id;
+    },
     call: (method, path, body, key = adminKey) => call(url, { method, path: `/api/v1${path}`, body, key }),
     bindRule: async (context, slug, table, version = 'latest', userGroups = []) => {
       const id = randomUUID();
       await database.inWorkspace(access, (transaction) =>
         insertRule(transaction, {
-          ...EMPTY_RULE,
+          ...{ ...EMPTY_DRAFT, ...EMPTY_TABLE },
           userGroups,
           id,
           slug,
@@ -219,19 +273,11 @@ export const startContextsApi = async (options: StartOptions = {}): Promise<Cont
   };
 };
 
-const EMPTY_RULE = {
-  ...{
-    description: null,
-    labels: [],
-    userGroups: [],
-    folder: null,
-    requestSchema: [],
-    responseSchema: [],
-    conditions: [],
-    groups: {},
-  },
-  ...{ settings: {}, testSuite: [], sampleRequest: null, sampleResponse: null, testRequest: null, metadata: {} },
+const EMPTY_DRAFT = {
+  ...{ description: null, labels: [], folder: null, testSuite: [], metadata: {} },
+  ...{ sampleRequest: null, sampleResponse: null, testRequest: null },
 };
+const EMPTY_TABLE = { requestSchema: [], responseSchema: [], conditions: [], groups: {}, settings: {} };
 
 /** The settler of the service before workers in this process, which read and answer real messages. */
 const openWorkers = (database: Database) => {
@@ -245,11 +291,21 @@ const openWorkers = (database: Database) => {
     keys: new Map(),
     ranHere: [],
     faults: [],
+    answer: () => Promise.reject(new Error('Nobody answers.')),
+    asked: [],
   };
   const decisions = {
     write: ({ requester: by, correlationId, versionId, origin }: SolutionRequestEnvelope) =>
       void workers.ranHere.push({ id: `${by}:${correlationId}`, versionId, slug: origin?.slug }),
   };
+  const flows = createFlowRunner({
+    library: createStoredFlows(database, cache, library, { maxBytes: 67_108_864 }),
+    ...{ threads: undefined, maxSteps: 100_000, maxWaiting: 100 },
+    callFor: (run) => {
+      workers.asked.push(run);
+      return (call) => workers.answer(call);
+    },
+  });
   const requester = {
     request: async ({ workspaceId, deadline, requestId }: RequestEnvelope, payload: Buffer, key = '') => {
       requireFits(payload, 'payload_too_large');
@@ -259,8 +315,11 @@ const openWorkers = (database: Database) => {
         workers.keys.set(instanceId, (workers.keys.get(instanceId) ?? new Set()).add(key));
       await workers.before(payload);
       const settled = await settleOperations(request, {
-        ...{ workspaceId, deadline, requestId, library, models },
-        onRun: ({ asset }) => void workers.ran.push(asset.slug),
+        ...{ workspaceId, deadline, requestId, library, flows, models },
+        onRun: ({ asset }) => {
+          workers.ran.push(asset.slug);
+          return `${workers.ran.length}`.padStart(32, '0');
+        },
         isFull: () => false,
         onFault: (fault) => void workers.faults.push(fault),
       });
@@ -271,7 +330,7 @@ const openWorkers = (database: Database) => {
     },
   };
   const onFault = (fault: SettleFault): void => void workers.faults.push(fault);
-  const local = createLocalSettler({ library, decisions, newId: randomUUID, onFault });
+  const local = createLocalSettler({ library, flows, decisions, newId: randomUUID, onFault });
   const settler = createSettler({ requester, local });
   return { settler, workers, close: () => cache.close() };
 };

@@ -114,7 +114,11 @@ const ROWS: MatrixRows = {
     { path: `${INSTANCE}/solve/{rule.slug}`, body: {}, seen: 404 },
     { path: '/contexts/{seen.slug}/s1/solve/{rule.slug}', body: {} },
   ],
-  solveInstanceFlow: [{ path: `${INSTANCE}/flows/{rule.slug}`, body: {}, seen: 404, same: 'A rule is no flow.' }],
+  solveInstanceFlow: [
+    { path: `${INSTANCE}/flows/{boundflow.slug}`, body: {} },
+    { path: `${INSTANCE}/flows/{rule.slug}`, body: {}, seen: 404 },
+    { path: '/contexts/{seen.slug}/s1/flows/{flow.slug}', body: {} },
+  ],
 };
 
 let api: ContextsApiUnderTest;
@@ -141,6 +145,18 @@ const makeThings = async (): Promise<Record<string, string>> => {
   const reader = await send(String(paths[1]), relation(String(seen['id']), 'hidden_reader'));
   await api.bindRule('seen', 'hidden-rule', RULE, 'latest', ['hidden-group']);
   await api.bindRule('hidden-salaries', 'hidden-own-rule', RULE, 'latest', ['hidden-group']);
+  const origin = await api.bindRule('nowhere', 'hidden-origin', RULE, 'latest', ['hidden-group']);
+  const use = { kind: 'rule', slug: 'hidden-origin', selector: 'latest', asset_id: origin, version_id: await api.publish(origin, RULE) } as const; // prettier-ignore
+  const graph = {
+    nodes: [
+      { ref: 'in', type: 'origin', rule: 'hidden-origin', version: 'latest' },
+      { ref: 'out', type: 'result' },
+    ],
+    connections: [{ from: 'in', output: 'note', to: 'out', input: 'flow_note' }],
+  };
+  const flow = { graph, inputs: RULE.inputs, outputs: [{ key: 'flow_note', type: 'string' as const }], uses: [use] };
+  await api.bindFlow('seen', 'hidden-flow', flow, 'latest', ['hidden-group']);
+  await api.bindFlow('hidden-salaries', 'hidden-own-flow', flow, 'latest', ['hidden-group']);
   await put(spare, { folder: 'Hidden folder' });
   await put(theirs, derived('count($hidden_reader)'));
   await send('/contexts/hidden-salaries/theirs-1', { owner: 's1' });
@@ -153,6 +169,7 @@ const makeThings = async (): Promise<Record<string, string>> => {
     ...{ 'spare.id': String(spare['id']), 'spare.slug': 'hidden-spare' },
     ...{ 'relation.id': String(related['id']), 'relation.name': 'hidden_relation' },
     ...{ 'reader.id': String(reader['id']), 'instance.id': 'theirs-1' },
+    ...{ 'flow.slug': 'hidden-flow', 'boundflow.slug': 'hidden-own-flow' },
     ...{ 'rule.slug': 'hidden-rule', 'bound.slug': 'hidden-own-rule', 'value.collection': 'hidden_values' },
     'folder.id': folder.status === 'saved' ? folder.folder.id : '',
     ...{ 'folder.name': 'Hidden folder', 'group.name': 'hidden-group' },

@@ -157,13 +157,13 @@ export const createFlowLibrary = (
   const followed = async (
     workspaceId: string,
     { following }: FlowShape,
-    given: FollowedVersions = {},
+    given: FollowedVersions | undefined,
   ): Promise<readonly string[]> => {
     if (following.length === 0) return [];
     const versionOf = async (use: FlowUse): Promise<string> => {
       const name = `${use.slug}/${use.selector}`;
-      const known = Object.hasOwn(given, name) ? given[name] : undefined;
-      return known ?? (await sources.directory.find(workspaceId, use)) ?? use.version_id;
+      if (given !== undefined) return (Object.hasOwn(given, name) ? given[name] : undefined) ?? use.version_id;
+      return (await sources.directory.find(workspaceId, use)) ?? use.version_id;
     };
     return Promise.all(following.map(versionOf));
   };
@@ -218,7 +218,7 @@ export const createFlowLibrary = (
       return entry.flow;
     },
     effectiveVersion: async (workspaceId, versionId) =>
-      effectiveVersionOf(versionId, await followed(workspaceId, await shapeOf(workspaceId, versionId))),
+      effectiveVersionOf(versionId, await followed(workspaceId, await shapeOf(workspaceId, versionId), undefined)),
     isSeenWhole: async (workspaceId, versionId, userGroups) => {
       const { uses } = await shapeOf(workspaceId, versionId);
       const seen = await Promise.all(uses.map((use) => isSeen(sources.directory, { workspaceId, userGroups }, use)));
