@@ -1,14 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { type Worker } from 'node:worker_threads';
-import { type RuleTable } from '@decision/contracts';
+import { type FlowGraph, type FlowUse, type RuleTable } from '@decision/contracts';
 import { type EvaluationJob, type EvaluationThreads } from '@decision/execution';
 import { testStack } from '@decision/local-stack';
 import {
   type Database,
   dropDatabase,
   ensureWorkspace,
+  insertAsset,
   insertRule,
   openDatabase,
+  publishAsset,
   publishRule,
 } from '@decision/persistence';
 import { createMigratedDatabase } from '@decision/persistence/testing';
@@ -57,17 +59,36 @@ afterAll(async () => {
   await dropDatabase(testStack().databaseUrl, databaseName);
 });
 
-const publish = async ({ requestSchema, responseSchema, conditions }: RuleTable): Promise<string> => {
+const publish = async (
+  { requestSchema, responseSchema, conditions }: RuleTable,
+  slug = `rule-${randomUUID()}`,
+): Promise<string> => {
   const id = randomUUID();
   const versionId = randomUUID();
   const nothing = { description: null, folder: null, sampleRequest: null, sampleResponse: null, testRequest: null };
   const rule = {
-    ...{ id, slug: `rule-${id}`, name: 'Rule', requestSchema, responseSchema, conditions, context: null },
+    ...{ id, slug, name: 'Rule', requestSchema, responseSchema, conditions, context: null },
     ...{ ...nothing, labels: [], userGroups: [], groups: {}, settings: {}, testSuite: [], metadata: {} },
   };
   await database.inWorkspace({ workspaceId, userGroups: undefined, actor: 'tester' }, async (transaction) => {
     await insertRule(transaction, rule);
     await publishRule(transaction, id, { versionId });
+  });
+  return versionId;
+};
+
+const publishFlow = async (graph: Required<FlowGraph>, uses: FlowUse[]): Promise<string> => {
+  const id = randomUUID();
+  const versionId = randomUUID();
+  const nothing = { description: null, folder: null, sampleRequest: null, sampleResponse: null, testRequest: null };
+  const flow = {
+    ...{ id, slug: `flow-${id}`, name: 'Flow', requestSchema: [], responseSchema: [], graph, context: null },
+    ...{ ...nothing, labels: [], userGroups: [], settings: {}, testSuite: [], metadata: {} },
+  };
+  await database.inWorkspace({ workspaceId, userGroups: undefined, actor: 'tester' }, async (transaction) => {
+    await insertAsset(transaction, 'flow', flow);
+    const resolved = { requestSchema: [], responseSchema: [], uses, reachesOut: false };
+    await publishAsset(transaction, 'flow', id, { versionId, flow: resolved });
   });
   return versionId;
 };
@@ -120,6 +141,37 @@ describe('a thread', () => {
     expect(error).toMatchObject({ code: 'evaluation_failed', details: { reason: 'value_too_large' } });
     const { error: unknown } = await solve(randomUUID(), {});
     expect(unknown).toMatchObject({ code: 'version_not_found' });
+    expect(started).toHaveLength(1);
+  });
+
+  it('runs a stored flow in a thread, and says where there is none', async () => {
+    const slug = `rule-${randomUUID()}`;
+    const ruleVersion = await publish(wideTable(6_000), slug);
+    const uses = [{ kind: 'rule' as const, slug, selector: 'latest', asset_id: randomUUID(), version_id: ruleVersion }];
+    const flowVersion = await publishFlow(
+      {
+        nodes: [
+          { ref: 'in', type: 'origin', rule: slug },
+          { ref: 'out', type: 'result' },
+        ],
+        connections: [{ from: 'in', output: 'row', to: 'out' }],
+      },
+      uses,
+    );
+    const run = (versionId: string) =>
+      threads.runFlow(
+        {
+          ...{ workspaceId, versionId, request: '{"text":"text 17"}', now: 0 },
+          ...{ trace: true, maxSteps: 100, follows: undefined },
+        },
+        Date.now() + LATER_MS,
+      );
+    expect(await run(flowVersion)).toMatchObject({
+      ok: true,
+      output: { row: 17 },
+      trace: { entries: [{ ref: 'in', matched: [17] }, { ref: 'out' }] },
+    });
+    await expect(run(randomUUID())).rejects.toMatchObject({ code: 'version_not_found' });
     expect(started).toHaveLength(1);
   });
 
