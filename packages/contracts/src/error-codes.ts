@@ -72,7 +72,7 @@ export const errorCodes = {
   release_pending: entry(
     409,
     false,
-    'Another version of the rule waits for approval in the environment; `release_id` names the release.',
+    'Another version of the rule or flow waits for approval in the environment; `release_id` names the release.',
   ),
   release_not_direct: entry(
     409,
@@ -80,7 +80,11 @@ export const errorCodes = {
     'The environment takes only releases that are promoted from a lower level; `promote_from` lists it.',
   ),
   value_name_taken: entry(409, false, 'Another value of the workspace already has this name.'),
-  value_in_use: entry(409, false, 'Rules use the value in a way that the change would break; `rules` lists them.'),
+  value_in_use: entry(
+    409,
+    false,
+    'Rules or flows use the value in a way that the change would break; `rules` and `flows` list them.',
+  ),
   value_managed: entry(409, false, 'An object generates the value; `object` names it. Change the object instead.'),
   value_collision: entry(
     409,

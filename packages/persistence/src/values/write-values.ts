@@ -244,7 +244,7 @@ const REPLACE = /* sql */ `
   returning user_groups`;
 
 /**
- * Deletes a value that no rule uses, in its draft or in a version that was ever published. In lists that refer to it, its content takes its
+ * Deletes a value that no rule or flow uses, in its draft or in a version that was ever published. In lists that refer to it, its content takes its
  * place.
  */
 export const deleteValue = async (transaction: Transaction, id: string): Promise<DeleteValueOutcome> => {

@@ -176,7 +176,7 @@ const bindOne = async (transaction: Transaction, existing: readonly ValueRecord[
   return { type, value: list?.content, refersTo: list?.refersTo ?? [] };
 };
 
-/** Deletes a value that no rule uses; lists that refer to it take over its content. Throws `value_not_found` or `value_in_use`. */
+/** Deletes a value that no rule or flow uses; lists that refer to it take over its content. Throws `value_not_found` or `value_in_use`. */
 export const deleteValue = (context: AnnouncingContext, access: WorkspaceAccess, id: string): Promise<DeletedValue> =>
   changeAndAnnounce(context, access, async (transaction, announceLater) => {
     const outcome = await deleteStoredValue(transaction, id);

@@ -97,7 +97,7 @@ export const deleteValue = {
   ...shared,
   id: 'deleteValue',
   method: 'delete',
-  summary: 'Delete a value that no rule uses',
+  summary: 'Delete a value that no rule or flow uses',
   description:
     'Refused while a draft or a published version uses it. Lists that refer to it have its content from then on.',
   entitlement: 'rules.write',
