@@ -46,8 +46,8 @@ it('takes lines, and answers them or a list as is asked for', async () => {
 });
 
 it('answers the error of a flow whose failures fail', async () => {
-  gateway.worker = () => Promise.reject(new ServiceError('evaluation_failed', 'Node "tariff" failed.'));
-  expect(await send(flow, {})).toMatchObject({ status: 422, body: { code: 'evaluation_failed' } });
+  gateway.worker = () => Promise.reject(new ServiceError('flow_failed', 'The node "tariff" failed.'));
+  expect(await send(flow, {})).toMatchObject({ status: 500, body: { code: 'flow_failed' } });
 });
 
 it.each([
@@ -170,6 +170,23 @@ describe('flows that reach out', () => {
     });
     release();
     for (const { status } of await Promise.all(slow)) expect(status).toBe(200);
+  });
+
+  it.each([
+    ['/api/v1/flows/outward', (body: object) => body],
+    ['/api/v1/parallel-solve', (body: object) => ({ a: { $flow: 'outward', ...body } })],
+  ])('take places of large bodies of their own at %s', async (path, wrapped) => {
+    await gateway.server.stop(1_000);
+    await start({ largeBodyThresholdBytes: 1_000, largeBodyMaxConcurrent: 1 });
+    const release = holdOutward();
+    const padding = 'x'.repeat(2_000);
+    const first = send(`${gateway.url}${path}`, wrapped({ slow: 1, padding }));
+    await askedCount(1);
+    expect(await send(rule(), { padding })).toMatchObject({ status: 200 });
+    expect((await send(`${gateway.url}${path}`, wrapped({ slow: 2, padding }))).text).toContain('"overloaded"');
+    release();
+    expect((await first).status).toBe(200);
+    expect((await send(`${gateway.url}${path}`, wrapped({ n: 3, padding }))).text).not.toContain('"overloaded"');
   });
 
   it('report their answer times apart, so that slow ones do not lower what is admitted of rules', async () => {
