@@ -2,7 +2,7 @@ import { type FlowCondition, type FlowGraph, type FlowOutput, ServiceError } fro
 import { fieldPath, type FieldPath } from '@decision/engine';
 import { areEqual } from '@decision/values';
 import { type ArrangedNode, orderOf } from './arrange';
-import { type AssetField, type CompiledRuleAsset, type FlowAssets } from './assets';
+import { type AssetField, type CompiledRuleAsset, type FlowAsset, type FlowAssets } from './assets';
 import { compileCondition } from './conditions';
 import { FlowProblems, type FlowProblem, shown } from './flow-problem';
 import { type AggregationOperator } from './node-kinds';
@@ -23,17 +23,19 @@ import { type FlowIdentity, type ReadFlow, readFlow } from './read-flow';
 import { type ReadNode } from './read-nodes';
 import { type DataEdge, type EdgeType, edgeTypeOf, fieldsOf, type GateEdge } from './wiring';
 
+/** What was found about a flow. */
+interface CheckedFlow extends Pick<ReadFlow, 'problems' | 'graph'> {
+  /** What it takes and answers, as another flow sees it; undefined where it has problems. */
+  readonly asset: Omit<FlowAsset, 'id' | 'slug' | 'version'> | undefined;
+}
+
 /** Every problem of a flow, at most 100. An empty answer means that it compiles with the same assets. */
-export const checkFlow = (
-  graph: FlowGraph,
-  assets: FlowAssets,
-  identity?: FlowIdentity,
-): Pick<ReadFlow, 'problems' | 'graph'> => {
+export const checkFlow = (graph: FlowGraph, assets: FlowAssets, identity?: FlowIdentity): CheckedFlow => {
   const flow = readFlow(graph, assets, identity);
-  if (flow.problems.length > 0) return flow;
+  if (flow.problems.length > 0) return { problems: flow.problems, graph: flow.graph, asset: undefined };
   const problems = new FlowProblems();
-  new Compiler(flow, problems).compile();
-  return { graph: flow.graph, problems: problems.list };
+  const asset = new Compiler(flow, problems).compile();
+  return { graph: flow.graph, problems: problems.list, asset: problems.list.length > 0 ? undefined : asset };
 };
 
 /** A flow as an asset of its own, beside its graph. */

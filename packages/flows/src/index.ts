@@ -1,4 +1,4 @@
-export { type CompiledRuleAsset } from './assets';
+export { type CompiledRuleAsset, type FlowAsset, type FlowAssets } from './assets';
 export { checkFlow, compileFlow } from './compile-flow';
 export { evaluateFlow } from './evaluate-flow';
 export { nodeKinds } from './node-kinds';
@@ -7,3 +7,4 @@ export { type EvaluateAsset, type FlowFailure, FlowFault, type FlowOutcome } fro
 export { type CallFor, type CallOutside, type FlowRun, type OutsideCall } from './run/outside';
 export { Secret } from './run/secret';
 export { fitsType } from './run/values';
+export { nameOfAsset, usesOf } from './uses';

@@ -2,6 +2,8 @@ export * from './announcements/announcements';
 export {
   type AssetRecord,
   type AssetSummary,
+  type DraftOf,
+  type FlowDraft,
   type RuleDraft,
   type RuleRecord,
   type RuleSummary,
@@ -22,6 +24,7 @@ export * from './assets/followed-versions';
 export { loadFlowVersion } from './assets/flow-uses';
 export * from './assets/list-assets';
 export * from './assets/publish-asset';
+export { loadSubflows, resolveAssets, type ResolvedAsset, type StoredSubflow } from './assets/resolve-assets';
 export * from './assets/rules';
 export * from './audit/list-audit';
 export { recordChange } from './audit/record-change';

@@ -19,6 +19,8 @@ import {
   insertAsset,
   loadFlowParts,
   loadFlowVersion,
+  loadSubflows,
+  resolveAssets,
   lockAsset,
   updateAsset,
   publishAsset,
@@ -210,6 +212,11 @@ describe('row security', () => {
       { assets: [], nextCursor: null },
     ],
     ['findAsset', (transaction) => findAsset(transaction, 'flow', { slug: flow.slug }), undefined],
+    [
+      'resolveAssets',
+      (transaction) => resolveAssets(transaction, [{ kind: 'rule', slug: rule.slug, selector: 'latest' }]),
+      [],
+    ],
     ['loadFlowVersion', (transaction) => loadFlowVersion(transaction, flowVersionId), undefined],
     ['loadFlowParts', (transaction) => loadFlowParts(transaction, flowVersionId), undefined],
     ['findOriginRules', (transaction) => findOriginRules(transaction, [flow.id]), new Map()],
@@ -350,6 +357,7 @@ describe('row security', () => {
     findValueRevision: 'what a stranger makes is its own',
     insertObject: 'what a stranger makes is its own',
     findTakenNames: 'says of hidden rules only that they exist',
+    loadSubflows: 'what lies within a flow is read by whoever runs it',
     archiveValues: 'object-security.test.ts',
     recordSync: 'writes as recordChange does, which audit.test.ts tries',
     compareValues: 'object-security.test.ts',
@@ -517,6 +525,12 @@ describe('row security', () => {
     expect(await taken(workspace.restrictedTo('ops'))).toEqual([{ name: 'color.red', id: undefined }]);
     expect(await taken(stranger)).toEqual([]);
     await as(workspace.access, (transaction) => deleteRule(transaction, used.id));
+  });
+
+  it('what lies within a flow is read by whoever runs it, and in its own workspace alone', async () => {
+    const load = (access: WorkspaceAccess) => as(access, (t) => loadSubflows(t, [flowVersionId], 10));
+    expect([...(await load({ ...workspace.access, userGroups: ['others'] })).keys()]).toEqual([flowVersionId]);
+    expect(await load(stranger)).toEqual(new Map());
   });
 
   it("gives a stranger's writes to the stranger's own workspace", async () => {

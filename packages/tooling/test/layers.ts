@@ -20,7 +20,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'packages/infrastructure': ['broker', 'cache', 'contracts', 'execution', 'persistence', 'service-kit', 'waiting'],
   'packages/launcher': ['broker', 'contracts', 'local-stack', 'persistence', 'service-kit', 'waiting'],
   'services/objects-api': [
-    ...['cache', 'contexts', 'contracts', 'engine', 'infrastructure', 'persistence', 'service-kit'],
+    ...['cache', 'contexts', 'contracts', 'engine', 'flows', 'infrastructure', 'persistence', 'service-kit'],
   ],
   'services/contexts-api': [
     ...['broker', 'cache', 'contexts', 'contracts', 'execution', 'infrastructure', 'persistence', 'service-kit'],

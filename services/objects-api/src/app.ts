@@ -10,6 +10,7 @@ import {
 import { type ObjectsApiConfig } from './config';
 import { apiPageRoutes } from './pages/api-page';
 import { auditRoutes } from './routes/audit';
+import { flowRoutes } from './routes/flows';
 import { folderRoutes } from './folders/folders';
 import { type HealthSource, readHealth, readReadiness } from './routes/health';
 import { keyRoutes } from './keys/api-keys';
@@ -56,6 +57,7 @@ export const createObjectsApi = (context: AppContext): ServiceServer => {
     ...ruleRoutes(context),
     ...operatorRoutes(),
     ...ruleTestRoutes(context),
+    ...flowRoutes(context),
     ...releaseRoutes(context),
     ...objectRoutes(context),
     ...valueRoutes(context),

@@ -108,6 +108,7 @@ const openObjects = (schema: unknown, path: string): readonly string[] => {
 const KEEPS_UNKNOWN_FIELDS: Readonly<Record<string, RegExp>> = {
   // Rule documents travel between versions and programs; objects-api refuses names that look like known ones and tells the others.
   importRule: /^\/rule(\/|$)/,
+  importFlow: /^\/flow(\/|$)/,
   // The fields beside `$rule` are the inputs of the rule.
   parallelSolve: /^\/\*$/,
   // An empty body: the call takes nothing.

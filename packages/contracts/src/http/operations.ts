@@ -1,5 +1,6 @@
 import { listAudit } from './access/audit';
 import { contextOperations } from './contexts/context-operations';
+import { flowOperations } from './flows/flow-operations';
 import { folderOperations } from './folders';
 import { instanceOperations } from './contexts/instance-operations';
 import { keyOperations } from './access/keys';
@@ -24,6 +25,7 @@ export const operations: readonly Operation[] = [
   ...ruleOperations,
   listOperators,
   ...ruleTestOperations,
+  ...flowOperations,
   ...releaseOperations,
   ...objectOperations,
   ...valueOperations,

@@ -50,23 +50,6 @@ export const nothingLive = (slug: string, selector: string): ServiceError =>
 export const releaseConflict = ({ id, state }: Pick<ReleaseRecord, 'id' | 'state'>, sentence: string): ServiceError =>
   new ServiceError('release_conflict', sentence, { release_id: id, state });
 
-/** A rule that releases need stays: it is neither deleted nor taken out of service. */
-export const ruleReleased = (slug: string, releases: readonly ReleaseRecord[]): ServiceError => {
-  const places = releases.map(({ environment, state }) => `${state} in "${environment.slug}"`).join(', ');
-  return new ServiceError(
-    'rule_released',
-    `The rule "${slug}" is ${places}; cancel what is pending and withdraw what is live first.`,
-    {
-      releases: releases.map(({ id, environment, state, version }) => ({
-        id,
-        environment: environment.slug,
-        state,
-        version,
-      })),
-    },
-  );
-};
-
 /** A caller that wants to approve. */
 export interface Approver {
   /** The key, and those whose place it has taken by rotation. */

@@ -10,12 +10,13 @@ import {
 } from '@decision/contracts';
 import { findRule, type RuleRecord } from '@decision/persistence';
 import { Answer, bindOperation, type BoundOperation, readPageQuery } from '@decision/service-kit';
-import { deleteRule } from '../rules/delete-rule';
 import { type ImportContext, importRule } from '../rules/import-rule';
 import { ignoredFields } from '../rules/read-import';
 import { listRules } from '../rules/list-rules';
-import { ruleEtag, toDocument } from '../rules/rule-answers';
-import { ruleNotFound } from '../rule-errors';
+import { toDocument } from '../rules/rule-answers';
+import { assetNotFound } from '../assets/asset-errors';
+import { deleteAsset } from '../assets/delete-asset';
+import { assetEtag } from '../assets/expectation';
 import { diffRule, listVersions, publishAgain } from '../rules/versions';
 
 /** The calls under /api/v1/admin/rules. */
@@ -29,7 +30,7 @@ export const ruleRoutes = (context: ImportContext): readonly BoundOperation[] =>
   }),
   bindOperation(exportRule, async ({ identity, query: { id } }) => {
     const rule = await context.database.inWorkspace(accessOf(identity), (transaction) => findRule(transaction, { id }));
-    if (rule === undefined) throw ruleNotFound({ id });
+    if (rule === undefined) throw assetNotFound('rule', { id });
     return answerDocument(rule);
   }),
   bindOperation(importOperation, async ({ identity, body, header }) =>
@@ -38,11 +39,11 @@ export const ruleRoutes = (context: ImportContext): readonly BoundOperation[] =>
         updatedAt: body.expected_updated_at,
         ifMatch: header('if-match'),
       }),
-      ignoredFields(body.rule),
+      ignoredFields('rule', body.rule),
     ),
   ),
   bindOperation(deleteOperation, async ({ identity, body }) => ({
-    message: await deleteRule(context, accessOf(identity), body.id),
+    message: await deleteAsset(context, accessOf(identity), 'rule', body.id),
   })),
   bindOperation(listRuleVersions, ({ identity, params, query: { limit, cursor } }) =>
     listVersions(context, accessOf(identity), slugOf(params), {
@@ -61,7 +62,7 @@ export const ruleRoutes = (context: ImportContext): readonly BoundOperation[] =>
 const answerDocument = (rule: RuleRecord, ignored: ReturnType<typeof ignoredFields> = []) => {
   const document = toDocument(rule);
   const told = ignored.length === 0 ? document : { ...document, ignored };
-  return new Answer(told, { headers: { etag: ruleEtag(rule) } });
+  return new Answer(told, { headers: { etag: assetEtag(rule) } });
 };
 
 const slugOf = (params: Readonly<Record<string, string>>): string => params['slug'] ?? '';

@@ -104,7 +104,7 @@ it.each([
 
 it('tells fields of which nothing is known, and not those that exports have', () => {
   const imported = { name: 'a', createdAt: 'x', history: [], editor: {}, owner: 'b' };
-  expect(ignoredFields(imported).map(({ field }) => field)).toEqual(['editor', 'owner']);
+  expect(ignoredFields('rule', imported).map(({ field }) => field)).toEqual(['editor', 'owner']);
 });
 
 it('lists 100 problems at most, of a document that has any number of them', () => {

@@ -1,5 +1,7 @@
 import {
+  type AssetKind,
   ConditionCell,
+  FlowImport,
   ResponseCell,
   RowSettings,
   RuleField,
@@ -29,11 +31,21 @@ const namesOf = (read: readonly string[], echoed: readonly string[] = []): Names
 });
 const keysOf = (schema: { readonly properties: object }): readonly string[] => Object.keys(schema.properties);
 
-const RULE = namesOf(keysOf(RuleImport), [
+const ECHOED = [
   ...['stable_id', 'createdAt', 'created_at', 'updatedAt', 'updated_at', 'updatedBy', 'version', 'history', 'ignored'],
-  ...['published', 'publishedAt', 'published_requestSchema', 'published_responseSchema', 'published_conditions'],
-  ...['published_groups', 'no_conditions'],
+  ...['published', 'publishedAt'],
+];
+const RULE = namesOf(keysOf(RuleImport), [
+  ...ECHOED,
+  ...[
+    'published_requestSchema',
+    'published_responseSchema',
+    'published_conditions',
+    'published_groups',
+    'no_conditions',
+  ],
 ]);
+const FLOW = namesOf(keysOf(FlowImport), [...ECHOED, 'no_nodes', 'requestSchema', 'responseSchema']);
 const FIELD = namesOf(keysOf(RuleField));
 const ROW = namesOf(keysOf(RuleRow));
 const CONDITION = namesOf(keysOf(ConditionCell));
@@ -50,41 +62,59 @@ const TEST = namesOf(
 );
 
 /** Fields that mean something, but not within a rule. */
-const ELSEWHERE: Readonly<Record<string, string>> = {
-  expected_updated_at: 'stands beside "rule" in the body, not within it',
+const elsewhere = (kind: AssetKind): Readonly<Record<string, string>> => ({
+  expected_updated_at: `stands beside "${kind}" in the body, not within it`,
   dry_run: 'is not known to imports: each one is carried out',
-  rule: 'is the name of the whole document, which is nested twice here',
+  [kind]: 'is the name of the whole document, which is nested twice here',
   environment: 'is not set by imports; POST /api/v1/admin/releases releases a version into an environment',
-};
+});
 
 /** Problems of an import: fields that would be dropped although they mean something, or that do not mean what was intended; at most {@link MAX_PROBLEMS}. */
-export const problemsOfImport = (imported: RuleImport): readonly ImportProblem[] => {
+export const problemsOfImport = (imported: RuleImport): readonly ImportProblem[] =>
+  first(misread('rule', imported, RULE), misreadTable(imported));
+
+/** As {@link problemsOfImport}, for a flow; its nodes and connections are checked as a whole. */
+export const problemsOfFlowImport = (imported: FlowImport): readonly ImportProblem[] =>
+  first(misread('flow', imported, FLOW));
+
+const first = (...all: readonly Generator<ImportProblem>[]): readonly ImportProblem[] => {
   const problems: ImportProblem[] = [];
-  for (const problem of misread(imported)) {
-    problems.push(problem);
-    if (problems.length >= MAX_PROBLEMS) break;
-  }
+  for (const some of all)
+    for (const problem of some) {
+      problems.push(problem);
+      if (problems.length >= MAX_PROBLEMS) return problems;
+    }
   return problems;
 };
 
 /** Fields of an import of which nothing is known: they are left out, and told. */
-export const ignoredFields = (imported: RuleImport): readonly { readonly field: string; readonly reason: string }[] =>
+export const ignoredFields = (
+  kind: AssetKind,
+  imported: object,
+): readonly { readonly field: string; readonly reason: string }[] =>
   Object.keys(imported)
-    .filter((name) => !RULE.echoed.has(name))
+    .filter((name) => !(kind === 'rule' ? RULE : FLOW).echoed.has(name))
     .slice(0, MAX_PROBLEMS)
-    .map((name) => ({ field: name.slice(0, 100), reason: 'Rules have no such field; it was not stored.' }));
+    .map((name) => ({
+      field: name.slice(0, 100),
+      reason: `${kind === 'rule' ? 'Rules' : 'Flows'} have no such field; it was not stored.`,
+    }));
 
-const misread = function* (imported: RuleImport): Generator<ImportProblem> {
-  for (const [name, message] of Object.entries(ELSEWHERE)) {
+/** The parts that rules and flows have in common. */
+const misread = function* (
+  kind: AssetKind,
+  imported: Pick<RuleImport, 'context' | 'folder' | 'testSuite'>,
+  names: Names,
+): Generator<ImportProblem> {
+  for (const [name, message] of Object.entries(elsewhere(kind))) {
     if (Object.hasOwn(imported, name)) yield problem(`/${name}`, `"${name}" ${message}.`);
   }
-  yield* misspelt(imported, RULE, '');
+  yield* misspelt(imported, names, '');
   const { version } = imported as { readonly version?: unknown }; // known from exports, and read by nobody
   if (version !== undefined && version !== null && !(Number.isInteger(version) && Number(version) >= 1))
     yield problem('/version', '"version" is the number that an export shows. "_publish": true makes the next version; "context": {"slug", "version"} says which version a context runs.'); // prettier-ignore
   yield* misreadContext(imported.context);
   yield* misreadFolder(imported.folder);
-  yield* misreadTable(imported);
   for (const [index, test] of (imported.testSuite ?? []).entries()) yield* misreadTest(test, `/testSuite/${index}`);
 };
 

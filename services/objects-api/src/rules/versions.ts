@@ -15,7 +15,7 @@ import {
 } from '@decision/persistence';
 import { changeAndAnnounce } from '../announcements';
 import { nothingLive } from '../releases/release-answers';
-import { ruleNotFound, ruleNotPublished, versionNotFound } from '../rule-errors';
+import { assetNotFound, assetNotPublished, versionNotFound } from '../assets/asset-errors';
 import { followsLatest, problemsOfBoundVersion } from './check-binding';
 import { diffRecords, diffTables } from './diff-tables';
 import { type ImportContext, requireNone } from './import-rule';
@@ -32,11 +32,11 @@ type VersionedRule = Pick<RuleRecord, 'id' | 'slug'>;
 const findVersionId = async (transaction: Transaction, rule: VersionedRule, selector: string): Promise<string> => {
   if (NUMBER.test(selector)) {
     const numbered = await findNumberedVersion(transaction, rule.id, Number(selector));
-    if (numbered === undefined) throw versionNotFound(rule.slug, selector);
+    if (numbered === undefined) throw versionNotFound('rule', rule.slug, selector);
     return numbered.version_id;
   }
   const { latest, pins } = (await findAssetPointer(transaction, 'rule', rule.slug)) ?? { latest: null, pins: {} };
-  if (latest === null) throw ruleNotPublished(rule.slug);
+  if (latest === null) throw assetNotPublished('rule', rule.slug);
   if (selector === 'latest') return latest.version_id;
   const pin = Object.hasOwn(pins, selector) ? pins[selector] : undefined;
   if (pin === undefined) throw nothingLive(rule.slug, selector);
@@ -50,7 +50,7 @@ export const findVersion = async (
   selector: string,
 ): Promise<VersionDocument<'rule'>> => {
   const version = await loadVersionDocument(transaction, 'rule', await findVersionId(transaction, rule, selector));
-  if (version === undefined) throw versionNotFound(rule.slug, selector);
+  if (version === undefined) throw versionNotFound('rule', rule.slug, selector);
   return version;
 };
 
@@ -87,9 +87,9 @@ export const publishAgain = (
 ): Promise<RuleRecord> =>
   changeAndAnnounce(context, access, async (transaction, announceLater) => {
     const rule = await lockRule(transaction, { slug });
-    if (rule === undefined) throw ruleNotFound({ slug });
+    if (rule === undefined) throw assetNotFound('rule', { slug });
     const source = await findNumberedVersion(transaction, rule.id, Number(version));
-    if (source === undefined) throw versionNotFound(slug, version);
+    if (source === undefined) throw versionNotFound('rule', slug, version);
     const current = rule.publishedVersionId;
     if (current === null || !(await areSameVersions(transaction, current, source.version_id))) {
       const { context: binding } = await requireRule(transaction, slug);
@@ -156,6 +156,6 @@ const splitState = (state: RuleState['table'] & Readonly<Partial<Record<(typeof 
 
 const requireRule = async (transaction: Transaction, slug: string): Promise<RuleRecord> => {
   const rule = await findRule(transaction, { slug });
-  if (rule === undefined) throw ruleNotFound({ slug });
+  if (rule === undefined) throw assetNotFound('rule', { slug });
   return rule;
 };

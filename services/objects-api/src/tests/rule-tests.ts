@@ -22,7 +22,7 @@ import {
   type WorkspaceAccess,
 } from '@decision/persistence';
 import { bindOperation, type BoundOperation } from '@decision/service-kit';
-import { ruleNotFound } from '../rule-errors';
+import { assetNotFound } from '../assets/asset-errors';
 import { readTests, type StoredTest, testDraft, type TestOutcome } from './run-suite';
 
 /** The calls under /api/v1/admin/rules/{slug}/tests. */
@@ -54,7 +54,7 @@ const MAX_TESTS = 10_000;
 export const listTests = ({ database }: TestContext, access: WorkspaceAccess, slug: string): Promise<RuleTest[]> =>
   database.inWorkspace(access, async (transaction) => {
     const suite = await findTestSuite(transaction, 'rule', slug);
-    if (suite === undefined) throw ruleNotFound({ slug });
+    if (suite === undefined) throw assetNotFound('rule', { slug });
     const results = await findTestResults(transaction, suite.assetId);
     return readTests(suite.tests).map((test) => toTest(test, results.get(test.id)));
   });
@@ -68,7 +68,7 @@ const createTest = (
 ): Promise<RuleTest> =>
   database.inWorkspace(access, async (transaction) => {
     const suite = await findTestSuiteForChange(transaction, 'rule', { slug });
-    if (suite === undefined) throw ruleNotFound({ slug });
+    if (suite === undefined) throw assetNotFound('rule', { slug });
     const known = readTests(suite.tests).find((test) => test.id === id);
     if (known !== undefined) return toTest(known, undefined);
     if (suite.tests.length >= MAX_TESTS)
@@ -84,7 +84,7 @@ const createTest = (
 const deleteTest = ({ database }: TestContext, access: WorkspaceAccess, slug: string, id: string): Promise<RuleTest> =>
   database.inWorkspace(access, async (transaction) => {
     const suite = await findTestSuiteForChange(transaction, 'rule', { slug });
-    if (suite === undefined) throw ruleNotFound({ slug });
+    if (suite === undefined) throw assetNotFound('rule', { slug });
     const at = readTests(suite.tests).findIndex((test) => test.id === id);
     const deleted = readTests(suite.tests)[at];
     if (deleted === undefined)
@@ -103,7 +103,7 @@ export const runTests = (
 ): Promise<RuleTestRun> =>
   database.inWorkspace(access, async (transaction) => {
     const rule = await findRule(transaction, { slug });
-    if (rule === undefined) throw ruleNotFound({ slug });
+    if (rule === undefined) throw assetNotFound('rule', { slug });
     return toRun(slug, await testDraft(transaction, { now }, rule, criticalOnly));
   });
 

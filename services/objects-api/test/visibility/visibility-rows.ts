@@ -130,6 +130,49 @@ const RULES: MatrixRows = {
   ],
 };
 
+const graph = (origin: object, more: readonly object[] = []) => ({
+  nodes: [{ ref: 'in', type: 'origin', ...origin }, ...more, { ref: 'out', type: 'result' }],
+  connections: [{ from: 'in', output: 'y', to: 'out' }],
+});
+const importingFlow = (flow: object): MatrixRow => ({ path: '/admin/flows/import', body: { flow } });
+/** A new flow, and a change of one that the caller sees. */
+const savingFlow = (parts: object): readonly MatrixRow[] => [
+  importingFlow({ name: 'Made here', ...graph({ rule: 'seen-rule' }), ...parts }),
+  importingFlow({ id: '{seen.flow}', ...parts }),
+];
+
+const FLOWS: MatrixRows = {
+  listFlows: [
+    ...list('/admin/flows/list', 'id={flow.id}', 'slug={flow.slug}', 'name={flow.name}', 'search={flow.slug}'),
+    ...['labels={flow.slug}', 'user_group={group.name}', 'folder={flow.folder}', 'slug={flow.slug}&version=1'].map(
+      (query) => ({ path: `/admin/flows/list?${query}` }),
+    ),
+    { path: '/admin/flows/list?slug=mixed-flow' },
+  ],
+  exportFlow: [
+    { path: '/admin/flows/export?id={flow.id}' },
+    { path: '/admin/flows/export?slug={flow.slug}' },
+    { path: '/admin/flows/export?id={seen.veiling}', ...OF_TEXT },
+  ],
+  importFlow: [
+    { ...importingFlow({ id: '{flow.id}', description: 'Changed.' }), except: 'V13' },
+    { ...importingFlow({ id: '{spare.flow}', _unpublish: true }), except: 'V13' },
+    { ...importingFlow({ name: 'Made here', slug: '{flow.slug}', ...graph({ rule: 'seen-rule' }) }), ...TAKEN },
+    { ...importingFlow({ id: '{seen.flow}', slug: '{flow.slug}' }), ...TAKEN },
+    ...savingFlow(graph({ rule: '{rule.slug}' })),
+    ...savingFlow(graph({ rule: '{rule.slug}', version: 1 })),
+    ...savingFlow(graph({ rule: '{rule.slug}', version: 'production' })),
+    ...savingFlow(graph({ rule: 'seen-rule' }, [{ ref: 'rule', type: 'rule', rule: '{rule.slug}' }])),
+    ...savingFlow(graph({ rule: 'seen-rule' }, [{ ref: 'sub', type: 'flow', flow: '{flow.slug}', version: 1 }])),
+    ...savingFlow({ context: { slug: '{context.slug}' } }),
+    ...savingFlow({ user_groups: ['north', '{group.name}'] }),
+  ],
+  deleteFlow: [
+    { path: '/admin/flows/delete', body: { id: '{spare.flow}' } },
+    { path: '/admin/flows/delete', body: { id: '{flow.id}' } },
+  ],
+};
+
 const RELEASES: MatrixRows = {
   listEnvironments: [{ path: '/admin/environments', ...SHARED }],
   saveEnvironment: [
@@ -287,4 +330,4 @@ const WORKSPACE: MatrixRows = {
 };
 
 /** Every way to name a thing, by operation. `{seen.*}` are things that the caller sees; the others are hidden. */
-export const ROWS: MatrixRows = { ...RULES, ...RELEASES, ...VALUES, ...PEOPLE, ...WORKSPACE };
+export const ROWS: MatrixRows = { ...RULES, ...FLOWS, ...RELEASES, ...VALUES, ...PEOPLE, ...WORKSPACE };

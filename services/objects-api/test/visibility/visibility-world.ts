@@ -20,6 +20,7 @@ export const makeThings = async (maker: Maker): Promise<MatrixNames> => ({
   ...(await makeValues(maker)),
   ...(await makeFolders(maker)),
   ...(await makeRules(maker)),
+  ...(await makeFlows(maker)),
   ...(await makePeople(maker)),
 });
 
@@ -117,6 +118,24 @@ const makeRules = async (maker: Maker): Promise<MatrixNames> => {
     ...{ 'rule.id': rule, 'rule.slug': 'hidden-rule', 'rule.name': 'Hidden rule', 'rule.label': 'hidden-label' },
     ...{ 'spare.id': spare, 'seen.rule': seen, 'seen.mixed': mixed, 'test.id': 'hidden-test', 'release.id': live, 'pending.id': pending },
   };
+}; // prettier-ignore
+
+/** Two hidden flows, one that is seen, and one of the north whose text names a hidden rule, which it may show (V15). */
+const makeFlows = async (maker: Maker): Promise<MatrixNames> => {
+  const save = async (flow: object) => String((await make(maker, 'POST', '/admin/flows/import', { flow }))['id']);
+  const flow = (slug: string, rule: string, user_groups: string[]) => ({
+    ...{ name: slug.replace('-', ' '), slug, user_groups, labels: [slug], folder: { name: `${slug}-folder` } },
+    nodes: [{ ref: 'in', type: 'origin', rule }, { ref: 'out', type: 'result' }],
+    connections: [{ from: 'in', output: 'y', to: 'out' }],
+  });
+  const hidden = await save(flow('hidden-flow', 'hidden-rule', HIDDEN));
+  await save({ id: hidden, description: 'hidden two' });
+  const spare = await save(flow('hidden-idle', 'hidden-rule', HIDDEN));
+  const seen = await save(flow('seen-flow', 'seen-rule', NORTH));
+  const rule = { name: 'Veiled rule', slug: 'veiled-rule', requestSchema: [], responseSchema: [{ key: 'y', type: 'string' }], user_groups: HIDDEN, _publish: true };
+  await make(maker, 'POST', '/admin/rules/import', { rule });
+  const mixed = await save(flow('mixed-flow', 'veiled-rule', NORTH));
+  return { 'flow.id': hidden, 'flow.slug': 'hidden-flow', 'flow.name': 'hidden flow', 'spare.flow': spare, 'seen.flow': seen, 'seen.veiling': mixed, 'flow.folder': 'hidden-flow-folder' };
 }; // prettier-ignore
 
 /** A rule of the north whose text names hidden things, which it may show (V15); what they hold it may not. */

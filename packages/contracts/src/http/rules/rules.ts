@@ -32,46 +32,51 @@ export const ListedField = Type.Object(
 );
 export type ListedField = Static<typeof ListedField>;
 
+/** Fields of an asset in a list. */
+export const listedAssetFields = {
+  id: Type.String({ format: 'uuid', description: 'Id, a UUID.' }),
+  name: Type.String({ description: 'Name for people.' }),
+  description: described(nullableText, 'Text for people; null where there is none.'),
+  slug: Type.String({ description: 'Name in solve addresses.' }),
+  created_at: Type.String({ format: 'date-time', description: 'When it was made, ISO 8601 in UTC.' }),
+  updated_at: Type.String({ format: 'date-time', description: 'When it was last changed, ISO 8601 in UTC.' }),
+  labels: Type.Array(Type.String(), { description: 'Labels.' }),
+  published: Type.Boolean({ description: 'Whether a published version is in service.' }),
+  version: Type.Union([Type.Integer(), Type.Null()], {
+    description: 'Number of the latest published version; null where there is none.',
+  }),
+  metadata: Type.Record(Type.String(), Type.Unknown(), {
+    description: 'Any JSON object; kept, and of no meaning to the service.',
+  }),
+  user_groups: Type.Array(Type.String(), {
+    description: 'Names of the user groups that see it. Empty: every key of the workspace does.',
+  }),
+  folder: Type.Optional(
+    Type.Object(
+      {
+        id: Type.Optional(Type.String({ description: 'Id of the folder.' })),
+        name: Type.Optional(Type.String({ description: 'Name of the folder.' })),
+      },
+      { description: 'Folder that it lies in; absent where there is none.' },
+    ),
+  ),
+  context: Type.Optional(
+    Type.Object(
+      {
+        id: Type.Optional(Type.String({ description: 'Id of the context.' })),
+        name: Type.Optional(Type.String({ description: 'Name of the context.' })),
+        slug: Type.Optional(Type.String({ description: 'Slug of the context.' })),
+      },
+      { description: 'Context that it is bound to; absent where there is none.' },
+    ),
+  ),
+  request_schema: Type.Array(ListedField, { description: 'Inputs.' }),
+};
+
 export const ListedRule = Type.Object(
   {
-    id: Type.String({ format: 'uuid', description: 'Id, a UUID.' }),
-    name: Type.String({ description: 'Name for people.' }),
-    description: described(nullableText, 'Text for people; null where there is none.'),
-    slug: Type.String({ description: 'Name in solve addresses.' }),
-    created_at: Type.String({ format: 'date-time', description: 'When it was made, ISO 8601 in UTC.' }),
-    updated_at: Type.String({ format: 'date-time', description: 'When it was last changed, ISO 8601 in UTC.' }),
-    labels: Type.Array(Type.String(), { description: 'Labels.' }),
-    published: Type.Boolean({ description: 'Whether a published version is in service.' }),
-    version: Type.Union([Type.Integer(), Type.Null()], {
-      description: 'Number of the latest published version; null where there is none.',
-    }),
+    ...listedAssetFields,
     no_conditions: Type.Integer({ description: 'Number of rows.' }),
-    metadata: Type.Record(Type.String(), Type.Unknown(), {
-      description: 'Any JSON object; kept, and of no meaning to the service.',
-    }),
-    user_groups: Type.Array(Type.String(), {
-      description: 'Names of the user groups that see it. Empty: every key of the workspace does.',
-    }),
-    folder: Type.Optional(
-      Type.Object(
-        {
-          id: Type.Optional(Type.String({ description: 'Id of the folder.' })),
-          name: Type.Optional(Type.String({ description: 'Name of the folder.' })),
-        },
-        { description: 'Folder that the rule lies in; absent where there is none.' },
-      ),
-    ),
-    context: Type.Optional(
-      Type.Object(
-        {
-          id: Type.Optional(Type.String({ description: 'Id of the context.' })),
-          name: Type.Optional(Type.String({ description: 'Name of the context.' })),
-          slug: Type.Optional(Type.String({ description: 'Slug of the context.' })),
-        },
-        { description: 'Context that the rule is bound to; absent where there is none.' },
-      ),
-    ),
-    request_schema: Type.Array(ListedField, { description: 'Inputs.' }),
     response_schema: Type.Array(ListedField, { description: 'Outputs.' }),
     drift: Type.Optional(Type.Array(RuleDrift, { description: 'With `include=drift`: empty where nothing drifted.' })),
   },
@@ -79,38 +84,43 @@ export const ListedRule = Type.Object(
 );
 export type ListedRule = Static<typeof ListedRule>;
 
+/** Filters of lists of assets. */
+export const listAssetsQuery = {
+  id: Type.Optional(Type.String({ description: 'Its id.' })),
+  slug: Type.Optional(Type.String({ description: 'Its slug.' })),
+  name: Type.Optional(Type.String({ description: 'Exact name.' })),
+  search: Type.Optional(
+    Type.String({ description: 'Part of the name, slug or description, any case.', maxLength: 200 }),
+  ),
+  labels: Type.Optional(
+    Type.Array(Type.String(), { description: 'Comma-separated or repeated; all of them must be carried.' }),
+  ),
+  user_group: Type.Optional(Type.String({ description: 'Only what carries this group.' })),
+  folder: Type.Optional(Type.String({ maxLength: 500, description: 'Id or name of the folder.' })),
+  version: Type.Optional(
+    Type.String({
+      maxLength: 100,
+      description:
+        '`latest`, a version number or an environment. The other filters must then match exactly one, which is shown as it was ' +
+        'published: none is 404, several are 400.',
+    }),
+  ),
+  limit: Type.Optional(
+    Type.String({ pattern: '^[0-9]+$', description: '1 to 1000, default 100. Switches to the paged form.' }),
+  ),
+  cursor: Type.Optional(
+    Type.String({ maxLength: 500, description: 'Where the previous page ended. Switches to the paged form.' }),
+  ),
+};
+
 export const ListRulesQuery = Type.Object(
   {
-    id: Type.Optional(Type.String({ description: 'Id of the rule.' })),
-    slug: Type.Optional(Type.String({ description: 'Slug of the rule.' })),
-    name: Type.Optional(Type.String({ description: 'Exact name.' })),
-    search: Type.Optional(
-      Type.String({ description: 'Part of the name, slug or description, any case.', maxLength: 200 }),
-    ),
-    labels: Type.Optional(
-      Type.Array(Type.String(), { description: 'Comma-separated or repeated; a rule must carry all of them.' }),
-    ),
-    user_group: Type.Optional(Type.String({ description: 'Only rules that carry this group.' })),
-    folder: Type.Optional(Type.String({ maxLength: 500, description: 'Id or name of the folder.' })),
-    version: Type.Optional(
-      Type.String({
-        maxLength: 100,
-        description:
-          '`latest`, a version number or an environment. The other filters must then match exactly one rule, which is shown as it was ' +
-          'published: none is 404, several are 400.',
-      }),
-    ),
+    ...listAssetsQuery,
     include: Type.Optional(
       Type.String({
         maxLength: 200,
         description: '`drift`: how the draft and the objects that its fields come from have come apart.',
       }),
-    ),
-    limit: Type.Optional(
-      Type.String({ pattern: '^[0-9]+$', description: '1 to 1000, default 100. Switches to the paged form.' }),
-    ),
-    cursor: Type.Optional(
-      Type.String({ maxLength: 500, description: 'Where the previous page ended. Switches to the paged form.' }),
     ),
   },
   { $id: 'ListRulesQuery', additionalProperties: false, description: 'Filters of the rule list.' },

@@ -1,4 +1,4 @@
-import { expectsRule, isAsExpected, ruleEtag } from './rule-answers';
+import { expectsAsset, isAsExpected, assetEtag } from './expectation';
 
 const rule = { updatedAt: '2026-01-15T09:30:00.123Z' };
 
@@ -8,9 +8,9 @@ it.each([
   [{ updatedAt: '2026-01-15T10:30:00.123+01:00' }, true],
   [{ updatedAt: '2026-01-15T09:30:00.124Z' }, false],
   [{ updatedAt: '2026-01-15T09:30:00Z' }, false],
-  [{ ifMatch: ruleEtag(rule) }, true],
-  [{ ifMatch: `W/${ruleEtag(rule)}` }, true],
-  [{ ifMatch: `"other", ${ruleEtag(rule)}` }, true],
+  [{ ifMatch: assetEtag(rule) }, true],
+  [{ ifMatch: `W/${assetEtag(rule)}` }, true],
+  [{ ifMatch: `"other", ${assetEtag(rule)}` }, true],
   [{ ifMatch: ' * ' }, true],
   [{ ifMatch: '"other"' }, false],
   [{ ifMatch: '' }, false],
@@ -21,7 +21,7 @@ it.each([
 });
 
 it('says whether anything is expected', () => {
-  expect(expectsRule({})).toBe(false);
-  expect(expectsRule({ ifMatch: '*' })).toBe(true);
-  expect(expectsRule({ updatedAt: rule.updatedAt })).toBe(true);
+  expect(expectsAsset({})).toBe(false);
+  expect(expectsAsset({ ifMatch: '*' })).toBe(true);
+  expect(expectsAsset({ updatedAt: rule.updatedAt })).toBe(true);
 });

@@ -1,0 +1,90 @@
+import { type AssetKind, type FlowDefinition, type FlowField, type FlowUse, type RuleField } from '@decision/contracts';
+import { asWorkspace } from '../connection/access';
+import { query, type Transaction } from '../connection/query';
+
+/** An asset by its slug, with the version that is meant: `latest`, a number as text or the slug of an environment. */
+interface SelectedAsset {
+  readonly kind: AssetKind;
+  readonly slug: string;
+  readonly selector: string;
+}
+
+/** The version that a slug and a selector mean now. */
+export interface ResolvedAsset extends SelectedAsset {
+  readonly assetId: string;
+  readonly versionId: string;
+  readonly version: number;
+  readonly requestSchema: readonly RuleField[];
+  readonly responseSchema: readonly (RuleField | FlowField)[];
+}
+
+const RESOLVE = /* sql */ `
+  select wanted.kind, wanted.slug, wanted.selector, assets.id as "assetId", versions.id as "versionId", versions.number as version,
+    versions.definition -> 'requestSchema' as "requestSchema", versions.definition -> 'responseSchema' as "responseSchema"
+  from unnest(cast(:kinds as text[]), cast(:slugs as text[]), cast(:selectors as text[])) as wanted (kind, slug, selector)
+    join assets on assets.kind = wanted.kind and assets.slug = wanted.slug and assets.published_version_id is not null
+    join asset_versions versions on versions.id = case
+      when wanted.selector = 'latest' then assets.published_version_id
+      when wanted.selector ~ '^[1-9][0-9]{0,8}$' then (
+        select numbered.id from asset_versions numbered
+        where numbered.rule_id = assets.id and numbered.number = cast(wanted.selector as integer)
+      )
+      else (
+        select releases.version_id from releases join environments on environments.id = releases.environment_id
+        where releases.rule_id = assets.id and releases.state = 'live' and environments.slug = wanted.selector
+      )
+    end`;
+
+/** The published versions behind these names; what is not visible, not published or does not exist has no entry. */
+export const resolveAssets = async (
+  transaction: Transaction,
+  wanted: readonly SelectedAsset[],
+): Promise<readonly ResolvedAsset[]> =>
+  wanted.length === 0
+    ? []
+    : query<ResolvedAsset>(transaction, RESOLVE, {
+        kinds: wanted.map(({ kind }) => kind),
+        slugs: wanted.map(({ slug }) => slug),
+        selectors: wanted.map(({ selector }) => selector),
+      });
+
+/** A version of a flow, as far as flows that run it need to know it. */
+export interface StoredSubflow extends Pick<
+  FlowDefinition,
+  'requestSchema' | 'responseSchema' | 'uses' | 'reaches_out'
+> {
+  readonly version_id: string;
+  readonly flow_id: string;
+  readonly version: number;
+}
+
+const PARTS = `
+  number as version, definition -> 'requestSchema' as "requestSchema", definition -> 'responseSchema' as "responseSchema",
+  definition -> 'uses' as uses, reaches_out`;
+const SUBFLOWS = /* sql */ `
+  select id as version_id, rule_id as flow_id, ${PARTS} from asset_versions where id = any (cast(:ids as uuid[])) and kind = 'flow'
+  union all
+  select id, asset_id, ${PARTS} from kept_versions where id = any (cast(:ids as uuid[])) and kind = 'flow'`;
+
+/**
+ * These versions of flows with all flows within them, by version id, each once, read level by level with the rights of the workspace: whoever may run
+ * a flow runs what lies within it. Reads no further once there are more than `most`.
+ */
+export const loadSubflows = (
+  transaction: Transaction,
+  versionIds: readonly string[],
+  most: number,
+): Promise<ReadonlyMap<string, StoredSubflow>> =>
+  asWorkspace(transaction, async () => {
+    const found = new Map<string, StoredSubflow>();
+    let wanted: readonly string[] = versionIds;
+    while (wanted.length > 0 && found.size <= most) {
+      const flows = await query<StoredSubflow>(transaction, SUBFLOWS, { ids: wanted });
+      for (const flow of flows) found.set(flow.version_id, flow);
+      const next = flows.flatMap(({ uses }) => uses.filter(isFlow).map(({ version_id }) => version_id));
+      wanted = [...new Set(next)].filter((id) => !found.has(id)).slice(0, most + 1);
+    }
+    return found;
+  });
+
+const isFlow = ({ kind }: FlowUse): boolean => kind === 'flow';

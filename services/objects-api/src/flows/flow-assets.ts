@@ -1,0 +1,87 @@
+import { type FlowGraph, type FlowUse, ServiceError } from '@decision/contracts';
+import { type FlowAsset, type FlowAssets, nameOfAsset, usesOf } from '@decision/flows';
+import {
+  loadSubflows,
+  type ResolvedAsset,
+  resolveAssets,
+  type StoredSubflow,
+  type Transaction,
+} from '@decision/persistence';
+
+/** Flows that may lie within one flow, however they are nested; each version counts once. */
+const MAX_SUBFLOWS = 1_000;
+
+/** What a flow names, as its checks see it. */
+export interface NamedAssets extends FlowAssets {
+  /** What was found, as a published version remembers it. */
+  readonly uses: readonly FlowUse[];
+  /** The rule of a slug and selector, with its fields. */
+  rule(slug: string, selector: string): ResolvedAsset | undefined;
+}
+
+/**
+ * Finds the rules and flows that a flow names, as far as the access sees them. Throws `flow_invalid` where more than {@link MAX_SUBFLOWS} flows lie
+ * within it.
+ */
+export const findNamedAssets = async (transaction: Transaction, graph: FlowGraph): Promise<NamedAssets> => {
+  const resolved = await resolveAssets(transaction, usesOf(graph));
+  const byName = new Map(resolved.map((asset) => [nameOfAsset(asset), asset]));
+  const roots = resolved.filter(({ kind }) => kind === 'flow').map(({ versionId }) => versionId);
+  const subflows = await loadSubflows(transaction, roots, MAX_SUBFLOWS);
+  if (subflows.size > MAX_SUBFLOWS) throw tooManySubflows();
+  const flows = new SubflowAssets(subflows);
+  return {
+    uses: resolved.map(({ kind, slug, selector, assetId, versionId }) => ({
+      ...{ kind, slug, selector, asset_id: assetId, version_id: versionId },
+    })),
+    rule: (slug, selector) => byName.get(nameOfAsset({ kind: 'rule', slug, selector })),
+    findRule: (slug, selector) => {
+      const rule = byName.get(nameOfAsset({ kind: 'rule', slug, selector }));
+      if (rule === undefined) return undefined;
+      return {
+        ...{ id: rule.assetId, slug, version: rule.version },
+        inputs: rule.requestSchema,
+        outputs: rule.responseSchema,
+      };
+    },
+    findFlow: (slug, version) => {
+      const flow = byName.get(nameOfAsset({ kind: 'flow', slug, selector: String(version) }));
+      return flow && flows.get(flow.versionId, slug);
+    },
+  };
+};
+
+const tooManySubflows = (): ServiceError => {
+  const message = `More than ${MAX_SUBFLOWS} flows lie within the flow; run fewer of them.`;
+  return new ServiceError('flow_invalid', message, {
+    problems: [{ code: 'too_large', message, path: '/nodes' }],
+  });
+};
+
+/** Versions of flows as other flows see them, each made once. */
+class SubflowAssets {
+  private readonly made = new Map<string, FlowAsset>();
+
+  constructor(private readonly stored: ReadonlyMap<string, StoredSubflow>) {}
+
+  /** Published versions hold no cycle, since each was checked against those that were there before it. */
+  get(versionId: string, slug: string): FlowAsset | undefined {
+    const known = this.made.get(versionId);
+    if (known !== undefined) return known;
+    const stored = this.stored.get(versionId);
+    if (stored === undefined) return undefined;
+    const subflows = stored.uses
+      .filter(({ kind }) => kind === 'flow')
+      .flatMap((use) => this.get(use.version_id, use.slug) ?? []);
+    const asset = {
+      ...{ id: stored.flow_id, slug, version: stored.version },
+      inputs: stored.requestSchema,
+      outputs: stored.responseSchema,
+      depth: 1 + Math.max(0, ...subflows.map(({ depth }) => depth)),
+      reachesOut: stored.reaches_out,
+      subflows,
+    };
+    this.made.set(versionId, asset);
+    return asset;
+  }
+}

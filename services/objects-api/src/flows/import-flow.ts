@@ -1,0 +1,159 @@
+import { type FlowImport, type FlowNode, type RuleField, ServiceError } from '@decision/contracts';
+import { checkFlow } from '@decision/flows';
+import {
+  type AssetRecord,
+  type FlowDraft,
+  publishAsset,
+  type Transaction,
+  type WorkspaceAccess,
+} from '@decision/persistence';
+import { changeAndAnnounce } from '../announcements';
+import { type Expectation } from '../assets/expectation';
+import { changeAsset, createAsset, findExpected, pointerKey, readAgain, unpublish } from '../assets/save-asset';
+import { problemsOfDraft } from '../rules/check-binding';
+import { type ImportContext } from '../rules/import-rule';
+import { problemsOfFlowImport } from '../rules/read-import';
+import { withTestIds } from '../tests/run-suite';
+import { findNamedAssets, type NamedAssets } from './flow-assets';
+
+type FlowRecord = AssetRecord<'flow'>;
+
+const EMPTY_DRAFT: FlowDraft = {
+  name: 'Untitled flow',
+  description: null,
+  labels: [],
+  folder: null,
+  requestSchema: [],
+  responseSchema: [],
+  graph: { nodes: [], connections: [] },
+  settings: {},
+  testSuite: [],
+  sampleRequest: null,
+  sampleResponse: null,
+  testRequest: null,
+  metadata: {},
+  context: null,
+};
+
+/** Parts of a draft that an import gives as they are stored. The nodes and connections are stored in their canonical form. */
+const GIVEN_FIELDS = [
+  ...(['name', 'description', 'labels', 'folder', 'settings', 'testSuite', 'sampleRequest'] as const),
+  ...(['sampleResponse', 'testRequest', 'metadata', 'context'] as const),
+];
+
+/**
+ * Creates or changes a flow and publishes it unless the import says otherwise, in one transaction. Throws `flow_invalid` with every problem,
+ * `invalid_request` for groups that the key has not, `slug_taken`, `flow_released`, or where the flow is not as expected `flow_stale` and
+ * `flow_not_found`; then nothing has changed.
+ */
+export const importFlow = (
+  context: ImportContext,
+  access: WorkspaceAccess,
+  imported: FlowImport,
+  expectation: Expectation = {},
+): Promise<FlowRecord> =>
+  changeAndAnnounce(context, access, async (transaction, announceLater) => {
+    requireNone(problemsOfFlowImport(imported));
+    const before = await findExpected(transaction, 'flow', imported.id, expectation);
+    const { draft, checked } = await checkDraft(transaction, { imported, before }, context);
+    const isRestricted = access.userGroups !== undefined;
+    requireNone(await problemsOfDraft(transaction, { draft, before, isRestricted, isComplete: isPublished(imported) }));
+    const saved = before
+      ? await changeAsset(transaction, access, 'flow', before, imported, draft)
+      : await createAsset(transaction, access, 'flow', { ...imported, id: imported.id ?? context.newId() }, draft);
+    if (imported._unpublish === true) await unpublish(transaction, 'flow', saved.id);
+    else if (checked !== undefined) await publish(transaction, context, saved, checked);
+    const after = await readAgain(transaction, 'flow', saved.id);
+    const slugs = new Set([before?.slug, after.slug].filter((slug) => slug !== undefined));
+    announceLater({ kind: 'flow', keys: [...slugs].map((slug) => pointerKey(access.workspaceId, 'flow', slug)) });
+    return after;
+  });
+
+const isPublished = ({ _publish, _unpublish }: FlowImport): boolean => _publish !== false && _unpublish !== true;
+
+interface GivenFlow {
+  readonly imported: FlowImport;
+  readonly before: FlowRecord | undefined;
+}
+
+/** What a version is made of, beside the draft. */
+interface CheckedFlow {
+  readonly assets: NamedAssets;
+  readonly reachesOut: boolean;
+}
+
+interface CheckedDraft {
+  readonly draft: FlowDraft;
+  /** Undefined where the flow is not to be published. */
+  readonly checked: CheckedFlow | undefined;
+}
+
+/** The draft as it is to be stored. Throws `flow_invalid` with all problems of its graph. */
+const checkDraft = async (
+  transaction: Transaction,
+  { imported, before }: GivenFlow,
+  { newId }: ImportContext,
+): Promise<CheckedDraft> => {
+  const given = Object.fromEntries(
+    GIVEN_FIELDS.filter((field) => imported[field] !== undefined).map((field) => [field, imported[field]]),
+  ) as Partial<FlowDraft>; // the fields of an import have the types of the draft
+  const { testSuite } = imported;
+  const draft: FlowDraft = {
+    ...(before ?? EMPTY_DRAFT),
+    ...given,
+    ...(testSuite === undefined ? {} : { testSuite: withTestIds(testSuite, newId) }),
+  };
+  const isChanged = imported.nodes !== undefined || imported.connections !== undefined;
+  if (!isChanged && !isPublished(imported) && before !== undefined) return { draft, checked: undefined };
+  const graph = {
+    nodes: imported.nodes ?? draft.graph.nodes,
+    connections: imported.connections ?? draft.graph.connections,
+  };
+  const assets = await findNamedAssets(transaction, graph);
+  const { problems, graph: canonical, asset } = checkFlow(graph, assets, before ?? imported);
+  requireNone(problems);
+  const checked = { ...draft, graph: canonical, requestSchema: [...inputsOf(canonical.nodes, assets)] };
+  return {
+    draft: { ...checked, responseSchema: [...(asset?.outputs ?? [])] },
+    checked: isPublished(imported) ? { assets, reachesOut: asset?.reachesOut ?? false } : undefined,
+  };
+};
+
+/** The fields of the rule whose input the flow takes. */
+const inputsOf = (nodes: readonly FlowNode[], assets: NamedAssets): readonly RuleField[] => {
+  const origin = nodes.find(({ type }) => type === 'origin');
+  const version = origin?.['version'] as string | number | undefined; // the check of the flow read it so
+  return assets.rule(String(origin?.['rule']), String(version ?? 'latest'))?.requestSchema ?? [];
+};
+
+const publish = async (
+  transaction: Transaction,
+  { newId }: ImportContext,
+  { id, requestSchema, responseSchema }: FlowRecord,
+  { assets, reachesOut }: CheckedFlow,
+): Promise<void> => {
+  const flow = { requestSchema, responseSchema, uses: [...assets.uses], reachesOut };
+  const outcome = await publishAsset(transaction, 'flow', id, { versionId: newId(), flow });
+  if (outcome.status !== 'uses_gone') return;
+  requireNone(
+    outcome.uses.map(({ kind, slug }) => ({
+      code: `unknown_${kind}`,
+      message: `The ${kind} "${slug}" was deleted while the flow was being imported; name another one.`,
+      path: '/nodes',
+    })),
+  );
+};
+
+/** A problem of a flow or of its binding. */
+interface FlowFault {
+  readonly code: string;
+  readonly message: string;
+  readonly path: string;
+}
+
+const requireNone = (problems: readonly FlowFault[]): void => {
+  const [first] = problems;
+  if (first === undefined) return;
+  const more = problems.length === 1 ? '' : ` (and ${problems.length - 1} more, see problems)`;
+  throw new ServiceError('flow_invalid', `The flow cannot be executed: ${first.message}${more}`, { problems });
+};
