@@ -12,7 +12,10 @@ import {
   findTestResults,
   findTestSuite,
   findValueUses,
+  goLive,
   insertAsset,
+  insertContext,
+  insertRelease,
   insertRule,
   listAssets,
   listAudit,
@@ -25,17 +28,20 @@ import {
   publishAsset,
   publishRule,
   publishVersionAgain,
+  saveEnvironment,
   saveFolder,
   saveTestResults,
   saveTestSuite,
   saveValues,
   type Transaction,
+  unbindAssets,
   unpublishAsset,
   updateAsset,
 } from '../src';
 import { findUsingFlows } from '../src/assets/flow-uses';
 import { query } from '../src/connection/query';
 import { asOwner } from './as-owner';
+import { newContext } from './context-fixtures';
 import { newFlow, newRule, resolved, UNKNOWN_ID } from './rule-fixtures';
 import { useTestWorkspace } from './test-workspace';
 
@@ -236,6 +242,35 @@ describe('what rules and flows have in common', () => {
       expect([...(await findTestResults(transaction, flow.asset_id)).values()]).toEqual([result]);
       const { entries } = await listAudit(transaction, { kind: 'flow_test' }, { limit: 9 });
       expect(entries).toMatchObject([{ action: 'create', after: { flow: flow.slug, name: 'First' } }]);
+    });
+  });
+
+  it('a flow that is live is neither deleted nor taken out of service', async () => {
+    const flow = await publishedFlow();
+    await inside(async (transaction) => {
+      const settings = { slug: 'live-here', approvers: [], approvalScheme: 'any', directReleases: true } as const;
+      const made = await saveEnvironment(transaction, settings);
+      if (made.status !== 'saved') throw new Error(made.status);
+      const { environment } = made;
+      const wanted = { assetId: flow.asset_id, versionId: flow.version_id, environment, note: null };
+      const origin = { id: randomUUID(), source: 'direct', sourceReleaseId: null } as const;
+      const outcome = await insertRelease(transaction, { ...wanted, ...origin });
+      if (outcome.status === 'inserted') await goLive(transaction, outcome.release);
+      const refusal = { status: 'released', slug: flow.slug, releases: [{ state: 'live', asset: { kind: 'flow' } }] };
+      expect(await deleteAsset(transaction, 'flow', flow.asset_id)).toMatchObject(refusal);
+      expect(await unpublishAsset(transaction, 'flow', flow.asset_id)).toMatchObject(refusal);
+    });
+  });
+
+  it('a published flow that a context runs is not deleted, and is freed with the context', async () => {
+    const context = newContext({ slug: 'customers' });
+    await inside((transaction) => insertContext(transaction, context));
+    const flow = await publishedFlow([], { context: { slug: 'customers' } });
+    await inside(async (transaction) => {
+      const refusal = { status: 'bound', slug: flow.slug, context: 'customers' };
+      expect(await deleteAsset(transaction, 'flow', flow.asset_id)).toEqual(refusal);
+      expect(await unbindAssets(transaction, 'customers')).toEqual({ rule: [], flow: [flow.slug] });
+      expect(await deleteAsset(transaction, 'flow', flow.asset_id)).toMatchObject({ status: 'deleted' });
     });
   });
 
