@@ -34,7 +34,7 @@ export interface RuleDraft extends CommonDraft {
   readonly settings: RuleSettings;
 }
 
-interface FlowDraft extends CommonDraft {
+export interface FlowDraft extends CommonDraft {
   /** What its results answer. */
   readonly responseSchema: FlowField[];
   /** In the canonical form. */
