@@ -1,4 +1,5 @@
 export { type CallOutcome, type Connector, type ConnectorCall, ConnectorFailure, type NodeOutputs } from './connector';
 export { type CallEnd, type Connectors, createConnectors } from './create-connectors';
 export { createCodeConnector } from './code/code-connector';
+export { createDbConnector } from './db/db-connector';
 export { findSyntaxFault, type SyntaxFault } from './code/syntax';
