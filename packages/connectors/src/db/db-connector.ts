@@ -9,7 +9,7 @@ import { DatabasePools } from './pools';
 import { parametersOf, readQuery } from './query';
 import { parserOf } from './values';
 
-export interface DbOptions {
+interface DbOptions {
   /** Databases that may be asked although their addresses are not public: FLOW_DB_ALLOWED_HOSTS. */
   readonly allowedHosts: readonly string[];
   /** Time of a node, ms. Default 10,000. */
