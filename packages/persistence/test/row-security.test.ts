@@ -14,6 +14,7 @@ import {
   findNumberedVersion,
   findAsset,
   findRule,
+  findContextOfRule,
   findFollowedVersions,
   findOriginRules,
   insertAsset,
@@ -219,6 +220,7 @@ describe('row security', () => {
     ],
     ['loadFlowVersion', (transaction) => loadFlowVersion(transaction, flowVersionId), undefined],
     ['loadFlowParts', (transaction) => loadFlowParts(transaction, flowVersionId), undefined],
+    ['findContextOfRule', (transaction) => findContextOfRule(transaction, rule.slug), undefined],
     ['findOriginRules', (transaction) => findOriginRules(transaction, [flow.id]), new Map()],
     [
       'findFollowedVersions',

@@ -78,3 +78,11 @@ export const findOriginRules = async (
   const rows = await query<OriginRule & { readonly flow_id: string }>(transaction, ORIGINS, { ids: flowIds });
   return new Map(rows.map(({ flow_id: flowId, id, name, slug }) => [flowId, { id, name, slug }]));
 };
+
+const CONTEXT_OF_RULE = /* sql */ `
+  select contexts.slug from assets join contexts on contexts.slug = assets.context_slug
+  where assets.kind = 'rule' and assets.slug = :slug`;
+
+/** Slug of the context to which the draft of a rule is bound; undefined where either is not visible. */
+export const findContextOfRule = async (transaction: Transaction, slug: string): Promise<string | undefined> =>
+  (await query<{ slug: string }>(transaction, CONTEXT_OF_RULE, { slug }))[0]?.slug;

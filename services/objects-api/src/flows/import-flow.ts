@@ -2,6 +2,7 @@ import { type FlowImport, type FlowNode, type RuleField, ServiceError } from '@d
 import { checkFlow } from '@decision/flows';
 import {
   type AssetRecord,
+  findContextOfRule,
   type FlowDraft,
   publishAsset,
   type Transaction,
@@ -10,7 +11,7 @@ import {
 import { changeAndAnnounce } from '../announcements';
 import { type Expectation } from '../assets/expectation';
 import { changeAsset, createAsset, findExpected, pointerKey, readAgain, unpublish } from '../assets/save-asset';
-import { problemsOfDraft } from '../rules/check-binding';
+import { type BindingProblem, problemsOfDraft } from '../rules/check-binding';
 import { type ImportContext } from '../rules/import-rule';
 import { problemsOfFlowImport } from '../rules/read-import';
 import { withTestIds } from '../tests/run-suite';
@@ -57,7 +58,10 @@ export const importFlow = (
     const before = await findExpected(transaction, 'flow', imported.id, expectation);
     const { draft, checked } = await checkDraft(transaction, { imported, before }, context);
     const isRestricted = access.userGroups !== undefined;
-    requireNone(await problemsOfDraft(transaction, { draft, before, isRestricted, isComplete: isPublished(imported) }));
+    const problems = await problemsOfDraft(transaction, {
+      ...{ draft, before, isRestricted, isComplete: isPublished(imported) },
+    });
+    requireNone(problems.map((problem) => toFlowFault(problem, isTakenOver({ imported, before }))));
     const saved = before
       ? await changeAsset(transaction, access, 'flow', before, imported, draft)
       : await createAsset(transaction, access, 'flow', { ...imported, id: imported.id ?? context.newId() }, draft);
@@ -113,11 +117,33 @@ const checkDraft = async (
   const { problems, graph: canonical, asset } = checkFlow(graph, assets, before ?? imported);
   requireNone(problems);
   const checked = { ...draft, graph: canonical, requestSchema: [...inputsOf(canonical.nodes, assets)] };
+  const context = isTakenOver({ imported, before })
+    ? await contextOfOrigin(transaction, canonical.nodes)
+    : draft.context;
   return {
-    draft: { ...checked, responseSchema: [...(asset?.outputs ?? [])] },
+    draft: { ...checked, context, responseSchema: [...(asset?.outputs ?? [])] },
     checked: isPublished(imported) ? { assets, reachesOut: asset?.reachesOut ?? false } : undefined,
   };
 };
+
+/** Whether the flow begins with the context of its origin rule: it is new, and the import says nothing of a context (docs/adr/0038). */
+const isTakenOver = ({ imported, before }: GivenFlow): boolean =>
+  before === undefined && imported.context === undefined;
+
+const contextOfOrigin = async (transaction: Transaction, nodes: readonly FlowNode[]): Promise<unknown> => {
+  const rule = nodes.find(({ type }) => type === 'origin')?.['rule'];
+  const slug = await findContextOfRule(transaction, String(rule));
+  return slug === undefined ? null : { slug, version: 'latest' };
+};
+
+/** A flow has no fields of its own that a problem of its binding could point at. */
+const toFlowFault = ({ code, message, path }: BindingProblem, takenOver: boolean): FlowFault => ({
+  code,
+  path: path.startsWith('/context') ? path : '/context',
+  message: takenOver
+    ? `${message} It took the context of its origin rule over; give "context": null to bind it to none.`
+    : message,
+});
 
 /** The fields of the rule whose input the flow takes. */
 const inputsOf = (nodes: readonly FlowNode[], assets: NamedAssets): readonly RuleField[] => {
