@@ -76,3 +76,48 @@ it('a batch merges, runs and answers every instance, over messages to workers', 
   expect({ accepted, executed, instances: results.length }).toEqual({ accepted: 1_200, executed: 600, instances: 600 });
   expect(results[7]).toMatchObject({ instance_id: 'b-7', positions: [7, 607], state: { weight: 607, price: 1_214 } });
 });
+
+it('a flow that is bound runs with a submission and with a batch, and is shown with the rule of its origin', async () => {
+  const schema = {
+    base: [
+      { key: 'letter_id', type: 'string' },
+      { key: 'grams', type: 'number', required: true },
+      { key: 'stamp', type: 'number', output_only: true },
+    ],
+  };
+  const made = await call('POST', '/admin/contexts', { name: 'Letters', schema, identity_fact: 'letter_id' });
+  const rule = {
+    ...{ id: randomUUID(), slug: 'postage', name: 'Postage', _publish: true },
+    requestSchema: [field('grams', 'number')],
+    responseSchema: [field('cents', 'function')],
+    conditions: [{ request: {}, response: { cents: { value: 'grams * 3' } } }],
+  };
+  expect(await call('POST', '/admin/rules/import', { rule })).toMatchObject({ status: 200 });
+  const flow = {
+    ...{ name: 'Stamps', slug: 'stamps', context: { slug: 'letters' } },
+    nodes: [
+      { ref: 'in', type: 'origin', rule: 'postage' },
+      { ref: 'out', type: 'result' },
+    ],
+    connections: [{ from: 'in', output: 'cents', to: 'out', input: 'stamp' }],
+  };
+  expect(await call('POST', '/admin/flows/import', { flow })).toMatchObject({ status: 200 });
+  expect(await call('GET', `/admin/contexts/${(made.body as { id: string }).id}`)).toMatchObject({
+    body: { bound_flows: [{ slug: 'stamps', published: true, origin_rule: { slug: 'postage' } }] },
+  });
+  expect(await call('POST', '/contexts/letters/l-1', { grams: 10 })).toMatchObject({
+    status: 200,
+    body: { state: { stamp: 30 }, cascaded: [{ flow: 'stamps', status: 'solved', result: { stamp: 30 } }] },
+  });
+  const records = Array.from({ length: 50 }, (_, index) => ({ letter_id: `b-${index}`, grams: index }));
+  const { body } = await call('POST', '/contexts/batch/letters?include=state,executed', records);
+  expect(body).toMatchObject({ accepted: 50, executed: 50 });
+  expect((body as { results: unknown[] }).results[7]).toMatchObject({
+    state: { stamp: 21 },
+    executed: [{ type: 'flow', slug: 'stamps', status: 'success' }],
+  });
+  expect(await call('POST', '/contexts/letters/l-2/flows/stamps', { grams: 1 })).toMatchObject({
+    status: 200,
+    body: { status: 'solved', flow: 'stamps', result: { stamp: 3 } },
+  });
+});
