@@ -3,3 +3,5 @@ export { type CallEnd, type Connectors, createConnectors } from './create-connec
 export { createCodeConnector } from './code/code-connector';
 export { createDbConnector } from './db/db-connector';
 export { findSyntaxFault, type SyntaxFault } from './code/syntax';
+export { createApiConnector } from './api/api-connector';
+export { createSoapConnector } from './soap/soap-connector';

@@ -112,7 +112,7 @@ export const nodeKinds: Readonly<Record<FlowNodeType, NodeKind>> = {
     { holdsSecrets: true, outputs: { rows: 'list' } },
   ),
   soap: outside(
-    { wsdlUrl: text(8_192), ...optional({ operation: text(512) }), ...outputs },
+    { wsdlUrl: text(8_192), ...optional({ operation: text(512), headers: Type.Unknown() }), ...outputs },
     { holdsSecrets: true, outputs: { response: 'any' } },
   ),
   ai: outside({

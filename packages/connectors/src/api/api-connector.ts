@@ -20,7 +20,7 @@ export interface HttpConnectorOptions {
 }
 
 /** Deeper answers are refused: what handles values follows their nesting. */
-const MAX_DEPTH = 200;
+export const MAX_DEPTH = 200;
 
 /** Nodes of type `api`: one HTTP request, its answer as JSON. */
 export const createApiConnector = ({ allowedHosts, timeoutMs, ...options }: HttpConnectorOptions): Connector => {
@@ -128,7 +128,8 @@ const bodyOf = ({ headers, body }: HttpAnswer, origin: string, mustBeJson: boole
   );
 };
 
-const isDeeperThan = (value: unknown, levels: number): boolean => {
+/** Whether a value nests deeper than some levels. */
+export const isDeeperThan = (value: unknown, levels: number): boolean => {
   if (typeof value !== 'object' || value === null) return false;
   return levels === 0 || Object.values(value).some((member) => isDeeperThan(member, levels - 1));
 };

@@ -59,7 +59,8 @@ export const apiUrl = (template: string, inputs: Inputs, field = 'url'): URL => 
 /** Through bytes: a lone surrogate has no form in an address. */
 const escapedForUrl = (text: string): string => encodeURIComponent(Buffer.from(text).toString());
 
-const apiHeaders = (given: unknown, inputs: Inputs): Record<string, string> => {
+/** Headers by their names in lower case, filled and checked. */
+export const apiHeaders = (given: unknown, inputs: Inputs): Record<string, string> => {
   const headers: Record<string, string> = {};
   for (const [name, template] of headersOf(given)) {
     const key = name.toLowerCase();
