@@ -22,6 +22,7 @@ export {
   httpSettings,
   processSettings,
 } from './config/service-settings';
+export { connectorSettings } from './config/connector-settings';
 export { readConfig, settingsTable } from './config/read-config';
 export { PROXY_SECRET_HEADER, type RequestContext } from './http/request-context';
 export { type Config, limit, optional, Secret, type Setting, url, wholeNumber } from './config/setting';

@@ -17,7 +17,16 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'packages/persistence': ['contracts', 'waiting'],
   'packages/service-kit': ['contracts', 'waiting'],
   'packages/execution': ['cache', 'contexts', 'contracts', 'engine', 'flows', 'persistence', 'waiting'],
-  'packages/infrastructure': ['broker', 'cache', 'contracts', 'execution', 'persistence', 'service-kit', 'waiting'],
+  'packages/infrastructure': [
+    'broker',
+    'cache',
+    'connectors',
+    'contracts',
+    'execution',
+    'persistence',
+    'service-kit',
+    'waiting',
+  ],
   'packages/launcher': ['broker', 'contracts', 'local-stack', 'persistence', 'service-kit', 'waiting'],
   'services/objects-api': [
     ...['cache', 'contexts', 'contracts', 'engine', 'flows', 'infrastructure', 'persistence', 'service-kit'],

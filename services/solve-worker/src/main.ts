@@ -7,7 +7,14 @@ import {
   createStoredFlows,
   createStoredRules,
 } from '@decision/execution';
-import { openBroker, openDecisions, openEvaluationThreads, openResponder, openStores } from '@decision/infrastructure';
+import {
+  openBroker,
+  openConnectors,
+  openDecisions,
+  openEvaluationThreads,
+  openResponder,
+  openStores,
+} from '@decision/infrastructure';
 import { runService, StartRefusal } from '@decision/service-kit';
 import { createWorkerServer } from './app';
 import { settings } from './config';
@@ -29,8 +36,9 @@ runService({
         logger.warn({ err: error }, 'Values could not be read again; rules go on with those they have.'),
     });
     const flowLibrary = createStoredFlows(database, cache, library, { maxBytes: config.maxCompiledBytes });
+    const connectors = openConnectors(cache, { config, logger, metrics, stopper });
     const runner = createFlowRunner({
-      ...{ library: flowLibrary, threads, callFor: undefined },
+      ...{ library: flowLibrary, threads, callFor: (run) => connectors.callFor(run) },
       ...{ maxSteps: config.flowMaxSteps, maxWaiting: config.flowMaxWaiting },
     });
     metrics.gauge({

@@ -75,14 +75,14 @@ const readWsdl = async (url: URL, transport: Transport): Promise<WSDL> => {
   }
 };
 
-type Operation = (args: unknown, callback: (error: unknown, result: unknown) => void) => void;
+type Operation = (args: unknown, callback: (error: Error | null | undefined, result: unknown) => void) => void;
 
 const askOperation = async (wsdl: WSDL, call: ConnectorCall, transport: Transport): Promise<NodeOutputs> => {
   const { Client } = await import('soap');
   const { service, port, name } = findOperation(wsdl, call.fields['operation']);
   const client = new Client(wsdl, undefined, optionsOf(transport));
   const args = argumentsOf(call.inputs);
-  const asked = new Promise((resolve, reject: (error: unknown) => void) => {
+  const asked = new Promise((resolve, reject: (error: Error) => void) => {
     operationOf(
       client,
       service,

@@ -1,0 +1,82 @@
+import { type Cache } from '@decision/cache';
+import {
+  type CallEnd,
+  type Connectors,
+  createApiConnector,
+  createCodeConnector,
+  createConnectors,
+  createSoapConnector,
+} from '@decision/connectors';
+import { type Config, type connectorSettings, type Metrics } from '@decision/service-kit';
+import { type Opening } from './open-stores';
+
+type ConnectorConfig = Config<typeof connectorSettings>;
+
+/** Opens the nodes of flows that reach out. They stop after what was opened later, so that flows in flight can still ask. */
+export const openConnectors = (
+  cache: Pick<Cache, 'shared' | 'seal'>,
+  { config, logger, metrics, stopper }: Omit<Opening<ConnectorConfig>, 'name'>,
+): Connectors => {
+  const connectors = createConnectors({
+    connectors: connectorsOf(config),
+    cache,
+    maxCalls: config.flowMaxCalls,
+    maxCallsPerTarget: config.flowMaxCallsPerTarget,
+    circuitFailures: config.flowCircuitFailures,
+    circuitOpenMs: config.flowCircuitOpenMs,
+    onCallEnd: measureCalls(metrics),
+    onFault: (fault) => logger.error(fault, 'A node of a flow failed by a fault of this program.'),
+  });
+  exportStatus(metrics, connectors);
+  stopper.add('connectors', () => connectors.stop());
+  return connectors;
+};
+
+const connectorsOf = (config: ConnectorConfig) => [
+  createApiConnector({
+    allowedHosts: config.flowApiAllowedHosts,
+    timeoutMs: config.flowApiTimeoutMs,
+    maxBytes: config.flowApiMaxBytes,
+  }),
+  createSoapConnector({
+    allowedHosts: config.flowSoapAllowedHosts,
+    timeoutMs: config.flowSoapTimeoutMs,
+    maxBytes: config.flowSoapMaxBytes,
+  }),
+  createCodeConnector({
+    threads: config.flowCodeThreads,
+    maxRunMs: config.flowCodeTimeoutMs,
+    memoryBytes: config.flowCodeMemoryBytes,
+    maxOutputLength: config.flowCodeMaxOutputBytes,
+  }),
+];
+
+const measureCalls = (metrics: Metrics): ((end: CallEnd) => void) => {
+  const durations = metrics.histogram({
+    name: 'decision_flow_call_duration_seconds',
+    help: 'Time of the calls of nodes that reach out, their attempts and waits included, by kind of node and outcome.',
+    labelNames: ['kind', 'outcome'],
+    buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60],
+  });
+  return ({ kind, outcome, durationMs }) => durations.observe({ kind, outcome }, durationMs / 1_000);
+};
+
+const exportStatus = (metrics: Metrics, connectors: Connectors): void => {
+  metrics.gauge({
+    name: 'decision_flow_calls',
+    help: 'Calls of nodes to other systems, by state: running, or waiting for a place.',
+    labelNames: ['state'],
+    collect() {
+      const { running, waiting } = connectors.status();
+      this.set({ state: 'running' }, running);
+      this.set({ state: 'waiting' }, waiting);
+    },
+  });
+  metrics.gauge({
+    name: 'decision_flow_open_circuits',
+    help: 'Targets of nodes that are left alone for a while, since they do not answer.',
+    collect() {
+      this.set(connectors.status().openCircuits);
+    },
+  });
+};
