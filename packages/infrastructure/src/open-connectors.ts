@@ -5,6 +5,7 @@ import {
   createApiConnector,
   createCodeConnector,
   createConnectors,
+  createDbConnector,
   createSoapConnector,
 } from '@decision/connectors';
 import { type Config, type connectorSettings, type Metrics } from '@decision/service-kit';
@@ -43,6 +44,7 @@ const connectorsOf = (config: ConnectorConfig) => [
     timeoutMs: config.flowSoapTimeoutMs,
     maxBytes: config.flowSoapMaxBytes,
   }),
+  createDbConnector({ allowedHosts: config.flowDbAllowedHosts, timeoutMs: config.flowDbTimeoutMs }),
   createCodeConnector({
     threads: config.flowCodeThreads,
     maxRunMs: config.flowCodeTimeoutMs,

@@ -62,6 +62,8 @@ export const connectorSettings = {
   flowSoapAllowedHosts: allowedHosts('FLOW_SOAP_ALLOWED_HOSTS', 'soap'),
   flowSoapTimeoutMs: time('FLOW_SOAP_TIMEOUT_MS', 'soap', 10_000),
   flowSoapMaxBytes: size('FLOW_SOAP_MAX_BYTES', 'soap', 2_097_152),
+  flowDbAllowedHosts: allowedHosts('FLOW_DB_ALLOWED_HOSTS', 'db'),
+  flowDbTimeoutMs: time('FLOW_DB_TIMEOUT_MS', 'db', 10_000),
   flowCodeThreads: optional(
     wholeNumber('FLOW_CODE_THREADS', {
       min: 1,
