@@ -9,6 +9,7 @@ import {
 import {
   openAuthenticator,
   openBroker,
+  openConnectors,
   openDecisions,
   openEvaluationThreads,
   openRequester,
@@ -42,9 +43,11 @@ runService({
       onStale: (error) =>
         logger.warn({ err: error }, 'Values could not be read again; rules go on with those they have.'),
     });
+    const connectors = openConnectors(cache, { config, logger, metrics, stopper });
     const flows = createFlowRunner({
       ...{ library: createStoredFlows(database, cache, rules, { maxBytes: COMPILED_BYTES }), threads },
-      ...{ callFor: undefined, maxSteps: config.flowMaxSteps, maxWaiting: config.flowMaxWaiting },
+      callFor: (run) => connectors.callFor(run),
+      ...{ maxSteps: config.flowMaxSteps, maxWaiting: config.flowMaxWaiting },
     });
     const decisions =
       broker === undefined ? combineWriters([]) : openDecisions(broker, database, { config, logger, metrics, stopper });
