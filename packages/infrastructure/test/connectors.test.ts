@@ -1,0 +1,32 @@
+import { connectorSettings, createLogger, createMetrics, createStopper, readConfig } from '@decision/service-kit';
+import { openConnectors } from '../src';
+
+const cache = {
+  shared: { get: () => Promise.resolve(undefined), set: () => Promise.resolve(), delete: () => Promise.resolve() },
+};
+
+it('opens nodes that reach out, measures their calls by kind and outcome, and stops them', async () => {
+  const logger = createLogger({ service: 'test', level: 'silent' });
+  const metrics = createMetrics('test');
+  const stopper = createStopper();
+  const config = readConfig(connectorSettings, {});
+  const connectors = openConnectors(cache, { config, logger, metrics, stopper });
+  const run = {
+    ...{ workspaceId: 'w', versionId: 'v', deadline: Date.now() + 10_000 },
+    ...{ idempotencyRoot: 'r', round: 0, requestId: 'q' },
+  };
+  const ask = (type: string, fields: Readonly<Record<string, unknown>>): Promise<unknown> => {
+    const node = { ref: 'a', type, fields, onError: 'fail' as const, defaultOutputs: {} };
+    const signal = new AbortController().signal;
+    return connectors.callFor(run)({ node, path: ['a'], indexes: [], inputs: {}, signal });
+  };
+  await expect(ask('api', { url: 'http://127.0.0.1:1/' })).rejects.toThrow(/FLOW_API_ALLOWED_HOSTS/);
+  await expect(ask('soap', { wsdlUrl: 'http://127.0.0.1:1/' })).rejects.toThrow(/FLOW_SOAP_ALLOWED_HOSTS/);
+  await expect(ask('entity', {})).rejects.toThrow(/Nodes of type entity cannot run here/);
+  const { text } = await metrics.render();
+  expect(text).toMatch(/decision_flow_call_duration_seconds_count\{.*kind="api",outcome="refused".*\} 1/);
+  expect(text).toMatch(/decision_flow_call_duration_seconds_count\{.*kind="entity",outcome="not_available".*\} 1/);
+  expect(text).toMatch(/decision_flow_calls\{state="running".*\} 0/);
+  await connectors.stop();
+  await expect(ask('api', { url: 'http://127.0.0.1:1/' })).rejects.toThrow(/is stopping/);
+});
