@@ -1,0 +1,44 @@
+import { constants } from 'node:fs';
+import { open, realpath } from 'node:fs/promises';
+import { join, sep } from 'node:path';
+import { ConnectorFailure } from '../connector';
+import { notGranted } from './grant';
+
+/** Largest secret in a file, bytes. */
+const MAX_BYTES = 65_536;
+/** A file's name, with folders in front of it; no segment begins with a dot. */
+const NAME = /^[\w-][\w.-]*(?:\/[\w-][\w.-]*)*$/;
+
+/** The text of a file within one of the folders, without the line break at its end. Links that lead out of the folder count as no file. */
+export const readMountedFile = async (folders: readonly string[], name: string): Promise<string> => {
+  if (!NAME.test(name)) throw notGranted(name);
+  for (const folder of folders) {
+    const text = await readWithin(folder, name);
+    if (text !== undefined) return text;
+  }
+  throw notGranted(name);
+};
+
+const readWithin = async (folder: string, name: string): Promise<string | undefined> => {
+  try {
+    const root = await realpath(folder);
+    const path = await realpath(join(root, name));
+    if (!path.startsWith(root + sep)) return undefined;
+    // The path is real: whoever exchanges it for a link meanwhile is refused.
+    const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    try {
+      const state = await file.stat();
+      if (!state.isFile()) return undefined;
+      if (state.size > MAX_BYTES)
+        throw new ConnectorFailure(`The secret "${name}" takes more than ${MAX_BYTES} bytes, which is the limit.`, {
+          outcome: 'refused',
+        });
+      return (await file.readFile('utf8')).replace(/\r?\n$/, '');
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    if (error instanceof ConnectorFailure) throw error;
+    return undefined;
+  }
+};
