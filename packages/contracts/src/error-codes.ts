@@ -44,7 +44,7 @@ export const errorCodes = {
   ),
   release_not_found: entry(404, false, 'No release of this id is visible to the key.'),
   key_not_found: entry(404, false, 'No API key of this id exists in the workspace.'),
-  test_not_found: entry(404, false, 'The rule has no test of this id.'),
+  test_not_found: entry(404, false, 'The rule or flow has no test of this id.'),
   folder_not_found: entry(404, false, 'No folder of this id is visible to the key.'),
   user_not_found: entry(404, false, 'No user of this id is visible to the key.'),
   role_not_found: entry(404, false, 'The workspace has no role of this name.'),
@@ -73,7 +73,7 @@ export const errorCodes = {
   tests_failed: entry(
     409,
     false,
-    'The rule is tested before it is published, and critical tests failed; `failed_tests` names them.',
+    'The rule or flow is tested before it is published, and critical tests failed; `failed_tests` names them.',
   ),
   release_conflict: entry(409, false, 'The release is not in a state that allows this; `state` says in which.'),
   release_pending: entry(
@@ -134,7 +134,7 @@ export const errorCodes = {
   headers_too_large: entry(431, false, 'The address and headers of the request are larger than 16 KiB together.'),
   input_not_object: entry(422, false, 'The input of a rule must be a JSON object.'),
   number_out_of_range: entry(422, false, 'A number cannot be held exactly in double precision.'),
-  too_many_tests: entry(422, false, 'The rule has as many tests as it may have, `limit`.'),
+  too_many_tests: entry(422, false, 'The rule or flow has as many tests as it may have, `limit`.'),
   rule_invalid: entry(
     422,
     false,

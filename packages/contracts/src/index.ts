@@ -41,6 +41,8 @@ export * from './http/operator-operations';
 export * from './http/rules/rule-operations';
 export * from './http/flows/flows';
 export * from './http/flows/flow-operations';
+export * from './http/flows/flow-tests';
+export * from './http/flows/flow-test-operations';
 export * from './http/scale';
 export * from './http/solve-operations';
 export * from './http/operations';

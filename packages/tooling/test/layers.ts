@@ -29,7 +29,17 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   ],
   'packages/launcher': ['broker', 'contracts', 'local-stack', 'persistence', 'service-kit', 'waiting'],
   'services/objects-api': [
-    ...['cache', 'contexts', 'contracts', 'engine', 'flows', 'infrastructure', 'persistence', 'service-kit'],
+    ...[
+      'cache',
+      'contexts',
+      'contracts',
+      'engine',
+      'execution',
+      'flows',
+      'infrastructure',
+      'persistence',
+      'service-kit',
+    ],
   ],
   'services/contexts-api': [
     ...['broker', 'cache', 'contexts', 'contracts', 'execution', 'infrastructure', 'persistence', 'service-kit'],

@@ -17,7 +17,7 @@ import { keyRoutes } from './keys/api-keys';
 import { objectRoutes } from './objects/objects';
 import { operatorRoutes } from './routes/operators';
 import { releaseRoutes } from './routes/releases';
-import { ruleTestRoutes } from './tests/rule-tests';
+import { flowTestRoutes, ruleTestRoutes } from './routes/asset-tests';
 import { roleRoutes } from './roles/roles';
 import { ruleRoutes } from './routes/rules';
 import { usageRoutes } from './usage/usage';
@@ -57,6 +57,7 @@ export const createObjectsApi = (context: AppContext): ServiceServer => {
     ...ruleRoutes(context),
     ...operatorRoutes(),
     ...ruleTestRoutes(context),
+    ...flowTestRoutes(context),
     ...flowRoutes(context),
     ...releaseRoutes(context),
     ...objectRoutes(context),

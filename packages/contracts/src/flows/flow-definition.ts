@@ -28,6 +28,12 @@ const MOST_USES = 100_000;
 /** Settings of a flow that decide its answers. */
 export const FlowSettings = Type.Object(
   {
+    testing: Type.Optional(
+      Type.Union([Type.String(), Type.Null()], {
+        description:
+          '`continuous`: publishing is refused while a critical test fails. Anything else, or null: it is not.',
+      }),
+    ),
     failedResponseMode: Type.Optional(
       Type.Unsafe<'return' | 'fail'>({
         type: 'string',

@@ -1,5 +1,6 @@
 import { listAudit } from './access/audit';
 import { contextOperations } from './contexts/context-operations';
+import { flowTestOperations, flowVersionOperations } from './flows/flow-test-operations';
 import { flowOperations } from './flows/flow-operations';
 import { folderOperations } from './folders';
 import { instanceOperations } from './contexts/instance-operations';
@@ -26,6 +27,8 @@ export const operations: readonly Operation[] = [
   listOperators,
   ...ruleTestOperations,
   ...flowOperations,
+  ...flowVersionOperations,
+  ...flowTestOperations,
   ...releaseOperations,
   ...objectOperations,
   ...valueOperations,

@@ -16,6 +16,7 @@ import { type ImportContext } from '../rules/import-rule';
 import { problemsOfFlowImport } from '../rules/read-import';
 import { withTestIds } from '../tests/run-suite';
 import { findNamedAssets, type NamedAssets } from './flow-assets';
+import { requireFlowTested } from './test-flow';
 
 type FlowRecord = AssetRecord<'flow'>;
 
@@ -44,7 +45,7 @@ const GIVEN_FIELDS = [
 
 /**
  * Creates or changes a flow and publishes it unless the import says otherwise, in one transaction. Throws `flow_invalid` with every problem,
- * `invalid_request` for groups that the key has not, `slug_taken`, `flow_released`, or where the flow is not as expected `flow_stale` and
+ * `invalid_request` for groups that the key has not, `slug_taken`, `flow_released`, `tests_failed`, or where the flow is not as expected `flow_stale` and
  * `flow_not_found`; then nothing has changed.
  */
 export const importFlow = (
@@ -66,7 +67,10 @@ export const importFlow = (
       ? await changeAsset(transaction, access, 'flow', before, imported, draft)
       : await createAsset(transaction, access, 'flow', { ...imported, id: imported.id ?? context.newId() }, draft);
     if (imported._unpublish === true) await unpublish(transaction, 'flow', saved.id);
-    else if (checked !== undefined) await publish(transaction, context, saved, checked);
+    else if (checked !== undefined) {
+      await requireFlowTested(transaction, context, saved, checked.assets.uses);
+      await publish(transaction, context, saved, checked);
+    }
     const after = await readAgain(transaction, 'flow', saved.id);
     const slugs = new Set([before?.slug, after.slug].filter((slug) => slug !== undefined));
     announceLater({ kind: 'flow', keys: [...slugs].map((slug) => pointerKey(access.workspaceId, 'flow', slug)) });

@@ -3,6 +3,8 @@ import {
   exportFlow,
   importFlow as importOperation,
   listFlows as listOperation,
+  listFlowVersions,
+  publishFlowVersion,
   ServiceError,
 } from '@decision/contracts';
 import { accessOf } from '@decision/infrastructure';
@@ -15,6 +17,7 @@ import { importFlow } from '../flows/import-flow';
 import { listFlows, toFlowDocument } from '../flows/list-flows';
 import { type ImportContext } from '../rules/import-rule';
 import { ignoredFields } from '../rules/read-import';
+import { listVersions, publishAgain } from '../rules/versions';
 
 /** The calls under /api/v1/admin/flows. */
 export const flowRoutes = (context: ImportContext): readonly BoundOperation[] => [
@@ -46,6 +49,19 @@ export const flowRoutes = (context: ImportContext): readonly BoundOperation[] =>
   bindOperation(deleteFlow, async ({ identity, body }) => ({
     message: await deleteAsset(context, accessOf(identity), 'flow', body.id),
   })),
+  bindOperation(listFlowVersions, ({ identity, params, query: { limit, cursor } }) =>
+    listVersions(context, accessOf(identity), {
+      kind: 'flow',
+      slug: params['slug'] ?? '',
+      limit: readPageQuery({ limit }).limit,
+      before: cursor === undefined ? undefined : Number(cursor),
+    }),
+  ),
+  bindOperation(publishFlowVersion, async ({ identity, params }) => {
+    const { slug = '', version = '' } = params;
+    const flow = await publishAgain(context, accessOf(identity), { kind: 'flow', slug, version });
+    return new Answer(toFlowDocument(flow), { headers: { etag: assetEtag(flow) } });
+  }),
 ];
 
 const nameOf = ({ id, slug }: { readonly id?: string; readonly slug?: string }) => {

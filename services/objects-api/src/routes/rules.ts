@@ -46,13 +46,21 @@ export const ruleRoutes = (context: ImportContext): readonly BoundOperation[] =>
     message: await deleteAsset(context, accessOf(identity), 'rule', body.id),
   })),
   bindOperation(listRuleVersions, ({ identity, params, query: { limit, cursor } }) =>
-    listVersions(context, accessOf(identity), slugOf(params), {
+    listVersions(context, accessOf(identity), {
+      kind: 'rule',
+      slug: slugOf(params),
       limit: readPageQuery({ limit }).limit,
       before: cursor === undefined ? undefined : Number(cursor),
     }),
   ),
   bindOperation(publishRuleVersion, async ({ identity, params }) =>
-    answerDocument(await publishAgain(context, accessOf(identity), slugOf(params), params['version'] ?? '')),
+    answerDocument(
+      await publishAgain(context, accessOf(identity), {
+        kind: 'rule',
+        slug: slugOf(params),
+        version: params['version'] ?? '',
+      }),
+    ),
   ),
   bindOperation(diffOperation, ({ identity, params, query }) =>
     diffRule(context, accessOf(identity), slugOf(params), query),

@@ -1,4 +1,4 @@
-import { type RuleImport, ServiceError } from '@decision/contracts';
+import { type AssetKind, type RuleImport, ServiceError } from '@decision/contracts';
 import { type RuleProblem } from '@decision/engine';
 import {
   publishRule,
@@ -73,11 +73,15 @@ const bindDraft = async (
   return table === given ? { ...changes, valueIds } : { ...changes, ...table, valueIds };
 };
 
-export const requireNone = (problems: readonly (RuleProblem | BindingProblem | ImportProblem)[]): void => {
+/** Throws `rule_invalid` or `flow_invalid` with all problems, if there are any. */
+export const requireNone = (
+  problems: readonly (RuleProblem | BindingProblem | ImportProblem)[],
+  kind: AssetKind = 'rule',
+): void => {
   if (problems.length === 0) return;
   const [first] = problems;
   const more = problems.length === 1 ? '' : ` (and ${problems.length - 1} more, see problems)`;
-  throw new ServiceError('rule_invalid', `The rule cannot be executed: ${describe(first)}${more}`, { problems });
+  throw new ServiceError(`${kind}_invalid`, `The ${kind} cannot be executed: ${describe(first)}${more}`, { problems });
 };
 
 const describe = (problem: Pick<RuleProblem, 'message'> | undefined): string => problem?.message ?? 'it has a fault';

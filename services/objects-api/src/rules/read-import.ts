@@ -56,10 +56,9 @@ const GROUP = namesOf(keysOf(RuleGroup));
 const SETTINGS = namesOf(keysOf(RuleSettings));
 const CONTEXT = namesOf(['slug', 'version'], ['id', 'name']);
 const FOLDER = namesOf(['id', 'name']);
-const TEST = namesOf(
-  ['id', 'name', 'request', 'response', 'policy', 'critical'],
-  ['error', 'success', 'test_state', 'last_executed'],
-);
+const OF_LAST_RUN = ['error', 'success', 'test_state', 'last_executed'];
+const TEST = namesOf(['id', 'name', 'request', 'response', 'policy', 'critical'], OF_LAST_RUN);
+const FLOW_TEST = namesOf([...TEST.read, 'mocks', 'live'], OF_LAST_RUN);
 
 /** Fields that mean something, but not within a rule. */
 const elsewhere = (kind: AssetKind): Readonly<Record<string, string>> => ({
@@ -115,7 +114,8 @@ const misread = function* (
     yield problem('/version', '"version" is the number that an export shows. "_publish": true makes the next version; "context": {"slug", "version"} says which version a context runs.'); // prettier-ignore
   yield* misreadContext(imported.context);
   yield* misreadFolder(imported.folder);
-  for (const [index, test] of (imported.testSuite ?? []).entries()) yield* misreadTest(test, `/testSuite/${index}`);
+  for (const [index, test] of (imported.testSuite ?? []).entries())
+    yield* misreadTest(kind, test, `/testSuite/${index}`);
 };
 
 const misreadTable = function* (imported: RuleImport): Generator<ImportProblem> {
@@ -165,8 +165,13 @@ const misreadFolder = function* (folder: unknown): Generator<ImportProblem> {
   yield* misspelt(folder, FOLDER, '/folder');
 };
 
-const misreadTest = function* (test: Readonly<Record<string, unknown>>, path: string): Generator<ImportProblem> {
-  yield* misspelt(test, TEST, path);
+const misreadTest = function* (
+  kind: AssetKind,
+  test: Readonly<Record<string, unknown>>,
+  path: string,
+): Generator<ImportProblem> {
+  yield* misspelt(test, kind === 'rule' ? TEST : FLOW_TEST, path);
+  if (kind === 'flow') yield* misreadMocks(test, path);
   const { policy, critical } = test;
   if (policy !== undefined && !testPolicies.some((known) => known === policy))
     yield problem(`${path}/policy`, `The policy of a test is one of: ${testPolicies.join(', ')}.`);
@@ -174,6 +179,16 @@ const misreadTest = function* (test: Readonly<Record<string, unknown>>, path: st
     yield problem(`${path}/critical`, '"critical" must be true or false.');
   for (const part of ['request', 'response'])
     if (test[part] !== undefined && !isRecord(test[part])) yield problem(`${path}/${part}`, `"${part}" must be an object.`); // prettier-ignore
+};
+
+const misreadMocks = function* (
+  { live, mocks }: Readonly<Record<string, unknown>>,
+  path: string,
+): Generator<ImportProblem> {
+  if (live !== undefined && live !== false)
+    yield problem(`${path}/live`, 'Tests call nothing outside, so that "live" cannot be true; give the outputs of nodes that reach out as "mocks".'); // prettier-ignore
+  if (mocks !== undefined && !(isRecord(mocks) && Object.values(mocks).every(isRecord)))
+    yield problem(`${path}/mocks`, '"mocks" must be an object of the outputs of nodes by their refs, such as {"bureau": {"score": 700}}.'); // prettier-ignore
 };
 
 const misspeltWithin = function* (objects: object | undefined, names: Names, path: string): Generator<ImportProblem> {

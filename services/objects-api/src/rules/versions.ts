@@ -1,12 +1,13 @@
-import { cacheKeys, type RuleDiff, type RuleVersion } from '@decision/contracts';
+import { type AssetKind, type RuleDiff, type RuleVersion } from '@decision/contracts';
 import {
   areSameVersions,
+  type AssetRecord,
+  findAsset,
   findNumberedVersion,
-  findRule,
   findAssetPointer,
   listVersions as listStoredVersions,
   loadVersionDocument,
-  lockRule,
+  lockAsset,
   publishVersionAgain,
   type RuleRecord,
   type Transaction,
@@ -16,6 +17,7 @@ import {
 import { changeAndAnnounce } from '../announcements';
 import { nothingLive } from '../releases/release-answers';
 import { assetNotFound, assetNotPublished, versionNotFound } from '../assets/asset-errors';
+import { pointerKey } from '../assets/save-asset';
 import { followsLatest, problemsOfBoundVersion } from './check-binding';
 import { diffRecords, diffTables } from './diff-tables';
 import { type ImportContext, requireNone } from './import-rule';
@@ -54,51 +56,56 @@ export const findVersion = async (
   return version;
 };
 
-/** One page of versions, newest first. Throws `rule_not_found`. */
+/** One page of versions, newest first. Throws `rule_not_found` or `flow_not_found`. */
 export const listVersions = (
   { database }: Pick<ImportContext, 'database'>,
   access: WorkspaceAccess,
-  slug: string,
-  { limit, before }: { readonly limit: number; readonly before: number | undefined },
+  {
+    kind,
+    slug,
+    limit,
+    before,
+  }: { readonly kind: AssetKind; readonly slug: string; readonly limit: number; readonly before: number | undefined },
 ): Promise<{ data: RuleVersion[]; next_cursor: string | null }> =>
   database.inWorkspace(access, async (transaction) => {
-    const rule = await requireRule(transaction, slug);
-    const versions = await listStoredVersions(transaction, rule.id, { limit: limit + 1, before });
+    const asset = await requireAsset(transaction, kind, slug);
+    const versions = await listStoredVersions(transaction, asset.id, { limit: limit + 1, before });
     const shown = versions.slice(0, limit);
     const data = shown.map(({ version, versionId, publishedAt, publishedBy }) => ({
       version,
       version_id: versionId,
       published_at: publishedAt,
       published_by: publishedBy,
-      in_service: version === rule.publishedVersion,
+      in_service: version === asset.publishedVersion,
     }));
     return { data, next_cursor: versions.length > limit ? String(shown.at(-1)?.version) : null };
   });
 
 /**
  * Puts an earlier version back in service, as the next version; nothing happens where what is in service has its content already. Throws
- * `rule_not_found` or `version_not_found`, and `rule_invalid` where the context that the rule is bound to could not take what that version writes.
+ * `rule_not_found` or `version_not_found`, and `rule_invalid` where the context that the rule is bound to could not take what that version writes;
+ * of flows likewise.
  */
-export const publishAgain = (
+export const publishAgain = <K extends AssetKind>(
   context: ImportContext,
   access: WorkspaceAccess,
-  slug: string,
-  version: string,
-): Promise<RuleRecord> =>
+  { kind, slug, version }: { readonly kind: K; readonly slug: string; readonly version: string },
+): Promise<AssetRecord<K>> =>
   changeAndAnnounce(context, access, async (transaction, announceLater) => {
-    const rule = await lockRule(transaction, { slug });
-    if (rule === undefined) throw assetNotFound('rule', { slug });
-    const source = await findNumberedVersion(transaction, rule.id, Number(version));
-    if (source === undefined) throw versionNotFound('rule', slug, version);
-    const current = rule.publishedVersionId;
+    const asset = await lockAsset(transaction, kind, { slug });
+    if (asset === undefined) throw assetNotFound(kind, { slug });
+    const source = await findNumberedVersion(transaction, asset.id, Number(version));
+    if (source === undefined) throw versionNotFound(kind, slug, version);
+    const current = asset.publishedVersionId;
     if (current === null || !(await areSameVersions(transaction, current, source.version_id))) {
-      const { context: binding } = await requireRule(transaction, slug);
-      if (followsLatest(binding)) requireNone(await problemsOfBoundVersion(transaction, binding, source.version_id));
-      const again = { assetId: rule.id, sourceId: source.version_id, versionId: context.newId() };
-      await publishVersionAgain(transaction, 'rule', again);
-      announceLater({ kind: 'rule', keys: [cacheKeys.rulePointer(access.workspaceId, slug)] });
+      const { context: binding } = await requireAsset(transaction, kind, slug);
+      if (followsLatest(binding))
+        requireNone(await problemsOfBoundVersion(transaction, binding, source.version_id), kind);
+      const again = { assetId: asset.id, sourceId: source.version_id, versionId: context.newId() };
+      await publishVersionAgain(transaction, kind, again);
+      announceLater({ kind, keys: [pointerKey(access.workspaceId, kind, slug)] });
     }
-    return requireRule(transaction, slug);
+    return requireAsset(transaction, kind, slug);
   });
 
 /** Differences between two states of a rule. Throws `rule_not_found`, `rule_not_published`, `version_not_found` or `environment_not_found`. */
@@ -109,7 +116,7 @@ export const diffRule = (
   { from = 'latest', to = 'draft' }: { readonly from?: string | undefined; readonly to?: string | undefined },
 ): Promise<RuleDiff> =>
   database.inWorkspace(access, async (transaction) => {
-    const rule = await requireRule(transaction, slug);
+    const rule = await requireAsset(transaction, 'rule', slug);
     const before = await readState(transaction, rule, from);
     const after = await readState(transaction, rule, to);
     const { fields, rows, truncated } = diffTables(before.table, after.table);
@@ -154,8 +161,12 @@ const splitState = (state: RuleState['table'] & Readonly<Partial<Record<(typeof 
   other: Object.fromEntries(OTHER.map((part) => [part, state[part]])),
 });
 
-const requireRule = async (transaction: Transaction, slug: string): Promise<RuleRecord> => {
-  const rule = await findRule(transaction, { slug });
-  if (rule === undefined) throw assetNotFound('rule', { slug });
-  return rule;
+const requireAsset = async <K extends AssetKind>(
+  transaction: Transaction,
+  kind: K,
+  slug: string,
+): Promise<AssetRecord<K>> => {
+  const asset = await findAsset(transaction, kind, { slug });
+  if (asset === undefined) throw assetNotFound(kind, { slug });
+  return asset;
 };

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
-import { ServiceError, testPolicies, type TestPolicy, type TestState } from '@decision/contracts';
-import { collectReferences, type CompiledRule, compileRule, evaluateRule, type RuleOutcome } from '@decision/engine';
+import { type AssetKind, ServiceError, testPolicies, type TestPolicy, type TestState } from '@decision/contracts';
+import { collectReferences, type CompiledRule, compileRule, evaluateRule } from '@decision/engine';
 import {
   findBoundValues,
   type RuleRecord,
@@ -32,7 +32,7 @@ export const readTests = (suite: readonly JsonObject[]): readonly StoredTest[] =
     critical: entry['critical'] === true,
   }));
 
-const objectOf = (value: unknown): JsonObject =>
+export const objectOf = (value: unknown): JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
 
 /** Gives every test of an import an id of its own; those that have one keep it. */
@@ -51,7 +51,7 @@ export const withTestIds = (suite: readonly JsonObject[], newId: () => string): 
 const CONTINUOUS = 'continuous';
 
 /** Dependencies of running tests. */
-interface TestClock {
+export interface TestClock {
   /** Epoch ms. */
   readonly now: () => number;
 }
@@ -73,21 +73,38 @@ export const testDraft = async (
   const compiled = compileRule(rule, { values: { revision: 0, get: (id) => byId.get(id) } });
   const startedAt = now();
   const clock = { now: startedAt, elapsed: () => performance.now(), pause: () => setImmediate() };
-  const outcomes = await runSuite(compiled, tests, clock);
+  return saveOutcomes(transaction, rule.id, startedAt, await runSuite(compiled, tests, clock));
+};
+
+/** Keeps how tests of a rule or flow went, and answers it. */
+export const saveOutcomes = async <T extends StoredTest>(
+  transaction: Transaction,
+  assetId: string,
+  startedAt: number,
+  outcomes: readonly TestOutcome<T>[],
+): Promise<readonly TestOutcome<T>[]> => {
   const executedAt = new Date(startedAt).toISOString();
-  await saveTestResults(transaction, rule.id, outcomes.map((outcome) => toResult(outcome, executedAt))); // prettier-ignore
+  await saveTestResults(transaction, assetId, outcomes.map((outcome) => toResult(outcome, executedAt))); // prettier-ignore
   return outcomes;
 };
 
 /** If a rule must pass its tests before it is published, throws `tests_failed` with the names of the critical tests that fail. */
-export const requireTested = async (transaction: Transaction, clock: TestClock, rule: RuleRecord): Promise<void> => {
-  if (rule.settings.testing !== CONTINUOUS) return;
-  const outcomes = await testDraft(transaction, clock, rule, true);
-  const failed = outcomes.filter(({ success }) => !success).map(({ test }) => test.name);
+export const requireTested = async (transaction: Transaction, clock: TestClock, rule: RuleRecord): Promise<void> =>
+  requirePassed('rule', rule, () => testDraft(transaction, clock, rule, true));
+
+/** {@link requireTested} for rules and flows; `test` runs the critical tests. */
+export const requirePassed = async (
+  kind: AssetKind,
+  { slug, settings }: { readonly slug: string; readonly settings: { readonly testing?: string | null | undefined } },
+  test: () => Promise<readonly TestOutcome[]>,
+): Promise<void> => {
+  if (settings.testing !== CONTINUOUS) return;
+  const outcomes = await test();
+  const failed = outcomes.filter(({ success }) => !success).map(({ test: { name } }) => name);
   if (failed.length === 0) return;
   throw new ServiceError(
     'tests_failed',
-    `The rule "${rule.slug}" cannot be published: of ${outcomes.length} critical tests ${failed.length} failed (${shorten(failed)}).`,
+    `The ${kind} "${slug}" cannot be published: of ${outcomes.length} critical tests ${failed.length} failed (${shorten(failed)}).`,
     { failed_tests: failed, critical_failed_tests: failed },
   );
 };
@@ -137,13 +154,18 @@ const isComposite = (value: unknown): value is object => typeof value === 'objec
 const fieldOf = (value: object, key: string): unknown => (value as Readonly<Record<string, unknown>>)[key]; // any object, by its own key
 
 /** How one test went. */
-export interface TestOutcome {
-  readonly test: StoredTest;
+export interface TestOutcome<T extends StoredTest = StoredTest> {
+  readonly test: T;
   readonly success: boolean;
   /** Ms. */
   readonly duration: number;
-  readonly outcome: RuleOutcome;
+  readonly outcome: Tested;
 }
+
+/** What a rule or flow answered to a test; `matched` are the rows of a rule. */
+export type Tested =
+  | { readonly ok: true; readonly output: JsonObject; readonly matched: readonly number[] }
+  | { readonly ok: false; readonly error: { readonly message: string } };
 
 interface RunSuiteOptions {
   /** Epoch ms: the one clock of all tests. */
@@ -155,17 +177,25 @@ interface RunSuiteOptions {
 }
 
 /** How long tests run before other work of the process has its turn, ms. */
-const SLICE_MS = 10;
+export const SLICE_MS = 10;
 /** How long a run may take, ms. It happens inside a transaction, which the database ends after 30 s without a statement. */
-const DEADLINE_MS = 20_000;
+export const DEADLINE_MS = 20_000;
 
 /** Runs tests one after the other, in slices. A rule that cannot be evaluated fails its test. Throws `deadline_exceeded`. */
-export const runSuite = async (
+export const runSuite = (
   rule: CompiledRule,
   tests: readonly StoredTest[],
-  { now, elapsed, pause }: RunSuiteOptions,
-): Promise<readonly TestOutcome[]> => {
-  const outcomes: TestOutcome[] = [];
+  options: RunSuiteOptions,
+): Promise<readonly TestOutcome[]> =>
+  runEach(tests, options, ({ request }) => evaluateRule(rule, request, { now: options.now }));
+
+/** {@link runSuite} for anything that answers tests. */
+export const runEach = async <T extends StoredTest>(
+  tests: readonly T[],
+  { elapsed, pause }: Pick<RunSuiteOptions, 'elapsed' | 'pause'>,
+  evaluate: (test: T) => Tested | Promise<Tested>,
+): Promise<readonly TestOutcome<T>[]> => {
+  const outcomes: TestOutcome<T>[] = [];
   const start = elapsed();
   let sliceStart = start;
   for (const test of tests) {
@@ -176,17 +206,18 @@ export const runSuite = async (
       sliceStart = elapsed();
     }
     const began = elapsed();
-    const outcome = evaluateRule(rule, test.request, { now });
+    const answer = evaluate(test);
+    const outcome = answer instanceof Promise ? await answer : answer;
     const success = outcome.ok && isAsExpected(test.policy, test.response, outcome.output);
     outcomes.push({ test, success, duration: elapsed() - began, outcome });
   }
   return outcomes;
 };
 
-const tooSlow = (done: number, total: number): ServiceError =>
+export const tooSlow = (done: number, total: number): ServiceError =>
   new ServiceError(
     'deadline_exceeded',
-    `Only ${done} of ${total} tests were done within ${DEADLINE_MS / 1000} seconds; make them fewer or the rule simpler.`,
+    `Only ${done} of ${total} tests were done within ${DEADLINE_MS / 1000} seconds; make them fewer or what they test simpler.`,
     { done, total },
   );
 

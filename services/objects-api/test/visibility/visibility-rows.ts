@@ -141,6 +141,11 @@ const savingFlow = (parts: object): readonly MatrixRow[] => [
   importingFlow({ id: '{seen.flow}', ...parts }),
 ];
 
+const ofFlow = (path: string, body?: unknown): MatrixRow => ({
+  path: `/admin/flows/{flow.slug}/${path}`,
+  ...(body === undefined ? {} : { body }),
+});
+
 const FLOWS: MatrixRows = {
   listFlows: [
     ...list('/admin/flows/list', 'id={flow.id}', 'slug={flow.slug}', 'name={flow.name}', 'search={flow.slug}'),
@@ -171,6 +176,12 @@ const FLOWS: MatrixRows = {
     { path: '/admin/flows/delete', body: { id: '{spare.flow}' } },
     { path: '/admin/flows/delete', body: { id: '{flow.id}' } },
   ],
+  listFlowVersions: [ofFlow('versions'), ofFlow('versions?limit=1')],
+  publishFlowVersion: [ofFlow('versions/1/publish')],
+  listFlowTests: [ofFlow('tests')],
+  createFlowTest: [ofFlow('tests', { id: 'made', name: 'Made', request: {}, response: {}, critical: false })],
+  deleteFlowTest: [ofFlow('tests/{test.id}')],
+  runFlowTests: [ofFlow('tests/run', {})],
 };
 
 const RELEASES: MatrixRows = {

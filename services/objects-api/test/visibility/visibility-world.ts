@@ -128,7 +128,8 @@ const makeFlows = async (maker: Maker): Promise<MatrixNames> => {
     nodes: [{ ref: 'in', type: 'origin', rule }, { ref: 'out', type: 'result' }],
     connections: [{ from: 'in', output: 'y', to: 'out' }],
   });
-  const hidden = await save(flow('hidden-flow', 'hidden-rule', HIDDEN));
+  const testSuite = [{ id: 'hidden-test', name: 'Hidden test', request: {}, response: {}, policy: 'contains', critical: false }];
+  const hidden = await save({ ...flow('hidden-flow', 'hidden-rule', HIDDEN), testSuite });
   await save({ id: hidden, description: 'hidden two' });
   const spare = await save(flow('hidden-idle', 'hidden-rule', HIDDEN));
   const seen = await save(flow('seen-flow', 'seen-rule', NORTH));

@@ -99,7 +99,15 @@ export const importFlow = {
     schema: ImportFlowAnswer,
     example: stored,
   },
-  errors: ['flow_invalid', 'slug_taken', 'flow_released', 'flow_stale', 'flow_not_found'],
+  errors: [
+    'flow_invalid',
+    'slug_taken',
+    'flow_released',
+    'tests_failed',
+    'deadline_exceeded',
+    'flow_stale',
+    'flow_not_found',
+  ],
 } as const satisfies Operation;
 
 export const deleteFlow = {

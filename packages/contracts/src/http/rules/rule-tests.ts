@@ -105,37 +105,41 @@ const outcome = {
   critical: Type.Boolean({ description: 'Whether its failure blocks publishing.' }),
 };
 
+/** What runs of rules and flows answer alike. */
+export const testRunFields = {
+  total: Type.Integer({ description: 'Tests that ran.' }),
+  passed: Type.Integer({ description: 'Tests that succeeded.' }),
+  failed: Type.Integer({ description: 'Tests that failed.' }),
+  pass_percentage: Type.String({ description: 'With two decimals; 100.00 where there are no tests.' }),
+  critical_failure: Type.Boolean({ description: 'Whether a critical test failed.' }),
+  failed_tests: Type.Array(Type.String(), { description: 'Their names.' }),
+  critical_failed_tests: Type.Array(Type.String(), { description: 'Their names.' }),
+  results: Type.Array(
+    Type.Object({
+      ...outcome,
+      success: Type.Boolean({ description: 'Whether the output was as expected.' }),
+      error: Type.Boolean({ description: 'Whether it could not be evaluated.' }),
+    }),
+    { description: 'Each test that ran, in the order of the suite.' },
+  ),
+  failures: Type.Array(
+    Type.Object({
+      ...outcome,
+      expected: Type.Unknown({ description: 'What the test expects.' }),
+      actual: Type.Unknown({ description: 'The output; null where it could not be evaluated.' }),
+      matched_rows: Type.Array(Type.Integer(), {
+        description: 'Of a rule: indexes of the rows that made the answer, from 0. Empty for a flow.',
+      }),
+      error_message: Type.Optional(
+        Type.String({ description: 'Why it could not be evaluated; absent where it could.' }),
+      ),
+    }),
+    { description: 'Each test that failed, with what was expected and what came.' },
+  ),
+};
+
 export const RuleTestRun = Type.Object(
-  {
-    rule: Type.String({ description: 'Slug of the rule.' }),
-    total: Type.Integer({ description: 'Tests that ran.' }),
-    passed: Type.Integer({ description: 'Tests that succeeded.' }),
-    failed: Type.Integer({ description: 'Tests that failed.' }),
-    pass_percentage: Type.String({ description: 'With two decimals; 100.00 where there are no tests.' }),
-    critical_failure: Type.Boolean({ description: 'Whether a critical test failed.' }),
-    failed_tests: Type.Array(Type.String(), { description: 'Their names.' }),
-    critical_failed_tests: Type.Array(Type.String(), { description: 'Their names.' }),
-    results: Type.Array(
-      Type.Object({
-        ...outcome,
-        success: Type.Boolean({ description: 'Whether the output was as expected.' }),
-        error: Type.Boolean({ description: 'Whether the rule could not be evaluated.' }),
-      }),
-      { description: 'Each test that ran, in the order of the suite.' },
-    ),
-    failures: Type.Array(
-      Type.Object({
-        ...outcome,
-        expected: Type.Unknown({ description: 'What the test expects.' }),
-        actual: Type.Unknown({ description: 'The output; null where the rule could not be evaluated.' }),
-        matched_rows: Type.Array(Type.Integer(), { description: 'Indexes of the rows that made the answer, from 0.' }),
-        error_message: Type.Optional(
-          Type.String({ description: 'Why the rule could not be evaluated; absent where it could.' }),
-        ),
-      }),
-      { description: 'Each test that failed, with what was expected and what came.' },
-    ),
-  },
+  { rule: Type.String({ description: 'Slug of the rule.' }), ...testRunFields },
   { $id: 'RuleTestRun', description: 'How the tests went, in their order.' },
 );
 export type RuleTestRun = Static<typeof RuleTestRun>;

@@ -1,0 +1,124 @@
+import { type Operation } from '../operation';
+import { listRuleVersions, publishRuleVersion } from '../rules/rule-operations';
+import { createRuleTest, deleteRuleTest, listRuleTests, runRuleTests } from '../rules/rule-test-operations';
+import { RunRuleTestsRequest } from '../rules/rule-tests';
+import { ListRuleVersionsQuery, RuleVersionPage } from '../rules/rule-versions';
+import { exportFlow } from './flow-operations';
+import { CreateFlowTestRequest, FlowTest, FlowTestList, FlowTestRun } from './flow-tests';
+import { FlowDocument } from './flows';
+
+const shared = { service: 'objects-api', tag: 'Flows', pathParameters: [] } as const;
+const slug = { name: 'slug', description: "The flow's slug.", example: 'parcel-quote' };
+
+export const listFlowVersions = {
+  ...shared,
+  id: 'listFlowVersions',
+  method: 'get',
+  path: '/api/v1/admin/flows/{slug}/versions',
+  pathParameters: [slug],
+  summary: 'List the published versions of a flow',
+  description: listRuleVersions.description,
+  entitlement: 'rules.read',
+  query: ListRuleVersionsQuery,
+  success: { ...listRuleVersions.success, schema: RuleVersionPage },
+  errors: ['flow_not_found'],
+} as const satisfies Operation;
+
+export const publishFlowVersion = {
+  ...shared,
+  id: 'publishFlowVersion',
+  method: 'post',
+  path: '/api/v1/admin/flows/{slug}/versions/{version}/publish',
+  pathParameters: [slug, ...publishRuleVersion.pathParameters.slice(1)],
+  summary: 'Roll back: publish an earlier version again',
+  description:
+    'Its content becomes the next version, with what it was resolved to use; the draft stays as it is. Where what is in service has that content ' +
+    'already, nothing happens. Its tests are not run. It is refused where the context that the flow is bound to could not take what it writes.',
+  entitlement: 'rules.write',
+  success: {
+    status: 200,
+    description: 'The flow; `version` is the new one.',
+    schema: FlowDocument,
+    example: exportFlow.success.example,
+  },
+  errors: ['flow_not_found', 'version_not_found', 'flow_invalid'],
+} as const satisfies Operation;
+
+const tests = { ...shared, tag: 'Tests of flows', pathParameters: [slug] } as const;
+const testExample = {
+  ...listRuleTests.success.example[0],
+  response: { total: 4.9 },
+  mocks: { bureau: { score: 700 } },
+};
+
+export const listFlowTests = {
+  ...tests,
+  id: 'listFlowTests',
+  method: 'get',
+  path: '/api/v1/admin/flows/{slug}/tests',
+  summary: 'List the tests of a flow',
+  description: listRuleTests.description,
+  entitlement: 'rules.read',
+  success: { ...listRuleTests.success, schema: FlowTestList, example: [testExample] },
+  errors: ['flow_not_found'],
+} as const satisfies Operation;
+
+export const createFlowTest = {
+  ...tests,
+  id: 'createFlowTest',
+  method: 'post',
+  path: '/api/v1/admin/flows/{slug}/tests',
+  summary: 'Add a test to a flow',
+  description: createRuleTest.description,
+  entitlement: 'rules.write',
+  body: {
+    schema: CreateFlowTestRequest,
+    large: true,
+    description: 'The test.',
+    example: { name: 'A letter', request: { weight: 0.1 }, response: { total: 4.9 }, critical: true },
+  },
+  success: { status: 200, description: 'The test.', schema: FlowTest, example: testExample },
+  errors: ['flow_not_found', 'too_many_tests'],
+} as const satisfies Operation;
+
+export const deleteFlowTest = {
+  ...tests,
+  id: 'deleteFlowTest',
+  method: 'delete',
+  path: '/api/v1/admin/flows/{slug}/tests/{test_id}',
+  pathParameters: [slug, ...deleteRuleTest.pathParameters.slice(1)],
+  summary: 'Delete a test of a flow',
+  description: 'The other tests of the flow stay as they are.',
+  entitlement: 'rules.write',
+  success: { status: 200, description: 'The test that is gone.', schema: FlowTest, example: testExample },
+  errors: ['flow_not_found', 'test_not_found'],
+} as const satisfies Operation;
+
+const { rule: _rule, ...runExample } = runRuleTests.success.example;
+
+export const runFlowTests = {
+  ...tests,
+  id: 'runFlowTests',
+  method: 'post',
+  path: '/api/v1/admin/flows/{slug}/tests/run',
+  summary: 'Run the tests of a flow against its draft',
+  description:
+    'Nothing is published, and nothing outside is called: nodes that reach out answer what the test mocks. The state of each test that ran is kept with it.',
+  entitlement: 'rules.write',
+  body: {
+    schema: RunRuleTestsRequest,
+    description: 'Which tests; all where there is no body.',
+    example: { critical_only: true },
+    optional: true,
+  },
+  success: {
+    status: 200,
+    description: 'How they went.',
+    schema: FlowTestRun,
+    example: { flow: 'parcel-quote', ...runExample },
+  },
+  errors: ['flow_not_found', 'flow_invalid', 'rule_invalid', 'deadline_exceeded'],
+} as const satisfies Operation;
+
+export const flowVersionOperations: readonly Operation[] = [listFlowVersions, publishFlowVersion];
+export const flowTestOperations: readonly Operation[] = [listFlowTests, createFlowTest, deleteFlowTest, runFlowTests];
