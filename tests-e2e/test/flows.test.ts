@@ -1,4 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { createServer } from 'node:http';
+import { type AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { enterExampleWorkspace, type SharedFleet } from './shared-fleet';
 
 const SECONDS = 1_000;
@@ -121,4 +124,98 @@ it('goes on without a rule that was deleted, with the version that it was publis
     status: 200,
   });
   expect((await service.call('POST', path, { weight: 5 })).body).toEqual(HEAVY);
+});
+
+describe('a flow that reaches out', () => {
+  interface Asked {
+    readonly url: string | undefined;
+    readonly key: string | undefined;
+    readonly body: unknown;
+  }
+  const asked: Asked[] = [];
+  const server = createServer((request, response) => {
+    text(request).then((body) => {
+      const { url, headers } = request;
+      asked.push({ url, key: headers['idempotency-key']?.toString(), body: body === '' ? undefined : JSON.parse(body) });
+      const isKnown = url !== '/scores/nobody';
+      response.writeHead(isKnown ? 200 : 404, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(isKnown ? { score: 7 } : { reason: 'hidden from clients' }));
+    }, () => response.destroy()); // prettier-ignore
+  });
+  const slug = `asks-${suffix}`;
+
+  beforeAll(async () => {
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const about = `about-${suffix}`;
+    const schema = [{ key: 'id', name: 'id', type: 'string' }];
+    await save('rules', { rule: { slug: about, name: about, requestSchema: schema, responseSchema: [], conditions: [], _publish: true } });
+    const node = { type: 'api', method: 'POST', body: { who: '{{id}}' }, outputs: [{ key: 'score', type: 'number' }] };
+    const graph = {
+      nodes: [
+        { ref: 'in', type: 'origin', rule: about },
+        { ref: 'score', ...node, url: `http://127.0.0.1:${port}/scores/{{id}}` },
+        { ref: 'double', type: 'code', code: 'outputs.double = inputs.score * 2', outputs: [{ key: 'double', type: 'number' }] },
+        { ref: 'out', type: 'result' },
+      ],
+      connections: [
+        { from: 'in', output: 'request_id', to: 'score', input: 'id' },
+        { from: 'score', output: 'score', to: 'double' },
+        { from: 'score', output: 'score', to: 'out' },
+        { from: 'double', output: 'double', to: 'out' },
+      ],
+    };
+    await save('flows', { flow: { slug, name: slug, ...graph } });
+    await save('flows', { flow: { slug: `${slug}-or-fails`, name: slug, ...graph, settings: { failedResponseMode: 'fail' } } });
+  }, 60 * SECONDS); // prettier-ignore
+  afterAll(() => new Promise((resolve) => server.close(resolve)));
+  beforeEach(() => void (asked.length = 0));
+
+  const solve = (id: string, headers = {}, to = slug) => service.call('POST', `/api/v1/flows/${to}`, { id }, headers);
+
+  it('asks a server, goes on with code, and sends a key that is the same when a client repeats its request', async () => {
+    const headers = { 'idempotency-key': randomUUID() };
+    expect(await solve('a/b', headers)).toMatchObject({ status: 200, body: { score: 7, double: 14 } });
+    expect((await solve('a/b', headers)).body).toEqual({ score: 7, double: 14 });
+    await solve('a/b');
+    expect(asked.map(({ url, body }) => ({ url, body }))).toEqual(
+      Array.from({ length: 3 }, () => ({ url: '/scores/a%2Fb', body: { who: 'a/b' } })),
+    );
+    const [first, second, third] = asked.map(({ key }) => key);
+    expect(first).toMatch(/^[\w-]{16,}$/);
+    expect(second).toBe(first);
+    expect(third).not.toBe(first);
+  });
+
+  it('says which node failed, and nothing of what the server answered', async () => {
+    const answer = await solve('nobody');
+    expect(answer).toMatchObject({ status: 200, body: { code: 'infrastructure_error', error: expect.stringContaining('"score"') } }); // prettier-ignore
+    expect(JSON.stringify(answer.body)).not.toContain('hidden');
+    expect((await solve('nobody', {}, `${slug}-or-fails`)).status).toBe(500);
+  });
+
+  it('answers the inputs of a list in their order', async () => {
+    const { body } = await service.call('POST', `/api/v1/flows/${slug}`, [{ id: 'a' }, { id: 'nobody' }, { id: 'c' }]);
+    expect(body).toEqual([
+      { score: 7, double: 14 },
+      { error: expect.any(String), code: 'infrastructure_error' },
+      { score: 7, double: 14 },
+    ]);
+  });
+
+  it('is told of code that cannot be read when it is imported', async () => {
+    const nodes = [
+      { ref: 'in', type: 'origin', rule: tariff },
+      { ref: 'broken', type: 'code', code: 'outputs.x = ;', outputs: [{ key: 'x' }] },
+      { ref: 'out', type: 'result' },
+    ];
+    const connections = [
+      { from: 'in', output: 'price', to: 'broken' },
+      { from: 'broken', output: 'x', to: 'out' },
+    ];
+    const answer = await service.call('POST', '/api/v1/admin/flows/import', {
+      flow: { name: 'x', nodes, connections },
+    });
+    expect(answer).toMatchObject({ status: 422, body: { problems: [{ ref: 'broken', field: 'code' }] } });
+  });
 });

@@ -32,8 +32,9 @@ it('every command of the README and of the examples is answered as they say, in 
   const shown = ['README.md', 'examples/README.md'].flatMap(readShown);
   expect(shown.map(({ path }) => path)).toEqual([
     '/api/v1/solve/shipping-price',
-    ...['/api/v1/contexts/orders/o-1', '/api/v1/contexts/orders/o-1', '/api/v1/contexts/customers/c-1'],
-    ...['/api/v1/contexts/orders/o-2', '/api/v1/contexts/customers/c-1'],
+    ...['/api/v1/contexts/orders/o-1', '/api/v1/contexts/orders/o-1', '/api/v1/flows/order-pricing'],
+    ...['/api/v1/contexts/customers/c-1', '/api/v1/contexts/orders/o-2', '/api/v1/contexts/customers/c-1'],
+    ...['/api/v1/flows/order-pricing', '/api/v1/flows/loan-decision'],
   ]);
   for (const { path, body, answer } of shown) {
     expect(await fleet.call(body === undefined ? 'GET' : 'POST', path, body)).toMatchObject({

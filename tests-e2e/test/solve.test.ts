@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { serviceNames } from '@decision/contracts';
-import { readExamples } from '@decision/launcher';
+import { readExamples, readFlowExamples } from '@decision/launcher';
 import { repositoryRoot } from './fleet-under-test';
 import { enterExampleWorkspace, type SharedFleet } from './shared-fleet';
 
@@ -38,6 +38,12 @@ describe('examples', () => {
       expect(answer.body).toEqual(example.sampleResponse);
     },
   );
+
+  it('the flow order-pricing answers its sample request with its sample response', async () => {
+    const example = readFlowExamples(repositoryRoot).find(({ flow }) => flow.slug === 'order-pricing');
+    const answer = await service.call('POST', '/api/v1/flows/order-pricing', example?.sampleRequest);
+    expect(answer).toMatchObject({ status: 200, body: example?.sampleResponse });
+  });
 });
 
 describe('selecting a version', () => {

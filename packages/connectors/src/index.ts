@@ -2,7 +2,7 @@ export { type CallOutcome, type Connector, type ConnectorCall, ConnectorFailure,
 export { type CallEnd, type Connectors, createConnectors } from './create-connectors';
 export { createCodeConnector } from './code/code-connector';
 export { createDbConnector } from './db/db-connector';
-export { findSyntaxFault, type SyntaxFault } from './code/syntax';
 export { createApiConnector } from './api/api-connector';
 export { createSoapConnector } from './soap/soap-connector';
 export { createVaultConnector } from './vault/vault-connector';
+export { findSyntaxFault, type SyntaxFault } from './code/syntax';

@@ -1,4 +1,4 @@
 export { type Fleet, type FleetOptions, type ServerAddresses, startFleet } from './fleet/fleet';
 export { ensureAdminKey, prepareServers } from './fleet/prepare';
-export { readExamples, seedExamples } from './workspace/import-workspace';
+export { readExamples, readFlowExamples, seedExamples } from './workspace/import-workspace';
 export { type ServiceProcess, startServiceProcess } from './fleet/service-process';

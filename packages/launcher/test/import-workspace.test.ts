@@ -26,6 +26,7 @@ const ANSWERS: Readonly<Record<string, (body: Record<string, unknown>) => unknow
   '/api/v1/objects': () => ({ created: true }),
   '/api/v1/values': ({ values }) => Object.keys(values as object),
   '/api/v1/admin/rules/import': ({ rule }) => rule,
+  '/api/v1/admin/flows/import': ({ flow }) => flow,
 };
 /** Contexts that the API has, by name. */
 let contexts: Map<string, string>;
@@ -241,8 +242,9 @@ describe('the workspace that comes with the checkout', () => {
   it('is imported by the first start and has every kind of asset that can be imported', async () => {
     const slugs = await seedExamples(resolve(__dirname, '../../..'), baseUrl, 'key');
     expect(slugs).toContain('ticket-routing');
-    expect(calls.filter(({ path }) => path === '/api/v1/admin/rules/import')).toHaveLength(slugs.length);
-    const kinds = ['/objects', '/values', '/admin/contexts', '/admin/rules/import'];
+    expect(slugs).toContain('order-pricing');
+    expect(calls.filter(({ path }) => /\/admin\/(?:rules|flows)\/import$/.test(path ?? ''))).toHaveLength(slugs.length);
+    const kinds = ['/objects', '/values', '/admin/contexts', '/admin/rules/import', '/admin/flows/import'];
     expect(kinds).toHaveLength(importers.length);
     const written = new Set(calls.filter(({ method }) => method !== 'GET').map(({ path }) => path));
     expect(kinds.filter((kind) => !written.has(`/api/v1${kind}`))).toEqual([]);

@@ -2,7 +2,7 @@ import { ConnectorFailure } from '../connector';
 import { inputAt, revealed } from '../templates';
 
 /** A query whose inputs are parameters. */
-export interface ReadQuery {
+interface ReadQuery {
   /** With `$1`, `$2` in the places of inputs. */
   readonly text: string;
   /** Names of the inputs, by number. */

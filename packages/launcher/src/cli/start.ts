@@ -74,6 +74,7 @@ const launch = async (root: string, terminal: Terminal, opened: Opened[]): Promi
     addresses: { ...stack, databaseUrl: workspace.databaseUrl },
     names: { topicPrefix: settings.topicPrefix, cachePrefix: CACHE_PREFIX },
     ingressPort: settings.ingressPort,
+    environment: { 'solve-worker': EXAMPLE_HOSTS, 'contexts-api': EXAMPLE_HOSTS },
     overrideOf: (service) => overrides.urlOf(service),
     onLine: (service, line) => logs.write(service, line),
     onNotice: (sentence) => terminal.say(sentence),
@@ -129,6 +130,9 @@ interface Seeding {
   readonly workspace: PreparedWorkspace;
   readonly terminal: Terminal;
 }
+
+/** Flows may ask the credit bureau of the examples, which runs on this machine: examples/credit-bureau.mjs. */
+const EXAMPLE_HOSTS = { FLOW_API_ALLOWED_HOSTS: '127.0.0.1:8099' } as const;
 
 /** The examples come once a workspace: what a person changed or deleted afterwards stays as it is. */
 const seedOnce = async ({ root, paths, fleet, workspace, terminal }: Seeding): Promise<void> => {

@@ -80,8 +80,20 @@ export const readExamples = (root: string): readonly Example[] =>
     rule: content['rule'] as RuleImport, // our own files; the import checks them
   }));
 
-/** Imports the workspace that comes with a checkout and answers the slugs of its rules. Throws `LaunchError` with the API's answer. */
+/** An example flow: the body of an import, a request and the answer that its published version gives. */
+interface FlowExample {
+  readonly flow: Readonly<Record<string, unknown>> & { readonly slug: string };
+  readonly sampleRequest: Readonly<Record<string, unknown>>;
+  readonly sampleResponse: Readonly<Record<string, unknown>>;
+}
+
+/** The example flows of a checkout, by file name. */
+export const readFlowExamples = (root: string): readonly FlowExample[] =>
+  readWorkspaceFolder(starterOf(root), 'flows').map(({ content }) => content as unknown as FlowExample); // our own files
+
+/** Imports the workspace that comes with a checkout and answers the slugs of its rules and flows. Throws `LaunchError` with the API's answer. */
 export const seedExamples = async (root: string, baseUrl: string, apiKey: string): Promise<readonly string[]> => {
   await importWorkspace({ directory: starterOf(root), baseUrl, apiKey });
-  return readExamples(root).map(({ file, rule }) => rule.slug ?? file);
+  const rules = readExamples(root).map(({ file, rule }) => rule.slug ?? file);
+  return [...rules, ...readFlowExamples(root).map(({ flow }) => flow.slug)];
 };

@@ -138,20 +138,25 @@ const values: Importer = {
 const countOf = (written: unknown): number =>
   Array.isArray(written) ? written.length : (written as { processed: number }).processed; // a list, or a summary of many
 
+/** Documents of rules or flows are found again by their ids, so that each import changes what is there. */
+const documents = (kind: 'rule' | 'flow', defaults: object): Importer => ({
+  folder: `${kind}s`,
+  faultOf: ({ [kind]: document }) => {
+    if (!isObject(document)) return `lacks its "${kind}"`;
+    return typeof document['id'] === 'string' ? undefined : `lacks the "id" of the ${kind}, by which it is found again`;
+  },
+  write: async (client, { [kind]: document }) => {
+    const body = { [kind]: { ...defaults, ...(document as object) } }; // as faultOf found it
+    const { slug } = (await client.send('POST', `/admin/${kind}s/import`, body)) as { slug: string }; // what imports answer
+    return `${kind} ${slug}`;
+  },
+});
+
 /** The body of `POST /admin/rules/import`. It is published, each time as a new version, unless it says `"_publish": false`. */
-const rules: Importer = {
-  folder: 'rules',
-  faultOf: ({ rule }) => {
-    if (!isObject(rule)) return 'lacks its "rule"';
-    return typeof rule['id'] === 'string' ? undefined : 'lacks the "id" of the rule, by which it is found again';
-  },
-  write: async (client, { rule }) => {
-    const { slug } = (await client.send('POST', '/admin/rules/import', {
-      rule: { _publish: true, ...(rule as object) }, // as faultOf found it
-    })) as { slug: string }; // what the import answers
-    return `rule ${slug}`;
-  },
-};
+const rules = documents('rule', { _publish: true });
+
+/** The body of `POST /admin/flows/import`, which publishes a flow unless it says `"_publish": false`. */
+const flows = documents('flow', {});
 
 /** Every folder that a workspace can have, in the order in which its assets need each other. */
-export const importers: readonly Importer[] = [objects, values, contexts, rules];
+export const importers: readonly Importer[] = [objects, values, contexts, rules, flows];

@@ -15,6 +15,7 @@ import { type BindingProblem, problemsOfDraft } from '../rules/check-binding';
 import { type ImportContext } from '../rules/import-rule';
 import { problemsOfFlowImport } from '../rules/read-import';
 import { withTestIds } from '../tests/run-suite';
+import { type FlowProblem, problemsOfCode } from './check-code';
 import { findNamedAssets, type NamedAssets } from './flow-assets';
 import { requireFlowTested } from './test-flow';
 
@@ -119,7 +120,7 @@ const checkDraft = async (
   };
   const assets = await findNamedAssets(transaction, graph);
   const { problems, graph: canonical, asset } = checkFlow(graph, assets, before ?? imported);
-  requireNone(problems);
+  requireNone([...problems, ...(await problemsOfCode(canonical.nodes))]);
   const checked = { ...draft, graph: canonical, requestSchema: [...inputsOf(canonical.nodes, assets)] };
   const context = isTakenOver({ imported, before })
     ? await contextOfOrigin(transaction, canonical.nodes)
@@ -141,7 +142,7 @@ const contextOfOrigin = async (transaction: Transaction, nodes: readonly FlowNod
 };
 
 /** A flow has no fields of its own that a problem of its binding could point at. */
-const toFlowFault = ({ code, message, path }: BindingProblem, takenOver: boolean): FlowFault => ({
+const toFlowFault = ({ code, message, path }: BindingProblem, takenOver: boolean): FlowProblem => ({
   code,
   path: path.startsWith('/context') ? path : '/context',
   message: takenOver
@@ -174,14 +175,7 @@ const publish = async (
   );
 };
 
-/** A problem of a flow or of its binding. */
-interface FlowFault {
-  readonly code: string;
-  readonly message: string;
-  readonly path: string;
-}
-
-const requireNone = (problems: readonly FlowFault[]): void => {
+const requireNone = (problems: readonly FlowProblem[]): void => {
   const [first] = problems;
   if (first === undefined) return;
   const more = problems.length === 1 ? '' : ` (and ${problems.length - 1} more, see problems)`;
