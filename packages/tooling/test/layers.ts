@@ -31,6 +31,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'services/objects-api': [
     ...[
       'cache',
+      'connectors',
       'contexts',
       'contracts',
       'engine',
