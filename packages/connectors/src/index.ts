@@ -1,8 +1,7 @@
 export { type CallOutcome, type Connector, type ConnectorCall, ConnectorFailure, type NodeOutputs } from './connector';
 export { type CallEnd, type Connectors, createConnectors } from './create-connectors';
-export { createCodeConnector } from './code/code-connector';
+export { createCodeConnector } from './code-connector';
 export { createDbConnector } from './db/db-connector';
 export { createApiConnector } from './api/api-connector';
 export { createSoapConnector } from './soap/soap-connector';
 export { createVaultConnector } from './vault/vault-connector';
-export { findSyntaxFault, type SyntaxFault } from './code/syntax';

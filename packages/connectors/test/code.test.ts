@@ -1,6 +1,6 @@
 import { Secret } from '@decision/flows';
+import { findSyntaxFault } from '@decision/sandbox';
 import { createCodeConnector, createConnectors, type NodeOutputs } from '../src';
-import { findSyntaxFault } from '../src/code/syntax';
 import { callOf, runOf } from './support';
 
 const connectors = createConnectors({ connectors: [createCodeConnector({ threads: 1, maxRunMs: 300 })] });

@@ -5,6 +5,7 @@
 export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'packages/values': [],
   'packages/waiting': [],
+  'packages/sandbox': [],
   'packages/contracts': [],
   'packages/expressions': ['values'],
   'packages/local-stack': ['waiting'],
@@ -13,7 +14,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'packages/contexts': ['contracts', 'expressions', 'values'],
   'packages/broker': ['contracts', 'waiting'],
   'packages/cache': ['contracts', 'waiting'],
-  'packages/connectors': ['cache', 'contracts', 'flows', 'values', 'waiting'],
+  'packages/connectors': ['cache', 'contracts', 'flows', 'sandbox', 'values', 'waiting'],
   'packages/persistence': ['contracts', 'waiting'],
   'packages/service-kit': ['contracts', 'waiting'],
   'packages/execution': ['cache', 'contexts', 'contracts', 'engine', 'flows', 'persistence', 'waiting'],
@@ -31,7 +32,6 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'services/objects-api': [
     ...[
       'cache',
-      'connectors',
       'contexts',
       'contracts',
       'engine',
@@ -39,6 +39,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
       'flows',
       'infrastructure',
       'persistence',
+      'sandbox',
       'service-kit',
     ],
   ],

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { findSyntaxFault, type SyntaxFault } from '@decision/connectors';
+import { findSyntaxFault, type SyntaxFault } from '@decision/sandbox';
 import { type FlowNode } from '@decision/contracts';
 
 /** A problem of a flow or of its binding, as an import tells it. */

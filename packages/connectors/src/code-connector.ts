@@ -1,11 +1,9 @@
 import { createHash } from 'node:crypto';
 import { availableParallelism } from 'node:os';
-import { extname, join } from 'node:path';
-import { Worker } from 'node:worker_threads';
+import { type CodeAnswer, type CodeFault, type CodeJob, startCodeThread } from '@decision/sandbox';
 import { createThreadPool, type ThreadEvent, type ThreadFaults, type ThreadPool } from '@decision/waiting';
-import { type Connector, type ConnectorCall, ConnectorFailure, type NodeOutputs } from '../connector';
-import { revealed } from '../templates';
-import { type CodeAnswer, type CodeFault, type CodeJob, type CodeThreadStart } from './sandbox';
+import { type Connector, type ConnectorCall, ConnectorFailure, type NodeOutputs } from './connector';
+import { revealed } from './templates';
 
 interface CodeOptions {
   /** Milliseconds that code may run. Default 1,000. */
@@ -23,29 +21,10 @@ interface CodeOptions {
 
 /** Beyond its time, for the start of a thread, before one that does not answer is ended, ms. */
 const GRACE_MS = 2_000;
-/** The stack of a thread, MB: the engine takes more of it than it counts itself. */
-const STACK_MB = 2;
-/** The heap of a thread beside the memory of its engine, MB. */
-const HEAP_MB = 256;
 /** Time for a run and its wait for a thread, ms; the request ends it before. */
 const TIME_MS = 3_600_000;
 /** Threads where nothing is said. */
 const MOST_BY_DEFAULT = 4;
-/** The loader of a thread that is started from sources, as in tests; built code needs none. */
-const SOURCE_LOADER = ['--require', '@decision/tooling/run-sources', '--conditions=source'];
-
-/** Starts a thread that runs code; it sees neither the environment nor the arguments of its process. */
-const startCodeThread = (start: CodeThreadStart): Worker => {
-  const extension = extname(__filename);
-  return new Worker(join(__dirname, `code-thread${extension}`), {
-    workerData: start,
-    env: {},
-    argv: [],
-    resourceLimits: { maxOldGenerationSizeMb: HEAP_MB, stackSizeMb: STACK_MB },
-    ...(extension === '.ts' ? { execArgv: SOURCE_LOADER } : {}),
-  });
-};
-
 /** Nodes that run JavaScript, in threads of their own: no code holds up the thread that handles messages. */
 export const createCodeConnector = (options: CodeOptions = {}): Connector => {
   const { maxRunMs = 1_000, memoryBytes = 33_554_432, maxOutputLength = 4_194_304 } = options;
