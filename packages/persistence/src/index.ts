@@ -24,7 +24,13 @@ export * from './assets/followed-versions';
 export { loadFlowVersion } from './assets/flow-uses';
 export * from './assets/list-assets';
 export * from './assets/publish-asset';
-export { loadSubflows, resolveAssets, type ResolvedAsset, type StoredSubflow } from './assets/resolve-assets';
+export {
+  findVisibleAssets,
+  loadSubflows,
+  resolveAssets,
+  type ResolvedAsset,
+  type StoredSubflow,
+} from './assets/resolve-assets';
 export * from './assets/rules';
 export * from './audit/list-audit';
 export { recordChange } from './audit/record-change';

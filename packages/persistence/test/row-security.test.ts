@@ -21,6 +21,7 @@ import {
   loadFlowParts,
   loadFlowVersion,
   loadSubflows,
+  findVisibleAssets,
   resolveAssets,
   lockAsset,
   updateAsset,
@@ -213,6 +214,7 @@ describe('row security', () => {
       { assets: [], nextCursor: null },
     ],
     ['findAsset', (transaction) => findAsset(transaction, 'flow', { slug: flow.slug }), undefined],
+    ['findVisibleAssets', (transaction) => findVisibleAssets(transaction, [rule.id, flow.id]), new Set()],
     [
       'resolveAssets',
       (transaction) => resolveAssets(transaction, [{ kind: 'rule', slug: rule.slug, selector: 'latest' }]),

@@ -151,6 +151,36 @@ describe('an import', () => {
     expect((await save(using('secret'))).status).toBe(200);
   });
 
+  it('keeps a hidden rule where it was named before, and refuses it anywhere else', async () => {
+    const graph = (...refs: string[]) => ({
+      nodes: [NODES[0], ...refs.map((ref) => ({ ref, type: 'rule', rule: 'secret' })), { ref: 'out', type: 'result' }],
+      connections: [CONNECTIONS[2], ...refs.map((ref) => ({ from: 'in', output: 'request_total', to: ref, input: 'total' }))],
+    });
+    const { body } = await save({ name: 'Mixed', ...graph('rate'), user_groups: ['north'] });
+    const { id } = body;
+    const { nodes, connections } = (await exported(id, north)).body;
+    expect(await save({ id, nodes, connections, description: 'D' }, north)).toMatchObject({ status: 200, body: { version: 2 } });
+    expect((await save({ id, name: 'Renamed' }, north)).status).toBe(200);
+    expect(await save({ id, ...graph('rate', 'more') }, north)).toMatchObject({ status: 422, body: { code: 'flow_invalid' } });
+    expect((await save({ id, ...graph('other') }, north)).status).toBe(422);
+    expect((await save({ id, ...graph() }, north)).status).toBe(200);
+  }); // prettier-ignore
+
+  it('names no flow of a cycle that the key does not see', async () => {
+    const sub = (slug: string, flow: string, groups: string[]) => ({
+      ...{ name: slug, slug, user_groups: groups },
+      nodes: [NODES[0], { ref: 'sub', type: 'flow', flow, version: 1 }, { ref: 'out', type: 'result' }],
+      connections: [CONNECTIONS[2], { from: 'in', output: 'request_total', to: 'sub', input: 'total' }],
+    });
+    const { body: a } = await save({ ...FLOW, name: 'a', slug: 'a', user_groups: ['north'] });
+    await save(sub('hidden-b', 'a', ['south']));
+    await save(sub('c', 'hidden-b', ['north']));
+    const refused = await save({ ...sub('a', 'c', ['north']), id: a['id'] }, north);
+    expect(refused).toMatchObject({ status: 422, body: { problems: [{ code: 'cycle', ref: 'sub' }] } });
+    expect(JSON.stringify(refused.body)).not.toContain('hidden');
+    expect(refused.body['error']).toContain('"a" -> "c" -> "a flow that you do not see" -> "a"');
+  });
+
   it('tells fields of which nothing is known, and refuses those that look like a known one', async () => {
     expect((await save({ ...FLOW, editor: { zoom: 2 } })).body['ignored']).toEqual([
       { field: 'editor', reason: expect.any(String) },

@@ -88,3 +88,14 @@ export const loadSubflows = (
   });
 
 const isFlow = ({ kind }: FlowUse): boolean => kind === 'flow';
+
+const VISIBLE = /* sql */ `select id from assets where id = any (cast(:ids as uuid[]))`;
+
+/** Those of these assets that are visible. */
+export const findVisibleAssets = async (
+  transaction: Transaction,
+  ids: readonly string[],
+): Promise<ReadonlySet<string>> => {
+  if (ids.length === 0) return new Set();
+  return new Set((await query<{ id: string }>(transaction, VISIBLE, { ids })).map(({ id }) => id));
+};

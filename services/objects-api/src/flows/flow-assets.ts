@@ -1,6 +1,8 @@
-import { type FlowGraph, type FlowUse, ServiceError } from '@decision/contracts';
+import { type FlowGraph, type FlowNode, type FlowUse, ServiceError } from '@decision/contracts';
 import { type FlowAsset, type FlowAssets, nameOfAsset, usesOf } from '@decision/flows';
 import {
+  asWorkspace,
+  findVisibleAssets,
   loadSubflows,
   type ResolvedAsset,
   resolveAssets,
@@ -20,16 +22,21 @@ export interface NamedAssets extends FlowAssets {
 }
 
 /**
- * Finds the rules and flows that a flow names, as far as the access sees them. Throws `flow_invalid` where more than {@link MAX_SUBFLOWS} flows lie
- * within it.
+ * Finds the rules and flows that a flow names, as far as the access sees them, and those that the same nodes of the stored flow name already (V3).
+ * Throws `flow_invalid` where more than {@link MAX_SUBFLOWS} flows lie within it.
  */
-export const findNamedAssets = async (transaction: Transaction, graph: FlowGraph): Promise<NamedAssets> => {
-  const resolved = await resolveAssets(transaction, usesOf(graph));
+export const findNamedAssets = async (
+  transaction: Transaction,
+  graph: FlowGraph,
+  stored?: FlowGraph,
+): Promise<NamedAssets> => {
+  const resolved = await resolveNames(transaction, graph, stored);
   const byName = new Map(resolved.map((asset) => [nameOfAsset(asset), asset]));
   const roots = resolved.filter(({ kind }) => kind === 'flow').map(({ versionId }) => versionId);
   const subflows = await loadSubflows(transaction, roots, MAX_SUBFLOWS);
   if (subflows.size > MAX_SUBFLOWS) throw tooManySubflows();
-  const flows = new SubflowAssets(subflows);
+  const flowIds = [...subflows.values()].map(({ flow_id: id }) => id);
+  const flows = new SubflowAssets(subflows, await findVisibleAssets(transaction, flowIds));
   return {
     uses: resolved.map(({ kind, slug, selector, assetId, versionId }) => ({
       ...{ kind, slug, selector, asset_id: assetId, version_id: versionId },
@@ -51,6 +58,30 @@ export const findNamedAssets = async (transaction: Transaction, graph: FlowGraph
   };
 };
 
+const resolveNames = async (
+  transaction: Transaction,
+  graph: FlowGraph,
+  stored: FlowGraph | undefined,
+): Promise<readonly ResolvedAsset[]> => {
+  const wanted = usesOf(graph);
+  const visible = await resolveAssets(transaction, wanted);
+  if (stored === undefined) return visible;
+  const found = new Set(visible.map(nameOfAsset));
+  const newlyNamed = namesIn(changedNodes(graph, stored));
+  const kept = wanted.filter((use) => !found.has(nameOfAsset(use)) && !newlyNamed.has(nameOfAsset(use)));
+  return [...visible, ...(await asWorkspace(transaction, () => resolveAssets(transaction, kept)))];
+};
+
+/** The nodes that name something that the stored node of the same ref does not. */
+const changedNodes = (graph: FlowGraph, stored: FlowGraph): readonly FlowNode[] => {
+  const before = new Set(stored.nodes.map(placeOf));
+  return graph.nodes.filter((node) => !before.has(placeOf(node)));
+};
+
+const namesIn = (nodes: readonly FlowNode[]): ReadonlySet<string> => new Set(usesOf({ nodes }).map(nameOfAsset));
+
+const placeOf = (node: FlowNode): string => JSON.stringify([node.ref, ...namesIn([node])]);
+
 const tooManySubflows = (): ServiceError => {
   const message = `More than ${MAX_SUBFLOWS} flows lie within the flow; run fewer of them.`;
   return new ServiceError('flow_invalid', message, {
@@ -58,11 +89,17 @@ const tooManySubflows = (): ServiceError => {
   });
 };
 
+/** Stands for the slug of a flow that the access does not see; no slug has spaces. */
+const HIDDEN = 'a flow that you do not see';
+
 /** Versions of flows as other flows see them, each made once. */
 class SubflowAssets {
   private readonly made = new Map<string, FlowAsset>();
 
-  constructor(private readonly stored: ReadonlyMap<string, StoredSubflow>) {}
+  constructor(
+    private readonly stored: ReadonlyMap<string, StoredSubflow>,
+    private readonly visible: ReadonlySet<string>,
+  ) {}
 
   /** Published versions hold no cycle, since each was checked against those that were there before it. */
   get(versionId: string, slug: string): FlowAsset | undefined {
@@ -74,7 +111,8 @@ class SubflowAssets {
       .filter(({ kind }) => kind === 'flow')
       .flatMap((use) => this.get(use.version_id, use.slug) ?? []);
     const asset = {
-      ...{ id: stored.flow_id, slug, version: stored.version },
+      ...{ id: stored.flow_id, version: stored.version },
+      slug: this.visible.has(stored.flow_id) ? slug : HIDDEN,
       inputs: stored.requestSchema,
       outputs: stored.responseSchema,
       depth: 1 + Math.max(0, ...subflows.map(({ depth }) => depth)),

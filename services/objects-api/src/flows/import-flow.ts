@@ -118,7 +118,7 @@ const checkDraft = async (
     nodes: imported.nodes ?? draft.graph.nodes,
     connections: imported.connections ?? draft.graph.connections,
   };
-  const assets = await findNamedAssets(transaction, graph);
+  const assets = await findNamedAssets(transaction, graph, before?.graph);
   const { problems, graph: canonical, asset } = checkFlow(graph, assets, before ?? imported);
   requireNone([...problems, ...(await problemsOfCode(canonical.nodes))]);
   const checked = { ...draft, graph: canonical, requestSchema: [...inputsOf(canonical.nodes, assets)] };
