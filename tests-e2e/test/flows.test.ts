@@ -90,7 +90,7 @@ it('explains which nodes ran and which were skipped', async () => {
   expect(became).toEqual({ in: 'ran', heavy: 'ran', extra: 'skipped', out: 'ran' });
 });
 
-it('runs beside rules in one parallel request', async () => {
+it('FL-102 runs beside rules in one parallel request', async () => {
   const answer = await service.call('POST', '/api/v1/parallel-solve', {
     flow: { $flow: offer, weight: 20 },
     rule: { $rule: tariff, weight: 20 },

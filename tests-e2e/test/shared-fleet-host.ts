@@ -23,7 +23,8 @@ const main = async (directory: string): Promise<void> => {
 };
 
 /** Loads the code of the fleet only now: most runs of single files need none of it. */
-const start = async (): Promise<FleetUnderTest> => (await import('./fleet-under-test.js')).startFleetUnderTest({
+const start = async (): Promise<FleetUnderTest> =>
+  (await import('./fleet-under-test.js')).startFleetUnderTest({
     environment: { 'solve-worker': { FLOW_API_ALLOWED_HOSTS: '127.0.0.1' } },
   });
 

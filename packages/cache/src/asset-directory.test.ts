@@ -180,7 +180,7 @@ describe('flows', () => {
 
   beforeEach(() => (directory = createAssetDirectory(cache, both)));
 
-  it('share slugs with rules, and each is announced by itself', async () => {
+  it('FL-101 share slugs with rules, and each is announced by itself', async () => {
     expect(await idOf(directory, rule('price'))).toBe(pointer.latest?.version_id);
     expect(await idOf(directory, flow('price'))).toBe(outward.latest?.version_id);
     const keys = [cacheKeys.flowPointer(workspaceId, 'price')];

@@ -13,9 +13,17 @@ const idsIn = (text: string): readonly string[] => [...text.matchAll(/FL-\d+/g)]
 const groupsIn = (text: string, pattern: RegExp): readonly string[] =>
   [...text.matchAll(pattern)].map(([, group = '']) => group);
 
+/** Tests of what lies around the evaluation: addresses, visibility, requests. */
+const around = [
+  ...['services/hps-gateway/test/flows.test.ts', 'tests-e2e/test/flows.test.ts'],
+  'packages/cache/src/asset-directory.test.ts',
+].map((path) => readFileSync(join(home, '../..', path), 'utf8'));
+
 /** Statements that a test names at the start of its title. */
 const named: ReadonlySet<string> = new Set(
-  textsBelow('test', '.test.ts').flatMap((text) => groupsIn(text, /\(\s*['`]((?:FL-\d+,? )+)/g).flatMap(idsIn)),
+  [...textsBelow('test', '.test.ts'), ...around].flatMap((text) =>
+    groupsIn(text, /\(\s*['`]((?:FL-\d+,? )+)/g).flatMap(idsIn),
+  ),
 );
 
 const stated = groupsIn(specification, /^- \*\*(FL-\d+)\*\*/gm);

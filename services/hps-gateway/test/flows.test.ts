@@ -29,13 +29,13 @@ it.each([
   expect(asked()).toEqual([expected]);
 });
 
-it('answers a list in its order, each failure in its slot', async () => {
+it('FL-100 answers a list in its order, each failure in its slot', async () => {
   const answer = await send(flow, [{ n: 1 }, 7, { n: 2 }]);
   expect(answer.body).toEqual([{ n: 1 }, { error: 'No object.', code: 'input_not_object' }, { n: 2 }]);
   expect(asked()).toEqual([['solve-list', 'flow', 'offer', 'latest', 'none']]);
 });
 
-it('takes lines, and answers them or a list as is asked for', async () => {
+it('FL-100 takes lines, and answers them or a list as is asked for', async () => {
   const lines = await send(flow, '{"n":1}\n{"n":2}\n', { 'content-type': NDJSON });
   expect(lines.headers.get('content-type')).toMatch(NDJSON);
   expect(lines.text).toBe('{"n":1}\n{"n":2}\n');
@@ -58,7 +58,7 @@ it.each([
   expect((await send(`${flow}${query}`, {}, { 'x-api-key': key })).status).toBe(status);
 });
 
-describe('the idempotency key', () => {
+describe('FL-103 the idempotency key', () => {
   it('names the work of flows alone', async () => {
     const headers = { 'idempotency-key': 'order-7' };
     await send(flow, {}, headers);
@@ -96,7 +96,7 @@ describe('the idempotency key', () => {
   });
 });
 
-describe('flows that reach out', () => {
+describe('FL-104 flows that reach out', () => {
   /** The workers hold what reaches out until the test lets it go. */
   const holdOutward = () => {
     let release: () => void = () => undefined;

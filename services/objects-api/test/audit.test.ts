@@ -46,6 +46,16 @@ const publishRule = async (times = 1): Promise<string> => {
   }
   return slug;
 };
+const flow = { nodes: [{ ref: 'in', type: 'origin' }, { ref: 'out', type: 'result' }], connections: [{ from: 'in', output: 'b', to: 'out' }] }; // prettier-ignore
+const publishFlow = async (times = 1): Promise<{ readonly id: string; readonly slug: string }> => {
+  const rule = await publishRule();
+  const [id, slug] = [randomUUID(), unique()];
+  for (let time = 1; time <= times; time += 1) {
+    const nodes = [{ ...flow.nodes[0], rule, name: `Input ${time}` }, flow.nodes[1]];
+    await call('POST', '/admin/flows/import', { flow: { ...flow, nodes, id, slug } });
+  }
+  return { id, slug };
+};
 const release = (rule: string, environment: string, version: number | 'latest' = 'latest'): Promise<Answer> =>
   call('POST', '/admin/releases', { rule, environment, version });
 const guarded = async (): Promise<string> => {
@@ -84,6 +94,30 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
     const slug = await publishRule();
     const id = idOf(await call('POST', `/admin/rules/${slug}/tests`, newTest));
     return [() => call('DELETE', `/admin/rules/${slug}/tests/${id}`), ['rule_test delete']];
+  },
+  importFlow: async () => {
+    const { id } = await publishFlow();
+    return [
+      () => call('POST', '/admin/flows/import', { flow: { id, name: 'Changed' } }),
+      ['flow update', 'flow publish'],
+    ];
+  },
+  deleteFlow: async () => {
+    const { id } = await publishFlow();
+    return [() => call('DELETE', '/admin/flows/delete', { id }), ['flow delete']];
+  },
+  publishFlowVersion: async () => {
+    const { slug } = await publishFlow(2);
+    return [() => call('POST', `/admin/flows/${slug}/versions/1/publish`), ['flow publish']];
+  },
+  createFlowTest: async () => {
+    const { slug } = await publishFlow();
+    return [() => call('POST', `/admin/flows/${slug}/tests`, newTest), ['flow_test create']];
+  },
+  deleteFlowTest: async () => {
+    const { slug } = await publishFlow();
+    const id = idOf(await call('POST', `/admin/flows/${slug}/tests`, newTest));
+    return [() => call('DELETE', `/admin/flows/${slug}/tests/${id}`), ['flow_test delete']];
   },
   saveEnvironment: () =>
     Promise.resolve([() => call('POST', '/admin/environments', { slug: 'low', level: 1 }), ['environment update']]),
@@ -183,6 +217,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
 /** Calls that change nothing that somebody decided, whatever their method. */
 const WITHOUT_TRACE: Readonly<Record<string, string>> = {
   runRuleTests: 'Keeps only how the tests last went.',
+  runFlowTests: 'Keeps only how the tests last went.',
 };
 
 const changing = operations
