@@ -5,3 +5,4 @@ export { createDbConnector } from './db/db-connector';
 export { createApiConnector } from './api/api-connector';
 export { createSoapConnector } from './soap/soap-connector';
 export { createVaultConnector } from './vault/vault-connector';
+export { openConnectors } from './open-connectors';

@@ -14,20 +14,11 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'packages/contexts': ['contracts', 'expressions', 'values'],
   'packages/broker': ['contracts', 'waiting'],
   'packages/cache': ['contracts', 'waiting'],
-  'packages/connectors': ['cache', 'contracts', 'flows', 'sandbox', 'values', 'waiting'],
   'packages/persistence': ['contracts', 'waiting'],
   'packages/service-kit': ['contracts', 'waiting'],
+  'packages/connectors': ['cache', 'contracts', 'flows', 'sandbox', 'service-kit', 'values', 'waiting'],
   'packages/execution': ['cache', 'contexts', 'contracts', 'engine', 'flows', 'persistence', 'waiting'],
-  'packages/infrastructure': [
-    'broker',
-    'cache',
-    'connectors',
-    'contracts',
-    'execution',
-    'persistence',
-    'service-kit',
-    'waiting',
-  ],
+  'packages/infrastructure': ['broker', 'cache', 'contracts', 'execution', 'persistence', 'service-kit', 'waiting'],
   'packages/launcher': ['broker', 'contracts', 'local-stack', 'persistence', 'service-kit', 'waiting'],
   'services/objects-api': [
     ...[
@@ -44,11 +35,21 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
     ],
   ],
   'services/contexts-api': [
-    ...['broker', 'cache', 'contexts', 'contracts', 'execution', 'infrastructure', 'persistence', 'service-kit'],
+    ...[
+      'broker',
+      'cache',
+      'connectors',
+      'contexts',
+      'contracts',
+      'execution',
+      'infrastructure',
+      'persistence',
+      'service-kit',
+    ],
   ],
   'services/hps-gateway': ['broker', 'cache', 'contracts', 'infrastructure', 'persistence', 'service-kit', 'waiting'],
   'services/solve-worker': [
-    ...['broker', 'cache', 'contracts', 'engine', 'execution', 'flows', 'infrastructure', 'service-kit'],
+    ...['broker', 'cache', 'connectors', 'contracts', 'engine', 'execution', 'flows', 'infrastructure', 'service-kit'],
   ],
 };
 

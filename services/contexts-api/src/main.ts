@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { openConnectors } from '@decision/connectors';
 import {
   BRIEFLY_COMPILED_CELLS,
   combineWriters,
@@ -9,7 +10,6 @@ import {
 import {
   openAuthenticator,
   openBroker,
-  openConnectors,
   openDecisions,
   openEvaluationThreads,
   openRequester,

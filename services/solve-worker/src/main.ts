@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
+import { openConnectors } from '@decision/connectors';
 import {
   BRIEFLY_COMPILED_CELLS,
   createContextModels,
@@ -7,14 +8,7 @@ import {
   createStoredFlows,
   createStoredRules,
 } from '@decision/execution';
-import {
-  openBroker,
-  openConnectors,
-  openDecisions,
-  openEvaluationThreads,
-  openResponder,
-  openStores,
-} from '@decision/infrastructure';
+import { openBroker, openDecisions, openEvaluationThreads, openResponder, openStores } from '@decision/infrastructure';
 import { runService, StartRefusal } from '@decision/service-kit';
 import { createWorkerServer } from './app';
 import { settings } from './config';

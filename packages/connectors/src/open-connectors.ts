@@ -1,22 +1,24 @@
 import { type Cache } from '@decision/cache';
-import {
-  type CallEnd,
-  type Connectors,
-  createApiConnector,
-  createCodeConnector,
-  createConnectors,
-  createDbConnector,
-  createSoapConnector,
-} from '@decision/connectors';
-import { type Config, type connectorSettings, type Metrics } from '@decision/service-kit';
-import { type Opening } from './open-stores';
+import { type Config, type connectorSettings, type Logger, type Metrics, type Stopper } from '@decision/service-kit';
+import { createApiConnector } from './api/api-connector';
+import { createCodeConnector } from './code-connector';
+import { type CallEnd, type Connectors, createConnectors } from './create-connectors';
+import { createDbConnector } from './db/db-connector';
+import { createSoapConnector } from './soap/soap-connector';
 
 type ConnectorConfig = Config<typeof connectorSettings>;
+
+interface Opening {
+  readonly config: ConnectorConfig;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly stopper: Stopper;
+}
 
 /** Opens the nodes of flows that reach out. They stop after what was opened later, so that flows in flight can still ask. */
 export const openConnectors = (
   cache: Pick<Cache, 'shared' | 'seal'>,
-  { config, logger, metrics, stopper }: Omit<Opening<ConnectorConfig>, 'name'>,
+  { config, logger, metrics, stopper }: Opening,
 ): Connectors => {
   const connectors = createConnectors({
     connectors: connectorsOf(config),
