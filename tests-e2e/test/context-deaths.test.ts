@@ -9,7 +9,7 @@ import { CONTEXT_SLUG, decidePair } from '../src/histories/watched-context';
 import { startStatementProxy, type StatementProxy } from '../src/histories/statement-proxy';
 import { breakingEnvironment, startWatchedFleet, type WatchedFleet } from '../src/histories/watched-fleet';
 import { becomes } from './becomes';
-import { decisionsOf } from './decisions-of';
+import { decisionsOf, requestsSentBy } from './decisions-of';
 import { defineShopsAndStalls, FEE_DECIDED_ONCE } from './shops-and-stalls';
 import { MERGE, NOTE_OF_PAGE, WRITE_BACK } from './statements';
 
@@ -41,13 +41,14 @@ const holdOperation = async (name: string, first = fleet.contexts[0]) => {
   const { context } = recorder;
   const [instanceId] = context.instanceIds;
   await submitTo(context, fleet.contexts[1].url, { instanceId, name: 'before', writes: BEFORE });
-  const decided = await decisionsOf(fleet.worker);
+  const [decided, sent] = [await decisionsOf(fleet.worker), await requestsSentBy(first)];
   signal(fleet.worker, 'SIGSTOP');
   const cut = submitTo(context, first.url, { instanceId, name: 'cut', writes: CUT });
   await becomes('the facts are merged', async () => {
     const state = (await ask('GET', instanceId))?.body['state'] as Facts | undefined;
     return state?.['a'] === CUT['a'];
   });
+  await becomes('the operation is on its way to a worker', async () => (await requestsSentBy(first)) > sent);
   return { recorder, instanceId, cut, decided };
 };
 
@@ -96,11 +97,15 @@ it('C150, I2: a worker is killed with an operation, and the next one carries it 
 const wakeAfterTakeOver = async (name: string, first: ServiceProcess) => {
   const { recorder, instanceId, cut, decided } = await holdOperation(name, first);
   signal(first, 'SIGSTOP');
-  signal(fleet.worker, 'SIGCONT');
-  await becomes('the worker has decided', async () => (await decisionsOf(fleet.worker)) > decided);
-  const next = { instanceId, name: 'next', writes: { b: 1_004 } };
-  expect(await submitTo(recorder.context, fleet.contexts[1].url, next)).toMatchObject({ status: 200 });
-  signal(first, 'SIGCONT');
+  try {
+    signal(fleet.worker, 'SIGCONT');
+    await becomes('the worker has decided', async () => (await decisionsOf(fleet.worker)) > decided);
+    const next = { instanceId, name: 'next', writes: { b: 1_004 } };
+    expect(await submitTo(recorder.context, fleet.contexts[1].url, next)).toMatchObject({ status: 200 });
+  } finally {
+    // A process that stays frozen would keep every later test waiting.
+    signal(first, 'SIGCONT');
+  }
   const answer = await cut;
   return { answer, verdict: (await recorder.conclude(instanceId)).verdict };
 };
