@@ -1,6 +1,6 @@
-import { type FlowProblems, offered, shown } from './flow-problem';
+import { type FlowProblems, shown } from './flow-problem';
 import { type ReadNode } from './read-nodes';
-import { type DataEdge, type EdgeType, type GateEdge, outputsOf, type Wiring } from './wiring';
+import { type DataEdge, type EdgeType, type GateEdge, offeredBy, outputsOf, type Wiring } from './wiring';
 
 /** A node with what enters it, and the loops in which it stands. */
 export interface ArrangedNode {
@@ -106,7 +106,7 @@ const hasOutput = (
 ): boolean => {
   const outputs = arranged.get(from)?.outputTypes ?? new Map<string, EdgeType>();
   if (outputs.has(output)) return true;
-  const message = `The output "${shown(output)}" of the node "${shown(from.ref)}" does not exist; it has: ${offered(outputs.keys())}.`;
+  const message = `The output "${shown(output)}" of the node "${shown(from.ref)}" does not exist${offeredBy(from, outputs.keys())}.`;
   problems.add('unknown_output', message, { path: `${path}/output`, ref: from.ref, field: output });
   return false;
 };

@@ -7,8 +7,14 @@ export interface AssetField {
   readonly type: FieldType | 'any';
 }
 
+/** What is shown of an asset to whoever reads problems of a flow. */
+interface ShownAsset {
+  /** Whether the reader does not see it: problems name none of its fields. Default: false. */
+  readonly isHidden?: boolean;
+}
+
 /** A published rule as a flow sees it. */
-export interface RuleAsset {
+export interface RuleAsset extends ShownAsset {
   readonly id: string;
   readonly slug: string;
   readonly version: number;
@@ -17,7 +23,7 @@ export interface RuleAsset {
 }
 
 /** A published version of a flow as another flow sees it. */
-export interface FlowAsset {
+export interface FlowAsset extends ShownAsset {
   readonly id: string;
   readonly slug: string;
   readonly version: number;

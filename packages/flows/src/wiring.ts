@@ -102,13 +102,20 @@ const readDataEdge = (
   if (inputs === 'fields') {
     const fields = fieldsOf(to);
     if (!fields.some(({ key }) => key === name)) {
-      const message = `The connection ${between} enters the input "${shown(name)}", which "${shown(to.ref)}" does not have; it has: ${offered(fields.map(({ key }) => key))}.`;
+      const message = `The connection ${between} enters the input "${shown(name)}", which "${shown(to.ref)}" does not have${offeredBy(
+        to,
+        fields.map(({ key }) => key),
+      )}.`;
       problems.add('unknown_input', message, { path: `${path}/input`, ref: to.ref, field: name });
       return undefined;
     }
   }
   return { from, output, to, input: name, path };
 };
+
+/** The end of a sentence that names what a node has; nothing of an asset that the reader does not see. */
+export const offeredBy = ({ rule, flow }: ReadNode, names: Iterable<string>): string =>
+  (rule ?? flow)?.isHidden === true ? '' : `; it has: ${offered(names)}`;
 
 /** The input fields of the rule or flow that a node runs. */
 export const fieldsOf = ({ rule, flow }: ReadNode): readonly AssetField[] => rule?.inputs ?? flow?.inputs ?? [];

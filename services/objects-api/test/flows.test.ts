@@ -163,6 +163,11 @@ describe('an import', () => {
     expect((await save({ id, name: 'Renamed' }, north)).status).toBe(200);
     expect(await save({ id, ...graph('rate', 'more') }, north)).toMatchObject({ status: 422, body: { code: 'flow_invalid' } });
     expect((await save({ id, ...graph('other') }, north)).status).toBe(422);
+    const probing = [CONNECTIONS[2], { from: 'in', output: 'request_total', to: 'rate', input: 'guess' }];
+    const probe = await save({ id, nodes, connections: probing }, north);
+    expect(probe).toMatchObject({ status: 422, body: { problems: [{ code: 'unknown_input', ref: 'rate' }] } });
+    expect(String(probe.body['error'])).toMatch(/"rate" does not have\.$/);
+    expect((await save({ id, nodes, connections: probing })).body['error']).toMatch(/it has: "?total/);
     expect((await save({ id, ...graph() }, north)).status).toBe(200);
   }); // prettier-ignore
 

@@ -35,8 +35,9 @@ export const findNamedAssets = async (
   const roots = resolved.filter(({ kind }) => kind === 'flow').map(({ versionId }) => versionId);
   const subflows = await loadSubflows(transaction, roots, MAX_SUBFLOWS);
   if (subflows.size > MAX_SUBFLOWS) throw tooManySubflows();
-  const flowIds = [...subflows.values()].map(({ flow_id: id }) => id);
-  const flows = new SubflowAssets(subflows, await findVisibleAssets(transaction, flowIds));
+  const ids = [...resolved.map(({ assetId }) => assetId), ...[...subflows.values()].map(({ flow_id: id }) => id)];
+  const visible = await findVisibleAssets(transaction, ids);
+  const flows = new SubflowAssets(subflows, visible);
   return {
     uses: resolved.map(({ kind, slug, selector, assetId, versionId }) => ({
       ...{ kind, slug, selector, asset_id: assetId, version_id: versionId },
@@ -46,7 +47,7 @@ export const findNamedAssets = async (
       const rule = byName.get(nameOfAsset({ kind: 'rule', slug, selector }));
       if (rule === undefined) return undefined;
       return {
-        ...{ id: rule.assetId, slug, version: rule.version },
+        ...{ id: rule.assetId, slug, version: rule.version, isHidden: !visible.has(rule.assetId) },
         inputs: rule.requestSchema,
         outputs: rule.responseSchema,
       };
@@ -113,6 +114,7 @@ class SubflowAssets {
     const asset = {
       ...{ id: stored.flow_id, version: stored.version },
       slug: this.visible.has(stored.flow_id) ? slug : HIDDEN,
+      isHidden: !this.visible.has(stored.flow_id),
       inputs: stored.requestSchema,
       outputs: stored.responseSchema,
       depth: 1 + Math.max(0, ...subflows.map(({ depth }) => depth)),
