@@ -17,7 +17,10 @@ export const evaluateFlow = (
 };
 
 const goOn = async (evaluation: Evaluation, { pause, signal }: RunOptions): Promise<FlowOutcome> => {
-  signal?.addEventListener('abort', evaluation.wake);
+  const wake = (): void => {
+    evaluation.wake();
+  };
+  signal?.addEventListener('abort', wake);
   try {
     for (;;) {
       signal?.throwIfAborted();
@@ -27,7 +30,7 @@ const goOn = async (evaluation: Evaluation, { pause, signal }: RunOptions): Prom
       else await pause?.();
     }
   } finally {
-    signal?.removeEventListener('abort', evaluation.wake);
+    signal?.removeEventListener('abort', wake);
     evaluation.giveUp();
   }
 };

@@ -64,9 +64,9 @@ export class Evaluation {
   }
 
   /** Lets whoever waits for an answer look at the signal. */
-  readonly wake = (): void => {
+  wake(): void {
     this.calls.wakeUp();
-  };
+  }
 
   /** Aborts every call; the evaluation does not go on. */
   giveUp(): void {
@@ -367,7 +367,8 @@ export class Evaluation {
     end: { ok: true; output: Readonly<Record<string, unknown>> } | { ok: false; error: FlowFailure },
   ): void {
     const { trace, pace } = this;
-    const outcome = { ...end, steps: pace.steps };
+    const { steps } = pace;
+    const outcome = end.ok ? { ok: end.ok, output: end.output, steps } : { ok: end.ok, error: end.error, steps };
     if (trace === undefined) this.outcome = outcome;
     else this.outcome = { ...outcome, trace: { entries: trace.entries, not_listed: trace.not_listed } };
   }
