@@ -183,8 +183,7 @@ export class Evaluation {
 
   private decided(frame: Frame, step: Step, index: number, outcome: RuleOutcome, note: Note | undefined): void {
     if (!outcome.ok) throw new FlowFault(outcome.error.message, { ...outcome.error.details, row: outcome.error.row });
-    const { output, matched } = outcome;
-    this.ran(frame, step, index, output, note && { ...note, matched });
+    this.ran(frame, step, index, outcome.output, note && { ...note, matched: outcome.matched });
   }
 
   private beginLoop(frame: Frame, step: Step & { kind: 'loop' }, index: number, list: unknown): void {
