@@ -1,3 +1,4 @@
+import { type DefinitionsContext, type InstancesContext } from '@decision/operations';
 import {
   type Authenticator,
   createServiceServer,
@@ -7,8 +8,6 @@ import {
   type ServiceServer,
 } from '@decision/service-kit';
 import { type ContextsApiConfig } from './config';
-import { type DefinitionsContext } from './definitions/context-directory';
-import { type InstancesContext } from './operations/operate';
 import { definitionRoutes } from './routes/definitions';
 import { type HealthSource, readHealth, readReadiness } from './routes/health';
 import { instanceRoutes } from './routes/instances';

@@ -15,12 +15,10 @@ import {
   openRequester,
   openStores,
 } from '@decision/infrastructure';
+import { createContextDirectory, createFailureLogger, createLocalSettler, createSettler } from '@decision/operations';
 import { openAdmission, runService } from '@decision/service-kit';
 import { createContextsApi } from './app';
 import { settings } from './config';
-import { createContextDirectory } from './definitions/context-directory';
-import { createFailureLogger } from './operations/operate';
-import { createLocalSettler, createSettler } from './operations/settler';
 import { createUpkeepObserver, startUpkeep } from './upkeep/upkeep';
 
 /** Memory of the rules that are kept compiled here, for operations that no message can carry; flows have as much. */

@@ -23,6 +23,7 @@ import {
   settleOperations,
 } from '@decision/execution';
 import { testStack } from '@decision/local-stack';
+import { createContextDirectory, createFailureLogger, createLocalSettler, createSettler } from '@decision/operations';
 import {
   createApiKey,
   type Database,
@@ -42,9 +43,6 @@ import { createMigratedDatabase } from '@decision/persistence/testing';
 import { createAuthenticator, createLogger, createMetrics, generateApiKey, openAdmission } from '@decision/service-kit';
 import supertest from 'supertest';
 import { createContextsApi } from '../src/app';
-import { createContextDirectory } from '../src/definitions/context-directory';
-import { createFailureLogger } from '../src/operations/operate';
-import { createLocalSettler, createSettler } from '../src/operations/settler';
 import { startUpkeep, type Upkeep } from '../src/upkeep/upkeep';
 
 export interface Answer {

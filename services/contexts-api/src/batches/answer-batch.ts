@@ -6,9 +6,13 @@ import {
   type ContextCascadeSummary,
   type ExecutedAsset,
 } from '@decision/contracts';
-import { endRemarks, ignoredRemarks, rejectionRemarks } from '../instances/instance-answers';
-import { type InstanceOutcome } from '../operations/work';
-import { type BatchWork } from './carry-out-chunk';
+import {
+  type BatchWork,
+  endRemarks,
+  ignoredRemarks,
+  type InstanceOutcome,
+  rejectionRemarks,
+} from '@decision/operations';
 
 /** Outcome of some records of a batch. */
 export interface ChunkAnswer {

@@ -1,12 +1,20 @@
 import { type GivenInstance, groupRecords, hasRun, readInclude } from '@decision/contexts';
 import { type BatchAnswer, type BatchInclude, batchIncludes, ServiceError } from '@decision/contracts';
-import { type OpenContext } from '../definitions/context-directory';
-import { rejectionRemarks, withCommits } from '../instances/instance-answers';
-import { type InstancesContext } from '../operations/operate';
-import { loadContextCollections, toCollections } from '../operations/surroundings';
-import { type RequestOrigin } from '../operations/work';
+import {
+  BatchCascade,
+  BatchProgress,
+  type BatchWork,
+  carryOutChunk,
+  CHUNKS_AT_ONCE,
+  type InstancesContext,
+  loadContextCollections,
+  type OpenContext,
+  rejectionRemarks,
+  type RequestOrigin,
+  toCollections,
+  withCommits,
+} from '@decision/operations';
 import { toBatchResult } from './answer-batch';
-import { BatchProgress, BatchCascade, type BatchWork, carryOutChunk, CHUNKS_AT_ONCE } from './carry-out-chunk';
 
 /** Names of fields that `include` asks for. Throws `invalid_request` that lists the valid ones. */
 export const readBatchInclude = (text: string | undefined): ReadonlySet<BatchInclude> => {

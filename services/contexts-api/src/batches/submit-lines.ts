@@ -1,18 +1,19 @@
 import { groupRecords, hasRun, UnreadableRecord } from '@decision/contexts';
 import { type BatchInclude, fixedLimits, limits, ServiceError } from '@decision/contracts';
-import { inOrder, parseJsonLine } from '@decision/service-kit';
-import { withCommits } from '../instances/instance-answers';
-import { loadContextCollections, toCollections } from '../operations/surroundings';
-import { type ChunkAnswer, type LinesBatch, toBatchResult } from './answer-batch';
 import {
-  BatchProgress,
   BatchCascade,
+  BatchProgress,
   type BatchWork,
   carryOutChunk,
   CHUNKS_AT_ONCE,
   type Commits,
+  loadContextCollections,
   newCommits,
-} from './carry-out-chunk';
+  toCollections,
+  withCommits,
+} from '@decision/operations';
+import { inOrder, parseJsonLine } from '@decision/service-kit';
+import { type ChunkAnswer, type LinesBatch, toBatchResult } from './answer-batch';
 
 interface LinesOptions {
   readonly fields: ReadonlySet<BatchInclude>;

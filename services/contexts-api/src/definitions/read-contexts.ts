@@ -10,6 +10,7 @@ import {
   type SavedContext,
   toAnswer,
 } from '@decision/contracts';
+import { contextNotFound, type DefinitionsContext, toAsset, toWorld, wholeWorkspace } from '@decision/operations';
 import {
   type AssetInterface,
   type BoundAssetRecord,
@@ -29,9 +30,7 @@ import {
   type Transaction,
   type WorkspaceAccess,
 } from '@decision/persistence';
-import { toAsset } from './bound-assets';
-import { contextNotFound, type DefinitionsContext, wholeWorkspace } from './context-directory';
-import { requireValid, toWorld } from './world';
+import { requireValid } from './savable';
 
 interface ListedContexts {
   readonly data: ContextListItem[];

@@ -5,6 +5,7 @@ import {
   type OutgoingRelationship,
   ServiceError,
 } from '@decision/contracts';
+import { contextNotFound, type DefinitionsContext, toRelationship, wholeWorkspace } from '@decision/operations';
 import {
   asWorkspace,
   changeContexts,
@@ -30,17 +31,8 @@ import {
   type WorkspaceAccess,
   writeLinks,
 } from '@decision/persistence';
-import { contextNotFound, type DefinitionsContext, wholeWorkspace } from './context-directory';
 import { toOutgoing } from './read-contexts';
-import {
-  changeSeenWorld,
-  keptFormulas,
-  loadSeenWorld,
-  requireSavable,
-  requireValid,
-  type SeenWorld,
-  toRelationship,
-} from './world';
+import { changeSeenWorld, keptFormulas, loadSeenWorld, requireSavable, requireValid, type SeenWorld } from './savable';
 
 /** Until when a change of definitions may take steps, epoch ms. */
 interface StepsUntil {

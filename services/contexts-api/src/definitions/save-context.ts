@@ -1,3 +1,4 @@
+import { type ContextDirectory, contextNotFound, type DefinitionsContext, toDefinition } from '@decision/operations';
 import { assignableGroups } from '@decision/service-kit';
 import {
   assetKey,
@@ -39,9 +40,8 @@ import {
   updateContext as updateStoredContext,
   type WorkspaceAccess,
 } from '@decision/persistence';
-import { type ContextDirectory, contextNotFound, type DefinitionsContext } from './context-directory';
 import { toSavedContext, withNames } from './read-contexts';
-import { changeSeenWorld, keptFormulas, loadSeenWorld, requireSavable, requireValid, toDefinition } from './world';
+import { changeSeenWorld, keptFormulas, loadSeenWorld, requireSavable, requireValid } from './savable';
 
 /** Slugs that paths of the API use otherwise. */
 const RESERVED_SLUGS: ReadonlySet<string> = new Set(['batch']);

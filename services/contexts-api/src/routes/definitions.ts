@@ -9,12 +9,11 @@ import {
   listRelationshipsOperation,
   updateContextOperation,
 } from '@decision/contracts';
+import { type DefinitionsContext, type InstancesContext } from '@decision/operations';
 import { bindOperation, type BoundOperation, readPageQuery } from '@decision/service-kit';
-import { type DefinitionsContext } from '../definitions/context-directory';
 import { getContext, listContexts, listRelationships } from '../definitions/read-contexts';
 import { createRelationship, deleteContext, deleteRelationship } from '../definitions/relate-contexts';
 import { createContext, updateContext } from '../definitions/save-context';
-import { type InstancesContext } from '../operations/operate';
 
 type Params = Readonly<Record<string, string>>;
 const idOf = (params: Params): string => params['id'] ?? '';

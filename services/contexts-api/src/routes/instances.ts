@@ -13,6 +13,21 @@ import {
   submitOperation,
 } from '@decision/contracts';
 import {
+  cascadeInstance,
+  deleteInstance,
+  getHistory,
+  getInstance,
+  getPending,
+  type InstancesContext,
+  listInstances,
+  type NamedInstance,
+  solveFlowOfInstance,
+  solveRuleOfInstance,
+  submitFacts,
+  type RequestOrigin,
+  wholeWorkspace,
+} from '@decision/operations';
+import {
   Answer,
   bindOperation,
   type BoundOperation,
@@ -26,12 +41,6 @@ import {
 import { answerLines, answerWhole } from '../batches/answer-batch';
 import { readBatchInclude, submitBatch } from '../batches/submit-batch';
 import { submitLines } from '../batches/submit-lines';
-import { deleteInstance } from '../instances/delete-instance';
-import { type NamedInstance } from '../instances/instance-answers';
-import { getHistory, getInstance, getPending, listInstances } from '../instances/read-instances';
-import { cascadeInstance, solveFlowOfInstance, solveRuleOfInstance, submitFacts } from '../instances/submit';
-import { type InstancesContext } from '../operations/operate';
-import { originOf } from '../operations/work';
 
 interface Asked {
   readonly identity: Identity;
@@ -93,3 +102,13 @@ export const instanceRoutes = (context: InstancesContext): readonly BoundOperati
     }),
   ];
 };
+
+/** The origin of what a request asks for. */
+const originOf = (
+  identity: Identity,
+  { requestId, traceparent, receivedAt }: Pick<RequestContext, 'requestId' | 'traceparent' | 'receivedAt'>,
+  timeoutMs: number,
+): RequestOrigin => ({
+  access: wholeWorkspace(accessOf(identity)),
+  ...{ keyId: identity.keyId, requestId, traceparent, now: receivedAt, deadline: receivedAt + timeoutMs },
+});

@@ -1,16 +1,20 @@
 import {
+  cascadePending,
+  type ContextDirectory,
+  findReadingRelationships,
+  groupBy,
+  operate,
+  type OperateContext,
+  type RequestOrigin,
+  Summaries,
+} from '@decision/operations';
+import {
   type Database,
   findVersions,
   removePendingCascades,
   takePendingCascades,
   type PendingCascade,
 } from '@decision/persistence';
-import { Summaries } from '../cascades/cascade';
-import { cascadePending } from '../cascades/cascade-changes';
-import { findReadingRelationships } from '../cascades/find-readers';
-import { type ContextDirectory } from '../definitions/context-directory';
-import { operate, type OperateContext } from '../operations/operate';
-import { groupBy, type RequestOrigin } from '../operations/work';
 
 /** Dependencies of pending cascades in upkeep. */
 export interface PendingCascadesContext {

@@ -8,15 +8,13 @@ import {
   type Settled,
 } from '@decision/contexts';
 import { type ServiceError } from '@decision/contracts';
-import { accessOf } from '@decision/infrastructure';
 import {
   type LockedInstance,
   type ReaderPass,
   type StoredHistoryEntry,
   type WorkspaceAccess,
 } from '@decision/persistence';
-import { type Identity, type RequestContext } from '@decision/service-kit';
-import { type ContextInUse, wholeWorkspace } from '../definitions/context-directory';
+import { type ContextInUse } from '../definitions/context-directory';
 
 /** On whose behalf, since when and until when something is done. */
 export interface RequestOrigin {
@@ -114,16 +112,6 @@ export interface Relatives {
 }
 
 export const NO_RELATIVES: Relatives = Object.freeze({ related: {}, aggregates: {} });
-
-/** The origin of what a request asks for. */
-export const originOf = (
-  identity: Identity,
-  { requestId, traceparent, receivedAt }: Pick<RequestContext, 'requestId' | 'traceparent' | 'receivedAt'>,
-  timeoutMs: number,
-): RequestOrigin => ({
-  access: wholeWorkspace(accessOf(identity)),
-  ...{ keyId: identity.keyId, requestId, traceparent, now: receivedAt, deadline: receivedAt + timeoutMs },
-});
 
 /** Values by a key of theirs, in their order. */
 export const groupBy = <T>(values: readonly T[], keyOf: (value: T) => string): ReadonlyMap<string, readonly T[]> => {
