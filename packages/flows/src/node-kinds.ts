@@ -43,6 +43,16 @@ const resilience = optional({
   defaultOutputs: record,
 });
 
+/** An object that has no other members: a misspelt one would go unnoticed until nobody is notified. */
+const closed = (required: TProperties, more: TProperties = {}) =>
+  Type.Object({ ...required, ...optional(more) }, { additionalProperties: false });
+/** Members of the channels of a notification that may be left out; an address may be a template. */
+const webhook = { headers: Type.Record(Type.String(), Type.String({ maxLength: 16_384 })), secret: text(100) };
+const webAddress = Type.String({ maxLength: 8_192, pattern: '^https?://[^/]' });
+const mailAddress = Type.String({ maxLength: 320, pattern: '\\{\\{|^[^\\s@]+@[^\\s@]+$' });
+const email = { from: mailAddress, replyTo: mailAddress };
+const recipients = Type.Array(mailAddress, { minItems: 1, maxItems: 20 });
+
 const kind = (properties: TProperties, rest: Partial<Omit<NodeKind, 'fields'>> = {}): NodeKind => ({
   inputs: 'any',
   outputs: {},
@@ -144,7 +154,14 @@ export const nodeKinds: Readonly<Record<FlowNodeType, NodeKind>> = {
     { outputs: { state: 'object' } },
   ),
   notification: outside({
-    channels: record,
+    channels: Type.Object(
+      optional({
+        webhook: closed({ url: webAddress }, webhook),
+        email: closed({ to: recipients }, email),
+        slack: closed({ url: webAddress }),
+      }),
+      { minProperties: 1, additionalProperties: false },
+    ),
     ...optional({
       titleTemplate: Type.String({ maxLength: 10_000 }),
       messageTemplate: Type.String({ maxLength: 100_000 }),

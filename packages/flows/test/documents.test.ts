@@ -20,7 +20,7 @@ const FIELDS: Readonly<Record<string, object>> = {
   ai: { labels: [{ name: 'mood' }] },
   vault: { secrets: [{ name: 'KEY' }] },
   entity: { entitySlug: 'customers' },
-  notification: { channels: {} },
+  notification: { channels: { slack: { url: 'https://example.com' } } },
 };
 
 describe('flow documents', () => {

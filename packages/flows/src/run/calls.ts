@@ -1,10 +1,12 @@
 import { type Activation, compareOrder, type Frame, type Order } from './frame';
+import { Notices } from './notices';
+import { type FlowNotification, type OutsideCall } from './outside';
 
 /** A step that asks the outside, and what to do with the answer. */
 export interface Call<T> {
   readonly frame: Frame;
   readonly index: number;
-  readonly ask: (signal: AbortSignal) => Promise<T>;
+  readonly ask: (ports: Pick<OutsideCall, 'signal' | 'onNotifications'>) => Promise<T>;
   readonly answered: (answer: T) => void;
   readonly refused: (error: unknown) => void;
 }
@@ -20,6 +22,7 @@ export class Calls {
   private readonly pending = new Set<PendingCall>();
   private readonly settled: (() => void)[] = [];
   private wake: (() => void) | undefined;
+  private notices: Notices | undefined;
 
   begin<T>({ frame, index, ask, answered, refused }: Call<T>): void {
     const call = { frame, index, abort: new AbortController() };
@@ -30,9 +33,12 @@ export class Calls {
       });
       this.wake?.();
     };
-    ask(call.abort.signal).then(
+    const asked: FlowNotification[] = [];
+    const { signal } = call.abort;
+    ask({ signal, onNotifications: (notifications) => void asked.push(...notifications) }).then(
       (answer) => {
         settle(() => {
+          if (asked.length > 0 && !this.keep(call, asked, refused)) return;
           answered(answer);
         });
       },
@@ -42,6 +48,23 @@ export class Calls {
         });
       },
     );
+  }
+
+  /** Keeps what an answered call asks to be sent; false where that is too much, of which its step is told. */
+  private keep({ frame, index }: PendingCall, asked: readonly FlowNotification[], refused: Call<never>['refused']) {
+    try {
+      this.notices ??= new Notices();
+      this.notices.add(frame, index, asked);
+      return true;
+    } catch (error) {
+      refused(error);
+      return false;
+    }
+  }
+
+  /** What is to be sent, in the order of evaluation; undefined where it is nothing. */
+  get notifications(): readonly FlowNotification[] | undefined {
+    return this.notices?.inOrder();
   }
 
   /** Hands on what was answered. */
@@ -68,6 +91,13 @@ export class Calls {
       ({ frame, index }) =>
         compareOrder(frame.orderOf(index), order) < 0 && (activation === undefined || frame.isInside(activation)),
     );
+  }
+
+  /** An activation ends. Where that is by its exit, gives up its calls, and what was to be sent of nodes behind the exit. */
+  leave(activation: Activation): void {
+    if (activation.exit === undefined) return;
+    this.giveUp((frame) => frame.isInside(activation));
+    this.notices?.leave(activation);
   }
 
   /** Aborts those that nobody waits for any more; what they answer later is passed over. */

@@ -6,7 +6,7 @@ import { type Call, Calls } from './calls';
 import { evaluateHere } from './evaluate-asset';
 import { byOrder, Endings, type FailedStep, reasonOf } from './endings';
 import { Activation, Frame, LoopState, RAN, SKIPPED, STARTED, WAITING } from './frame';
-import { FlowFault, type FlowFailure, type FlowOutcome, type RunOptions } from './outcome';
+import { type FlowEnd, FlowFault, type FlowOutcome, type RunOptions } from './outcome';
 import { Pace, PARALLEL_ITEMS } from './pace';
 import { type Note, Trace, type TraceEntry } from './trace';
 import { asObject, checkOutputs, collect, combineLoop, gather, isOpen } from './values';
@@ -238,7 +238,7 @@ export class Evaluation {
     const note = (): Note => ({ ...this.noted(inputs, began), ...cached });
     const request = { node: step.node, path: frame.pathOf(step), indexes: frame.indexes, inputs };
     this.later(frame, step, index, {
-      ask: (signal) => call({ ...request, signal, onCached: () => (cached = { cached: true }) }),
+      ask: (ports) => call({ ...request, ...ports, onCached: () => (cached = { cached: true }) }),
       answered: (outputs) => {
         checkOutputs(step.outputs, outputs);
         this.ran(frame, step, index, outputs, note());
@@ -348,6 +348,7 @@ export class Evaluation {
     const { parent, parentStep } = activation.root;
     const step = parent?.scope.steps[parentStep];
     this.endings.forget(activation);
+    this.calls.leave(activation);
     try {
       const answer = answerOf(activation);
       if (parent === undefined || step === undefined) return this.conclude({ ok: true, output: answer });
@@ -362,12 +363,12 @@ export class Evaluation {
     }
   }
 
-  private conclude(
-    end: { ok: true; output: Readonly<Record<string, unknown>> } | { ok: false; error: FlowFailure },
-  ): void {
-    const { trace, pace } = this;
-    const { steps } = pace;
-    const outcome = end.ok ? { ok: end.ok, output: end.output, steps } : { ok: end.ok, error: end.error, steps };
+  private conclude(end: FlowEnd): void {
+    const { trace, calls } = this;
+    const { steps } = this.pace;
+    const outcome = end.ok
+      ? { ok: end.ok, output: end.output, steps, notifications: calls.notifications }
+      : { ok: end.ok, error: end.error, steps };
     if (trace === undefined) this.outcome = outcome;
     else this.outcome = { ...outcome, trace: { entries: trace.entries, not_listed: trace.not_listed } };
   }
@@ -388,7 +389,6 @@ export class Evaluation {
       for (const frame of this.stack) if (isInside(frame)) frame.isQueued = false;
       this.stack = this.stack.filter((frame) => !isInside(frame));
     }
-    this.calls.giveUp(isInside);
     for (const frame of this.held) if (isInside(frame)) this.held.delete(frame);
     this.endings.forgetInside(activation);
     this.finish(activation);

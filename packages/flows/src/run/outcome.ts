@@ -1,6 +1,6 @@
 import { type RuleOutcome } from '@decision/engine';
 import { type CompiledRuleAsset } from '../assets';
-import { type CallOutside } from './outside';
+import { type CallOutside, type FlowNotification } from './outside';
 import { type TraceEntry } from './trace';
 
 /** Why a flow could not be answered. */
@@ -25,8 +25,14 @@ export type FlowOutcome = FlowEnd & {
   readonly steps: number;
 };
 
-type FlowEnd =
-  | { readonly ok: true; readonly output: Readonly<Record<string, unknown>> }
+/** How a run ended. */
+export type FlowEnd =
+  | {
+      readonly ok: true;
+      readonly output: Readonly<Record<string, unknown>>;
+      /** What its nodes ask to be sent, in the order of evaluation; undefined where that is nothing. */
+      readonly notifications?: readonly FlowNotification[] | undefined;
+    }
   | { readonly ok: false; readonly error: FlowFailure };
 
 /** Evaluates a rule with an input; `now` is epoch ms. What it throws, or rejects with, is a failure of the node. */

@@ -1,5 +1,14 @@
 import { type OutsideNode } from '../plan';
 
+/** A message that a node asks for. It is sent only once its run has ended without failure and it is stored. */
+export interface FlowNotification {
+  /** The same whenever the same step runs again. At most 100 characters. */
+  readonly id: string;
+  readonly channel: 'webhook' | 'email' | 'slack';
+  /** All that is sent, as JSON text. */
+  readonly content: string;
+}
+
 /** What a node asks of the outside. */
 export interface OutsideCall {
   readonly node: OutsideNode;
@@ -12,6 +21,8 @@ export interface OutsideCall {
   readonly signal: AbortSignal;
   /** Called by the port where the answer comes from a cache; the trace then says so. */
   readonly onCached?: () => void;
+  /** Called by the port with what is to be sent if the run ends without failure. */
+  readonly onNotifications?: (notifications: readonly FlowNotification[]) => void;
 }
 
 /** Answers a node that reaches out; a rejection is a failure of the node. */
