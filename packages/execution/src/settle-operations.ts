@@ -12,7 +12,7 @@ import {
 } from '@decision/contexts';
 import { ServiceError, type SettledInstance, type SettleInstance, type SettleRequest } from '@decision/contracts';
 import { type CompiledRule, evaluateBriefly, evaluateRule, type RuleOutcome } from '@decision/engine';
-import { type FlowOutcome } from '@decision/flows';
+import { type FlowOutcome, type RunningOperation } from '@decision/flows';
 import { LRUCache } from 'lru-cache';
 import { type FlowRunner } from './flows/flow-runner';
 import { type RuleLibrary } from './rule-library';
@@ -53,6 +53,8 @@ interface SettleSurroundings {
   readonly threads?: Pick<EvaluationThreads, 'solve'> | undefined;
   /** Undefined: flows have no answer here. */
   readonly flows?: Pick<FlowRunner, 'run'> | undefined;
+  /** Operations that these are part of, the innermost last. Default: none. */
+  readonly within?: readonly RunningOperation[] | undefined;
   /** Names the request in what flows ask of the outside. */
   readonly requestId: string;
   readonly models: ContextModels;
@@ -210,7 +212,7 @@ const evaluateRuleOf = async (
 /** What it asks of the outside has the same keys when the operation is begun again, and others the next time that the flow runs (C147). */
 const evaluateFlowOf = async (
   { asset, inputs, runs, instance, request }: AssetToRun,
-  { flows, workspaceId, deadline, requestId }: SettleSurroundings,
+  { flows, workspaceId, deadline, requestId, within = [] }: SettleSurroundings,
 ): Promise<Evaluated> => {
   if (flows === undefined) throw new ServiceError('internal_error', 'Flows cannot be run here.');
   const versionId = versionOf(asset);
@@ -218,7 +220,7 @@ const evaluateFlowOf = async (
   const idempotencyRoot = JSON.stringify([request.contextId, instanceId, createdAt, asset.slug]);
   const beganAt = performance.now();
   const { outcome } = await flows.run({
-    ...{ workspaceId, versionId, deadline, idempotencyRoot, round: runs, requestId },
+    ...{ workspaceId, versionId, deadline, idempotencyRoot, round: runs, requestId, within },
     ...{ input: inputs, now: request.now, trace: true, follows: asset.flow?.follows },
   });
   return { outcome, durationUs: (performance.now() - beganAt) * 1_000 };

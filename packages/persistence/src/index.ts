@@ -101,6 +101,7 @@ export {
   registerForeignKey,
   saveForeignKey,
 } from './contexts/definitions/relationships';
+export { findEntityWrites, forgetEntityWrites, recordEntityWrites } from './contexts/entity-writes';
 export { addHistory, findHistory, type HistoryAddition, type StoredHistoryEntry } from './contexts/history';
 export {
   type ContextRemoval,
@@ -142,6 +143,7 @@ export {
   savePendingProgress,
   takePendingCascades,
 } from './contexts/pending-cascades';
+export { findWaitingCircle } from './contexts/waiting-circles';
 export { endRegistrations, findRegistrations, registerEvaluation, type Registration } from './contexts/registrations';
 export {
   type Admission,

@@ -59,6 +59,7 @@ beforeAll(async () => {
     await persistence.registerEvaluation(t, id, { instanceId: 'free', type: 'rule', slug: 'bound' });
     expect(await persistence.markPendingCascades(t, id, ['busy'], 600_000)).toEqual(new Map([['busy', untold.mark]]));
     await persistence.takeTickets(t, id, ['busy'], { ticketId, leaseMs: 600_000, most: 9 });
+    expect(await persistence.recordEntityWrites(t, { ...entityWrite, contextId: id })).toBe(true);
   });
 });
 afterAll(() => workspace.close());
@@ -66,6 +67,7 @@ afterAll(() => workspace.close());
 type Attempt = readonly [name: string, work: (transaction: Transaction) => Promise<unknown>, nothing: unknown];
 /** Marks are counted from 1. */
 const untold = { instanceId: 'busy', mark: '1' };
+const entityWrite = { key: 'step', instanceIds: ['free'] };
 const links = { contextId: id, fact: 'k', after: '', limit: 9 };
 
 /** Every function of contexts, called with the ids and names of what is there. */
@@ -155,6 +157,12 @@ const ATTEMPTS: readonly Attempt[] = [
     (t) => persistence.endRegistrations(t, id, [{ instanceId: 'free', type: 'rule', slug: 'bound' }]),
     undefined,
   ],
+  ['findEntityWrites', (t) => persistence.findEntityWrites(t, { ...entityWrite, contextId: id }), new Set()],
+  [
+    'findWaitingCircle',
+    (t) => persistence.findWaitingCircle(t, { operationId: held.operationId, contextId: id, instanceIds: ['busy'] }),
+    undefined,
+  ],
   ['findTurns', (t) => persistence.findTurns(t, id, ticketId), undefined],
   ['renewTickets', (t) => persistence.renewTickets(t, { ticketId, leaseMs: -1 }), 0],
   ['returnTickets', (t) => persistence.returnTickets(t, ticketId), undefined],
@@ -178,6 +186,8 @@ const OTHERWISE: Readonly<Record<string, string>> = {
   insertContext: 'what a stranger makes is its own',
   lockContextWorld: 'what a stranger makes is its own',
   findContextRevision: 'what a stranger makes is its own',
+  recordEntityWrites: 'what a stranger makes is its own',
+  forgetEntityWrites: 'entity-writes.test.ts: on behalf of no workspace',
   changeContexts: 'changes nothing: it waits for others who work on a context',
   loadCollections: 'reads values under their own row security: values.test.ts',
   takeOverOperations: 'context-instances.test.ts: on behalf of no workspace',
@@ -197,6 +207,7 @@ const TABLES = [
     'context_foreign_keys',
     'rules',
     'context_removals',
+    'entity_writes',
   ],
 ];
 const state = async (): Promise<unknown> => {

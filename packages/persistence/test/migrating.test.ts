@@ -45,6 +45,7 @@ const TABLES = [
   'context_worlds',
   'contexts',
   'deployment_secrets',
+  'entity_writes',
   'environments',
   'flow_uses',
   'folders',

@@ -424,6 +424,7 @@ describe('row security', () => {
     ],
     ...['dropForeignKey', 'findUnfinishedForeignKeys', 'lockForeignKey', 'lockForeignKeyHolders'],
     ...['registerForeignKey', 'saveForeignKey', 'findContextByName', 'findCreatedLike'],
+    ...['findEntityWrites', 'recordEntityWrites', 'forgetEntityWrites', 'findWaitingCircle'],
     ...['findVersions', 'removePendingCascades', 'markPendingCascades', 'savePendingProgress', 'takePendingCascades'],
   ];
   /** Functions that work on databases and identities, not on what a workspace has. */

@@ -40,6 +40,25 @@ export interface FlowRun {
   /** How often the flow ran before for its instance within one operation; 0 where it belongs to no context. */
   readonly round: number;
   readonly requestId: string;
+  /** Operations on instances that this run is part of, the innermost last. Default: none, the flow is solved directly. */
+  readonly within?: readonly RunningOperation[];
+}
+
+/** An operation that runs a flow for one instance. */
+export interface RunningOperation {
+  readonly operationId: string;
+  readonly contextId: string;
+  readonly contextSlug: string;
+  readonly instanceId: string;
+  /** Keys (`flow:<slug>`) of the flows that are active for it now. */
+  readonly activeFlows: ReadonlySet<string>;
+  /** The state as it is now, derived facts included. */
+  read(): Readonly<Record<string, unknown>>;
+  /**
+   * Merges facts into the operation, as a submission would: checked the same way; rules and flows that become due run in its next round. Throws an Error with
+   * a sentence where they do not fit.
+   */
+  join(facts: Readonly<Record<string, unknown>>): void;
 }
 
 /** Makes the port of one run. */

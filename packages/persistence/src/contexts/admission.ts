@@ -161,14 +161,22 @@ interface Ticket {
   readonly leaseMs: number;
 }
 
+interface PlaceToTake extends Ticket {
+  /** Longest line that it joins. */
+  readonly most: number;
+  /** The operation whose flow waits; undefined where no flow does. */
+  readonly forOperation?: string | undefined;
+}
+
 const LONGEST = /* sql */ `
   select count(*) as waiting from context_tickets
   where context_id = cast(:context as uuid) and instance_id = any (cast(:ids as text[])) and lease_until > clock_timestamp()
   group by instance_id order by count(*) desc limit 1`;
 
 const TAKE = /* sql */ `
-  insert into context_tickets (context_id, instance_id, ticket_id, lease_until)
-  select cast(:context as uuid), id, cast(:ticket as uuid), clock_timestamp() + make_interval(secs => cast(:lease as double precision))
+  insert into context_tickets (context_id, instance_id, ticket_id, for_operation, lease_until)
+  select cast(:context as uuid), id, cast(:ticket as uuid), cast(:operation as uuid),
+    clock_timestamp() + make_interval(secs => cast(:lease as double precision))
   from unnest(cast(:ids as text[])) as id order by id collate "C"`;
 
 /** Takes a place behind everybody who waits for these instances; false where a line is `most` long already (C144). */
@@ -176,12 +184,17 @@ export const takeTickets = async (
   transaction: Transaction,
   contextId: string,
   instanceIds: readonly string[],
-  { ticketId, leaseMs, most }: Ticket & { readonly most: number },
+  { ticketId, leaseMs, most, forOperation }: PlaceToTake,
 ): Promise<boolean> => {
   const bindings = { context: contextId, ids: instanceIds };
   const [longest] = await query<{ waiting: string }>(transaction, LONGEST, bindings);
   if (Number(longest?.waiting ?? 0) >= most) return false;
-  await query(transaction, TAKE, { ...bindings, ticket: ticketId, lease: leaseMs / 1_000 });
+  await query(transaction, TAKE, {
+    ...bindings,
+    ticket: ticketId,
+    operation: forOperation ?? null,
+    lease: leaseMs / 1_000,
+  });
   return true;
 };
 

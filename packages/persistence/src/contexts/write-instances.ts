@@ -34,6 +34,8 @@ export interface Admission {
   readonly operationId: string;
   /** How long the operation may be silent before others take it over, ms. */
   readonly leaseMs: number;
+  /** The operation that runs the flow whose node asked for this one; undefined where no flow did. */
+  readonly parentId?: string | undefined;
 }
 
 interface ReturnedRow {
@@ -77,10 +79,15 @@ const ADMIT = /* sql */ `
   with admitted as (
     ${WRITE('operation_id = cast(:operation as uuid), fence = i.fence + 1', 'i.operation_id is null')}
   ), operation as (
-    insert into context_operations as o (operation_id, context_id, instance_ids, lease_until)
+    insert into context_operations as o (
+      operation_id, context_id, instance_ids, lease_until, parent_id, root_id, root_began_at
+    )
     select cast(:operation as uuid), cast(:context as uuid), array_agg(a.instance_id),
-      clock_timestamp() + make_interval(secs => cast(:lease as double precision))
-    from admitted a having count(*) > 0
+      clock_timestamp() + make_interval(secs => cast(:lease as double precision)),
+      cast(:parent as uuid), cast(max(cast(coalesce(p.root_id, p.operation_id) as text)) as uuid),
+      coalesce(max(p.root_began_at), clock_timestamp())
+    from admitted a left join context_operations p on p.operation_id = cast(:parent as uuid)
+    having count(*) > 0
     on conflict (operation_id) do update set instance_ids = o.instance_ids || excluded.instance_ids
   )
   select * from admitted`;
@@ -151,8 +158,8 @@ export const writeInstances = (
 ): Promise<readonly WrittenInstance[]> => {
   const { admission } = options;
   if (admission === undefined) return run(transaction, MERGE, writes, bindingsOf(options));
-  const { operationId: operation, leaseMs } = admission;
-  return run(transaction, ADMIT, writes, { ...bindingsOf(options), operation, lease: leaseMs / 1_000 });
+  const { operationId: operation, leaseMs, parentId: parent = null } = admission;
+  return run(transaction, ADMIT, writes, { ...bindingsOf(options), operation, parent, lease: leaseMs / 1_000 });
 };
 
 /**

@@ -23,6 +23,7 @@ import { stepsByIndex } from './0022-steps-by-index';
 import { sweepsFromInstances } from './0023-sweeps-from-instances';
 import { valueLookUps } from './0024-value-look-ups';
 import { assets } from './0025-assets';
+import { entityWrites } from './0026-entity-writes';
 import { type Migration } from './migration';
 
 /** Every migration, in order. */
@@ -52,6 +53,7 @@ export const allMigrations: readonly Migration[] = [
   sweepsFromInstances,
   valueLookUps,
   assets,
+  entityWrites,
 ];
 
 /** Table of the applied migrations. */
