@@ -9,7 +9,14 @@ export {
 export { compileContext } from './definitions/compile-context';
 export { refusalsOfChange } from './definitions/schema-change';
 export { canonicalJson, type Facts, hasValue, mergeFacts, sameValue, valueOf } from './facts/facts';
-export { checkRecord, type Collections, isRecord, type Mismatch, MOST_MISMATCHES } from './instances/check-record';
+export {
+  checkRecord,
+  type Collections,
+  isRecord,
+  type Mismatch,
+  MOST_MISMATCHES,
+  sentenceOf,
+} from './instances/check-record';
 export { identityValueOf, linkedInstance } from './facts/instance-id';
 export { type ResolvedInstance, resolveInstance, withDefaults } from './instances/resolved-instance';
 export { type Aggregates, aggregatesOver, RelationFolds } from './derived/aggregates';
@@ -34,6 +41,7 @@ export {
   type Settled,
   type SettlePorts,
   type SettleTask,
+  type SettlingInstance,
   TriedMemory,
 } from './rounds/settle-task';
 export { disownFacts } from './rounds/write-outputs';
@@ -44,7 +52,6 @@ export {
   readInclude,
   type Rejection,
   RejectionList,
-  sentenceOf,
   UnreadableRecord,
 } from './batches/group-records';
 export { foreignKeysOf, linksOf, readersThrough, relationsInUse } from './links/links';

@@ -6,6 +6,7 @@ import {
   settle,
   type Settled,
   type SettleTask,
+  type SettlingInstance,
   TriedMemory,
 } from '../src/index';
 import { alone, noCollections } from './fixtures';
@@ -27,7 +28,9 @@ export const rule = (
 export const success = (outputs: Facts): AssetAnswer => ({ status: 'success', outputs });
 
 /** Answer of each rule, by slug. */
-export type Answers = Readonly<Record<string, (inputs: Facts) => AssetAnswer>>;
+export type Answers = Readonly<
+  Record<string, (inputs: Facts, settling: SettlingInstance) => AssetAnswer | Promise<AssetAnswer>>
+>;
 
 export interface SettledInTest extends Settled {
   /** Runs, round by round: `slug(inputs as JSON)`. */
@@ -53,11 +56,11 @@ export const settleWith = async (
   const settled = await settle(
     { model, assets, facts, executions: {}, sources: alone, ...task },
     {
-      execute: (asset, inputs) => {
+      execute: (asset, inputs, _runs, settling) => {
         calls.push(`${asset.slug}(${JSON.stringify(inputs)})`);
         const answer = answers[asset.slug];
         if (answer === undefined) return Promise.reject(new Error('no such rule'));
-        return Promise.resolve(answer(inputs));
+        return Promise.resolve(answer(inputs, settling));
       },
       hash: (text) => text,
       isOver,

@@ -11,6 +11,7 @@ export {
   type ContextModels,
   createContextModels,
   inputHash,
+  ancestorsOf,
   type RequestFault,
   type SettleFault,
   settleOperations,

@@ -1,6 +1,6 @@
 import { definitionDefaults, type FlowGraph, type SettleRequest } from '@decision/contracts';
 import { compileRule } from '@decision/engine';
-import { compileFlow, type FlowPlan, type FlowRun } from '@decision/flows';
+import { compileFlow, type FlowPlan, type FlowRun, type RunningOperation } from '@decision/flows';
 import { createFlowRunner } from './flows/flow-runner';
 import { createContextModels, type OperationRun, type SettleFault, settleOperations } from './settle-operations';
 
@@ -40,6 +40,7 @@ const asking = compile(
 const follows = { 'discount/latest': 'v7' };
 const request = (instances: SettleRequest['instances'], reachesOut: boolean): SettleRequest => ({
   ...{ v: 1, revision: '1', contextId: 'orders', relationships: [], collections: {}, now: 0, instances },
+  operationId: 'op-1',
   contexts: [
     {
       ...definitionDefaults,
@@ -75,13 +76,18 @@ const instance = (instanceId: string, total: number, runs = 0): SettleRequest['i
         },
 });
 
-type Call = (inputs: Readonly<Record<string, unknown>>) => Promise<Readonly<Record<string, unknown>>>;
+type Call = (inputs: Readonly<Record<string, unknown>>, run: FlowRun) => Promise<Readonly<Record<string, unknown>>>;
 
-const carryOut = async (plan: FlowPlan, instances: SettleRequest['instances'], call?: Call) => {
+const carryOut = async (
+  plan: FlowPlan,
+  instances: SettleRequest['instances'],
+  call?: Call,
+  within?: readonly RunningOperation[],
+) => {
   const [runs, faults, asked]: [OperationRun[], SettleFault[], unknown[]] = [[], [], []];
   const calls: FlowRun[] = [];
   const settled = await settleOperations(request(instances, plan.reachesOut), {
-    ...{ workspaceId: 'w', deadline: Date.now() + 60_000, requestId: 'r', models: createContextModels() },
+    ...{ workspaceId: 'w', deadline: Date.now() + 60_000, requestId: 'r', models: createContextModels(), within },
     library: { get: () => Promise.reject(new Error('No rule runs by itself.')) },
     flows: createFlowRunner({
       library: {
@@ -103,7 +109,7 @@ const carryOut = async (plan: FlowPlan, instances: SettleRequest['instances'], c
         call &&
         ((run) => {
           calls.push(run);
-          return ({ inputs }) => call(inputs);
+          return ({ inputs }) => call(inputs, run);
         }),
     }),
     onRun: (run) => `run-${runs.push(run)}`,
@@ -159,4 +165,52 @@ it('C61: tells what failed by its inputs from what the outside did not answer', 
   const down = await carryOut(asking, [instance('a', 200)], () => Promise.reject(new Error('refused')));
   expect(down.settled[0]?.runs).toMatchObject([{ status: 'infrastructure_error', executionId: 'run-1' }]);
   expect(down.faults).toMatchObject([{ flow: 'pricing', versionId: 'v1', code: 'infrastructure_error' }]);
+});
+
+describe('operations around a run', () => {
+  const outer: RunningOperation = {
+    ...{ operationId: 'op-0', contextId: 'customers', contextSlug: 'customers', instanceId: 'c-1' },
+    ...{ activeFlows: new Set(['flow:pricing']), read: () => ({}), join: () => undefined },
+  };
+
+  it('C78: a run knows its own operation, reads its state and joins facts to it', async () => {
+    const seen: unknown[] = [];
+    const call: Call = ({ discount }, { within = [] }) => {
+      const own = within.at(-1);
+      seen.push(within.map(({ operationId, instanceId, activeFlows }) => [operationId, instanceId, [...activeFlows]]));
+      own?.join({ total: 300 });
+      seen.push(own?.read());
+      return Promise.resolve({ discount });
+    };
+    const { settled } = await carryOut(asking, [instance('a', 200)], call, [outer]);
+    expect(seen.slice(0, 2)).toEqual([
+      [
+        ['op-0', 'c-1', ['flow:pricing']],
+        ['op-1', 'a', ['flow:pricing']],
+      ],
+      { id: 'a', total: 300 },
+    ]);
+    expect(settled).toMatchObject([{ facts: { total: 300, discount: 30 }, ended: 'fixpoint' }]);
+  });
+
+  it('C78: facts that do not fit are refused with a sentence', async () => {
+    const call: Call = ({ discount }, { within = [] }) => {
+      const [own] = within;
+      expect(() => own?.join({ id: 'b' })).toThrow('The identity fact "id" of an instance cannot be changed.');
+      return Promise.resolve({ discount });
+    };
+    const { settled } = await carryOut(asking, [instance('a', 200)], call);
+    expect(settled).toMatchObject([{ runs: [{ status: 'success' }] }]);
+  });
+
+  it('C68: a flow that runs for an instance of the same context around this operation is not run again', async () => {
+    const { settled, runs } = await carryOut(plain, [instance('a', 200)], undefined, [
+      { ...outer, contextId: 'orders' },
+      outer,
+    ]);
+    expect(runs).toEqual([]);
+    expect(settled).toMatchObject([
+      { ended: 'fixpoint', runs: [{ type: 'flow', slug: 'pricing', status: 'skipped_in_progress' }] },
+    ]);
+  });
 });

@@ -2,12 +2,14 @@ import { hash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   type AssetAnswer,
+  assetKey,
   type BoundAsset,
   compileContext,
   type ContextModel,
   type Facts,
   settle,
   type SettlePorts,
+  type SettlingInstance,
   TriedMemory,
 } from '@decision/contexts';
 import { ServiceError, type SettledInstance, type SettleInstance, type SettleRequest } from '@decision/contracts';
@@ -100,19 +102,29 @@ export const settleOperations = async (
     onFault: eachOnce(surroundings.onFault),
   };
   const ports = portsOf(request, within);
+  const ancestors = ancestorsOf(request.contextId, surroundings.within);
   const settled: SettledInstance[] = [];
   const queue = request.instances.entries();
   const work = async (): Promise<void> => {
     for (const [index, instance] of queue) {
-      const execute: SettlePorts['execute'] = (asset, inputs, runs) =>
-        evaluateAsset({ asset, inputs, runs, instance, request }, within);
-      settled[index] = await settleOne(model, request, instance, { ...ports, execute });
+      const execute: SettlePorts['execute'] = (asset, inputs, runs, settling) =>
+        evaluateAsset({ asset, inputs, runs, instance, request, settling }, within);
+      settled[index] = await settleOne(model, request, instance, { ...ports, execute, ancestors });
       await ports.pause();
     }
   };
   const waits = request.assets.some(({ flow }) => flow?.reachesOut === true);
   await Promise.all(Array.from({ length: waits ? WAITING_AT_ONCE : 1 }, work));
   return settled;
+};
+
+/** Keys of the flows of a context that run in the operations around its own (C68). */
+export const ancestorsOf = (
+  contextId: string,
+  within: readonly RunningOperation[] = [],
+): ReadonlySet<string> | undefined => {
+  const own = within.filter((operation) => operation.contextId === contextId);
+  return own.length === 0 ? undefined : new Set(own.flatMap(({ activeFlows }) => [...activeFlows]));
 };
 
 /** Faults of one asset with one code are one: thousands of instances can meet it. */
@@ -139,12 +151,12 @@ const settleOne = async (
   model: ContextModel,
   { assets, now }: SettleRequest,
   instance: SettleInstance,
-  ports: SettlePorts,
+  { ancestors, ...ports }: SettlePorts & { readonly ancestors: ReadonlySet<string> | undefined },
 ): Promise<SettledInstance> => {
   const { facts, executions, related, aggregates, history, only, forced } = instance;
   const settled = await settle(
     {
-      ...{ model, assets, facts, executions, forced },
+      ...{ model, assets, facts, executions, forced, ancestors },
       only: only && new Set(only),
       sources: {
         now,
@@ -179,6 +191,7 @@ interface AssetToRun {
   readonly runs: number;
   readonly instance: SettleInstance;
   readonly request: SettleRequest;
+  readonly settling: SettlingInstance;
 }
 
 type Evaluated = Pick<OperationRun, 'outcome' | 'durationUs'>;
@@ -211,7 +224,7 @@ const evaluateRuleOf = async (
 
 /** What it asks of the outside has the same keys when the operation is begun again, and others the next time that the flow runs (C147). */
 const evaluateFlowOf = async (
-  { asset, inputs, runs, instance, request }: AssetToRun,
+  { asset, inputs, runs, instance, request, settling }: AssetToRun,
   { flows, workspaceId, deadline, requestId, within = [] }: SettleSurroundings,
 ): Promise<Evaluated> => {
   if (flows === undefined) throw new ServiceError('internal_error', 'Flows cannot be run here.');
@@ -220,11 +233,32 @@ const evaluateFlowOf = async (
   const idempotencyRoot = JSON.stringify([request.contextId, instanceId, createdAt, asset.slug]);
   const beganAt = performance.now();
   const { outcome } = await flows.run({
-    ...{ workspaceId, versionId, deadline, idempotencyRoot, round: runs, requestId, within },
+    ...{ workspaceId, versionId, deadline, idempotencyRoot, round: runs, requestId },
+    within: [...within, toRunning(request, instanceId, asset, settling)],
     ...{ input: inputs, now: request.now, trace: true, follows: asset.flow?.follows },
   });
   return { outcome, durationUs: (performance.now() - beganAt) * 1_000 };
 };
+
+/** Senders of the previous release do not say the id of their operation. */
+const UNKNOWN_OPERATION = '00000000-0000-0000-0000-000000000000';
+
+/** The operation as a flow of the instance finds it. */
+const toRunning = (
+  { contextId, contexts, operationId = UNKNOWN_OPERATION }: SettleRequest,
+  instanceId: string,
+  flow: BoundAsset,
+  settling: SettlingInstance,
+): RunningOperation => ({
+  ...{ operationId, contextId, instanceId },
+  contextSlug: contexts.find(({ id }) => id === contextId)?.slug ?? '',
+  activeFlows: new Set([assetKey(flow)]),
+  read: () => settling.state(),
+  join: (facts) => {
+    const fault = settling.join(facts);
+    if (fault !== undefined) throw new ServiceError('facts_invalid', fault);
+  },
+});
 
 const withoutAnswer = (
   asset: BoundAsset,

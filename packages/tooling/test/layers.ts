@@ -18,7 +18,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'packages/service-kit': ['contracts', 'waiting'],
   'packages/connectors': ['cache', 'contracts', 'flows', 'sandbox', 'service-kit', 'values', 'waiting'],
   'packages/execution': ['cache', 'contexts', 'contracts', 'engine', 'flows', 'persistence', 'waiting'],
-  'packages/operations': ['broker', 'contexts', 'contracts', 'execution', 'persistence', 'service-kit'],
+  'packages/operations': ['broker', 'contexts', 'contracts', 'execution', 'flows', 'persistence', 'service-kit'],
   'packages/infrastructure': ['broker', 'cache', 'contracts', 'execution', 'persistence', 'service-kit', 'waiting'],
   'packages/launcher': ['broker', 'contracts', 'local-stack', 'persistence', 'service-kit', 'waiting'],
   'services/objects-api': [

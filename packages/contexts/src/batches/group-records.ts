@@ -10,6 +10,7 @@ import {
   type Mismatch,
   MOST_MISMATCHES,
   NearFacts,
+  sentenceOf,
 } from '../instances/check-record';
 
 /** The records of one instance in a batch, folded in their order (C92). */
@@ -46,9 +47,6 @@ export class UnreadableRecord {
   /** `error` is the sentence with which it is rejected. */
   constructor(readonly error: string) {}
 }
-
-/** Mismatches of one record that its rejection lists. */
-const LISTED_MISMATCHES = 5;
 
 /**
  * Rejections that one answer holds, as JSON, about so many bytes: all of about 100,000 short ones. A list of three million zeros must not be
@@ -154,16 +152,6 @@ const readRecord = (model: ContextModel, record: unknown, collections: Collectio
   if (!check.ok) return { error: sentenceOf(check.mismatches, check.count) };
   const { facts, ignored, ignoredCount } = check;
   return { instanceId: identity.instanceId, facts, ignored, ignoredCount };
-};
-
-/** Mismatches as one text; `count` where there are more than these. */
-export const sentenceOf = (
-  mismatches: readonly Pick<Mismatch, 'error'>[],
-  count: number = mismatches.length,
-): string => {
-  const listed = mismatches.slice(0, LISTED_MISMATCHES).map(({ error }) => error);
-  const more = count - listed.length;
-  return [...listed, ...(more > 0 ? [`${more} more facts do not fit.`] : [])].join(' ');
 };
 
 type IncludeReading =

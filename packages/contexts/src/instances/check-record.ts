@@ -60,6 +60,19 @@ export const checkRecord = (
   return { ok: true, facts: Object.fromEntries(accepted), ignored: mismatches, ignoredCount: count };
 };
 
+/** Mismatches of one record that its rejection lists. */
+const LISTED_MISMATCHES = 5;
+
+/** Mismatches as one text; `count` where there are more than these. */
+export const sentenceOf = (
+  mismatches: readonly Pick<Mismatch, 'error'>[],
+  count: number = mismatches.length,
+): string => {
+  const listed = mismatches.slice(0, LISTED_MISMATCHES).map(({ error }) => error);
+  const more = count - listed.length;
+  return [...listed, ...(more > 0 ? [`${more} more facts do not fit.`] : [])].join(' ');
+};
+
 const undeclared = (fact: string, near?: NearFacts): Mismatch => {
   const meant = near?.of(fact);
   const hint = meant === undefined ? '.' : `; did you mean ${quoted(meant)}?`;

@@ -41,9 +41,20 @@ export type AssetAnswer =
   /** Nothing can be run at all at the moment (C71). */
   | { readonly status: 'unavailable'; readonly error: string };
 
+/** An instance while its assets run. */
+export interface SettlingInstance {
+  /** Facts and derived facts as they are now. */
+  state(): Facts;
+  /**
+   * Merges facts at once, as a submission would (C78); what becomes due runs in the next round. Answers a sentence about what does not fit, and
+   * undefined where the facts were merged.
+   */
+  join(facts: Facts): string | undefined;
+}
+
 export interface SettlePorts {
   /** `runs` is how often the asset has run for this instance before, in this settling and in those before it. */
-  execute(asset: BoundAsset, inputs: Facts, runs: number): Promise<AssetAnswer>;
+  execute(asset: BoundAsset, inputs: Facts, runs: number, settling: SettlingInstance): Promise<AssetAnswer>;
   /** A short text that is another for every other text. */
   readonly hash: (text: string) => string;
   /** Whether the time of this work is over. */

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { base, derived, modelOf, NOW, relationship, world } from '../../test/fixtures';
+import { base, derived, modelOf, NOW, relationship, withPolicy, world } from '../../test/fixtures';
 import { type Answers, rule, settleWith, success } from '../../test/settling';
 import { type Facts } from '../facts/facts';
 import { OWN_TRIED_BYTES, TRIED_BYTES } from './settle';
@@ -367,4 +367,132 @@ it('C52: an asset reads relationships as $relations', async () => {
     { sources: { now: NOW, related: { orders: [{ id: 'o-1' }] } } },
   );
   expect(settled.calls).toEqual(['judge({"$relations":{"orders":[{"id":"o-1"}]}})']);
+});
+
+describe('C78: facts that an asset joins to the operation that runs it', () => {
+  const scoring = rule('scoring', ['total'], ['score']);
+  const tiering = rule('tiering', ['tier'], ['note']);
+  const strict = withPolicy('reject', {
+    base: [...base({ total: 'number!', tier: 'string' }), { key: 'score', type: 'number', output_only: true }],
+    derived: derived({ double: 'total * 2' }),
+  });
+  const joining =
+    (...records: Facts[]): Answers[string] =>
+    (_inputs, settling) => {
+      const faults = records.map((facts) => settling.join(facts)).filter((fault) => fault !== undefined);
+      return faults.length > 0 ? { status: 'infrastructure_error', error: faults.join(' ') } : success({ score: 1 });
+    };
+
+  it('are facts of the instance at once, and make others due in the next round', async () => {
+    const states: Facts[] = [];
+    const settled = await settleWith(
+      model,
+      [scoring, tiering],
+      { total: 1 },
+      {
+        scoring: (_inputs, settling) => {
+          states.push(settling.state());
+          expect(settling.join({ tier: 'gold', total: 4 })).toBeUndefined();
+          states.push(settling.state());
+          return success({ score: 1 });
+        },
+        tiering: ({ tier }) => success({ note: `of ${String(tier)}` }),
+      },
+      { executions: {} },
+    );
+    expect(states.slice(0, 2)).toMatchObject([
+      { total: 1, double: 2 },
+      { total: 4, double: 8, tier: 'gold' },
+    ]);
+    expect(settled.facts).toEqual({ total: 4, tier: 'gold', score: 1, note: 'of gold' });
+    expect(settled.calls.slice(2)).toEqual(['scoring({"total":4})', 'tiering({"tier":"gold"})']);
+    expect(settled.ended).toBe('fixpoint');
+  });
+
+  it('come before what the assets of the round answer', async () => {
+    const settled = await settleWith(
+      model,
+      [scoring, rule('later', ['total'], ['note'])],
+      { total: 1 },
+      { scoring: joining({ note: 'joined' }), later: () => success({ note: 'answered' }) },
+    );
+    expect(settled.facts).toMatchObject({ note: 'answered' });
+  });
+
+  it('take facts from the asset that owns them, which does not clear them then', async () => {
+    const first = await settleWith(model, [tiering], { tier: 'a' }, { tiering: () => success({ note: 'x' }) });
+    const settled = await settleWith(
+      model,
+      [scoring, tiering],
+      { ...first.facts, total: 1, tier: 'b' },
+      { scoring: joining({ note: 'kept' }), tiering: () => success({}) },
+      { executions: first.executions },
+    );
+    expect(settled.facts['note']).toBe('kept');
+    expect(settled.runs.find(({ slug }) => slug === 'tiering')).not.toHaveProperty('cleared');
+  });
+
+  it('stay although the asset fails afterwards', async () => {
+    const settled = await settleWith(
+      model,
+      [scoring],
+      { total: 1 },
+      {
+        scoring: (_inputs, settling) => {
+          settling.join({ note: 'before' });
+          return { status: 'evaluation_error', error: 'no luck' };
+        },
+      },
+    );
+    expect(settled).toMatchObject({ facts: { total: 1, note: 'before' }, runs: [{ status: 'evaluation_error' }] });
+  });
+
+  it.each([
+    ['another type', { tier: 4 }, 'The fact "tier" must be a string, not a number.'],
+    ['a derived fact', { double: 4 }, 'The fact "double" is derived and cannot be given.'],
+    ['an output_only fact', { score: 4 }, 'The fact "score" is output_only: only bound rules and flows write it.'],
+    ['another identity', { id: 'other' }, 'The identity fact "id" of an instance cannot be changed.'],
+  ])('are refused where a submission would be: %s', async (_what, facts, error) => {
+    const settled = await settleWith(strict, [scoring], { id: 'o-1', total: 1 }, { scoring: joining(facts) });
+    expect(settled.runs).toMatchObject([{ status: 'infrastructure_error', error }]);
+    expect(settled.facts).toEqual({ id: 'o-1', total: 1 });
+  });
+
+  it('may name the identity that the instance has', async () => {
+    const settled = await settleWith(model, [scoring], { id: 'o-1', total: 1 }, { scoring: joining({ id: 'o-1' }) });
+    expect(settled.runs).toMatchObject([{ status: 'success' }]);
+  });
+
+  it('are refused once the round has ended', async () => {
+    let late: (() => string | undefined) | undefined;
+    const settled = await settleWith(
+      model,
+      [scoring],
+      { total: 1 },
+      {
+        scoring: (_inputs, settling) => {
+          late = () => settling.join({ note: 'late' });
+          return success({});
+        },
+      },
+    );
+    expect(late?.()).toBe('The round of the operation that ran this has ended.');
+    expect(settled.facts).not.toHaveProperty('note');
+  });
+
+  it('end in a repeated state where they lead back to inputs of a success', async () => {
+    const settled = await settleWith(
+      model,
+      [scoring],
+      { total: 0 },
+      {
+        scoring: ({ total }, settling) => {
+          settling.join({ total: 1 - Number(total) });
+          return success({});
+        },
+      },
+    );
+    expect(settled).toMatchObject({ ended: 'repeated_state', unfinished: ['rule:scoring'] });
+    expect(settled.calls).toHaveLength(2);
+  });
 });

@@ -2,7 +2,8 @@ import { assetKey, type BoundAsset, compareAssets, inputsOf, relationsRead } fro
 import { isReady } from '../assets/readiness';
 import { faultOfList } from '../derived/aggregates';
 import { historyOfChange, type HistorySource, noHistory } from '../derived/derive-facts';
-import { canonicalJson, type Facts } from '../facts/facts';
+import { canonicalJson, type Facts, mergeFacts, quoted } from '../facts/facts';
+import { checkRecord, sentenceOf } from '../instances/check-record';
 import { resolveInstance } from '../instances/resolved-instance';
 import {
   type AssetAnswer,
@@ -12,8 +13,9 @@ import {
   type SettleEnd,
   type SettlePorts,
   type SettleTask,
+  type SettlingInstance,
 } from './settle-task';
-import { noteRun, writeOutputs } from './write-outputs';
+import { disownFacts, noteRun, writeOutputs } from './write-outputs';
 
 /** Bytes that the versions and inputs which a settling has tried may take; beyond them it stops (C67). About 65,000 rounds of one asset. */
 export const TRIED_BYTES = 16 * 1024 * 1024;
@@ -35,9 +37,13 @@ interface Candidate {
   readonly inputHash: string;
 }
 
-class Settling {
+class Settling implements SettlingInstance {
+  /** Whether assets run now, which may join facts. */
+  private isRunning = false;
   private facts: Facts;
   private executions: Executions;
+  /** The state of these facts. */
+  private resolved: { readonly facts: Facts; readonly state: Facts } | undefined;
   private readonly considered: readonly BoundAsset[];
   /** Outcome of each asset, by key; the last run stands. */
   private readonly runs = new Map<string, AssetRun>();
@@ -80,10 +86,35 @@ class Settling {
       if (due.some((candidate) => this.succeeded.has(tryOf(candidate)))) return this.end('repeated_state', due);
       if (this.ports.isOver()) return this.end('deadline', due);
       if (this.isFull(due)) return this.end('memory_bound', due);
+      this.isRunning = true;
       const answers = await Promise.all(due.map((candidate) => this.execute(candidate)));
+      this.isRunning = false;
       due.forEach((candidate, index) => this.take(candidate, answers[index] ?? NO_ANSWER));
       await this.ports.pause();
     }
+  }
+
+  /** The same facts are not derived twice, however often they are read. */
+  state(): Facts {
+    if (this.resolved?.facts !== this.facts) {
+      const { model, sources } = this.task;
+      const history = this.historyNow(sources.history ?? noHistory);
+      this.resolved = { facts: this.facts, state: resolveInstance(model, this.facts, { ...sources, history }).state };
+    }
+    return this.resolved.state;
+  }
+
+  join(given: Facts): string | undefined {
+    if (!this.isRunning) return 'The round of the operation that ran this has ended.';
+    const { model } = this.task;
+    const { key } = model.identity;
+    if (Object.hasOwn(given, key) && canonicalJson(given[key]) !== canonicalJson(this.facts[key]))
+      return `The identity fact ${quoted(key)} of an instance cannot be changed.`;
+    const check = checkRecord(model, given, this.ports.collections);
+    if (!check.ok) return sentenceOf(check.mismatches, check.count);
+    this.facts = mergeFacts(this.facts, check.facts).facts;
+    this.executions = disownFacts(this.executions, Object.keys(check.facts));
+    return undefined;
   }
 
   /** Without feedback no asset runs again: what runs for the first time is never refused for memory. */
@@ -96,8 +127,7 @@ class Settling {
   /** Assets that are ready and due; those that are ready and not due are noted as skipped. */
   private findDue(): readonly Candidate[] {
     const { model, sources, ancestors } = this.task;
-    const history = this.historyNow(sources.history ?? noHistory);
-    const { state } = resolveInstance(model, this.facts, { ...sources, history });
+    const state = this.state();
     const due: Candidate[] = [];
     for (const asset of this.considered) {
       if (!isReady(model, asset, state)) continue;
@@ -141,7 +171,7 @@ class Settling {
     const faults = relationsRead(asset).flatMap((relation) => faultOfList(aggregates, relation) ?? []);
     if (faults[0] !== undefined) return { status: 'evaluation_error', error: `${faults[0]}.` };
     try {
-      return await this.ports.execute(asset, inputs, this.executions[key]?.run_count ?? 0);
+      return await this.ports.execute(asset, inputs, this.executions[key]?.run_count ?? 0, this);
     } catch (error) {
       this.ports.onFault(asset, error);
       return NO_ANSWER;

@@ -91,6 +91,8 @@ const SettleRequest = Type.Object(
     /** Names this state of the workspace's definitions: what is compiled may be kept by it. */
     revision: Type.String(),
     contextId: Type.String(),
+    /** Under which the instances are held. Absent: its sender is of the previous release. */
+    operationId: Type.Optional(Type.String()),
     /** The context and those that it is related to, directly or through others. */
     contexts: Type.Array(SettleContext),
     relationships: Type.Array(SettleRelationship),

@@ -15,7 +15,7 @@ import {
   type Settled,
   type SettlePorts,
 } from '@decision/contexts';
-import { inputHash } from '@decision/execution';
+import { ancestorsOf, inputHash } from '@decision/execution';
 import {
   type Admission,
   findRegistrations,
@@ -260,7 +260,8 @@ const planInstance = async (
   const sources = sourcesOf(work, locked.facts, facts, surroundings);
   const registered = new Set(registrations.map(assetKey));
   const only = onlyConsidered(work, registered);
-  const task = { model, assets, facts, executions, sources, only, forced };
+  const ancestors = ancestorsOf(work.context.id, work.origin.within);
+  const task = { model, assets, facts, executions, sources, only, forced, ancestors };
   const peek = await settle(task, { ...LOOKING_ONLY, collections });
   const resolved = resolveInstance(model, facts, sources);
   const wanted = assets.find((asset) => assetKey(asset) === forced);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { settle } from '@decision/contexts';
 import { ServiceError, type SettledInstance } from '@decision/contracts';
-import { inputHash } from '@decision/execution';
+import { ancestorsOf, inputHash } from '@decision/execution';
 import { type Database, type HeldInstances, releaseInstances, renewLease } from '@decision/persistence';
 import { FailureLog, type Logger } from '@decision/service-kit';
 import { type ContextDirectory } from '../definitions/context-directory';
@@ -117,7 +117,7 @@ class Operating {
 
   /** Settles what was admitted and writes it back. Never rejects: a failure is recorded for each of its instances. */
   private async carryOut(operationId: string, { work, held, collections }: AdmittedWork): Promise<void> {
-    const operation = { work, held, collections };
+    const operation = { operationId, work, held, collections };
     const renewal = this.renew(operationId);
     try {
       const settled = await this.settle(operation);
@@ -223,6 +223,7 @@ const settleWithout = async (
     {
       ...{ model, assets, facts, executions, only },
       forced: work.forced,
+      ancestors: ancestorsOf(work.context.id, work.origin.within),
       sources: sourcesOf(work, locked.facts, facts, surroundings),
     },
     {

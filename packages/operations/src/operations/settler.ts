@@ -26,6 +26,7 @@ import { type Work } from './work';
 
 /** Complete operations on some instances of one context. */
 export interface Operation {
+  readonly operationId: string;
   readonly work: Work;
   readonly held: readonly HeldInstance[];
   readonly collections: ReadonlyMap<string, readonly unknown[]>;
@@ -155,13 +156,14 @@ const toSettleInstance = (
 const historyFacts = ({ context }: Work): readonly string[] =>
   [...context.model.derived.values()].flatMap(({ reads }) => reads.history.filter((fact) => fact !== undefined));
 
-const commonOf = ({ work, collections }: Operation): Omit<SettleRequest, 'instances'> => {
+const commonOf = ({ operationId, work, collections }: Operation): Omit<SettleRequest, 'instances'> => {
   const { context, origin } = work;
   const reachable = reachableFrom(context.id, context.world);
   return {
     v: 1,
     revision: context.revision,
     contextId: context.id,
+    operationId,
     contexts: [...reachable.contexts.values()],
     relationships: [...reachable.relationships],
     assets: context.assets.map((asset) => ({ ...asset, inputs: [...asset.inputs], outputs: [...asset.outputs] })),

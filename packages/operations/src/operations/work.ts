@@ -8,6 +8,7 @@ import {
   type Settled,
 } from '@decision/contexts';
 import { type ServiceError } from '@decision/contracts';
+import { type RunningOperation } from '@decision/flows';
 import {
   type LockedInstance,
   type ReaderPass,
@@ -28,6 +29,8 @@ export interface RequestOrigin {
   readonly now: number;
   /** Epoch ms after which nobody waits. */
   readonly deadline: number;
+  /** Operations whose flows ask for it, the innermost last. Default: none. */
+  readonly within?: readonly RunningOperation[];
 }
 
 /** Facts for one instance; the identity is not among them. */
