@@ -1,6 +1,6 @@
 export { type CallOutcome, type Connector, type ConnectorCall, ConnectorFailure, type NodeOutputs } from './connector';
 export { type CallEnd, type Connectors, createConnectors } from './create-connectors';
-export { createCodeConnector } from './code-connector';
+export { createCodeConnector } from './code/code-connector';
 export { createDbConnector } from './db/db-connector';
 export { createApiConnector } from './api/api-connector';
 export { createSoapConnector } from './soap/soap-connector';

@@ -1,7 +1,7 @@
 import { type Cache } from '@decision/cache';
 import { type Config, type connectorSettings, type Logger, type Metrics, type Stopper } from '@decision/service-kit';
 import { createApiConnector } from './api/api-connector';
-import { createCodeConnector } from './code-connector';
+import { createCodeConnector } from './code/code-connector';
 import { type CallEnd, type Connectors, createConnectors } from './create-connectors';
 import { createDbConnector } from './db/db-connector';
 import { createSoapConnector } from './soap/soap-connector';

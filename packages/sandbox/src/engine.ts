@@ -49,6 +49,11 @@ export class CodeEngine {
     }
   }
 
+  /** Starts the engine, unless it runs already. */
+  async prepare(): Promise<void> {
+    await (this.loading ??= this.load());
+  }
+
   private load(): Promise<QuickJSWASMModule> {
     // The engine's own account of memory misses most of what code allocates; the memory itself cannot grow beyond its maximum.
     const maximum = FIRST_PAGES + Math.ceil(this.memoryBytes / PAGE_BYTES);

@@ -1,4 +1,4 @@
-import { type QuickJSContext } from 'quickjs-emscripten-core';
+import { type QuickJSContext, type QuickJSHandle } from 'quickjs-emscripten-core';
 import { asFunction, CodeEngine, isTooDeep, LINES_BEFORE } from './engine';
 
 /** Start data of a thread. */
@@ -16,6 +16,8 @@ export interface CodeJob {
   readonly seed: number;
   /** Milliseconds that the code may run. */
   readonly runMs: number;
+  /** Epoch ms at which its outputs are no longer needed. */
+  readonly deadline: number;
   /** Characters of the outputs as JSON. */
   readonly maxOutputLength: number;
 }
@@ -40,38 +42,37 @@ const MAX_NESTING = 500;
 
 /**
  * Runs before the code, with the functions of the language as nobody has changed them yet: makes `inputs` and `outputs`, and answers a function that
- * runs the code and answers the JSON text of its outputs, or rejects with a text.
+ * runs the code and answers the JSON text of its outputs, or rejects with what {@link SHOWN} needs. It is read for every run, and so it is short.
  */
-const HARNESS = `((text, seed) => {
-  const { parse, stringify } = JSON;
-  const apply = Reflect.apply;
-  const slice = String.prototype.slice;
-  const AnyError = Error;
-  let state = seed | 0;
+const HARNESS = `((text, n) => {
+  const { parse, stringify } = JSON, apply = Reflect.apply, slice = String.prototype.slice, AnyError = Error, { imul } = Math;
   Math.random = () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), state | 1);
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
+    n = (n + 0x6d2b79f5) | 0;
+    let t = imul(n ^ (n >>> 15), n | 1);
+    t ^= t + imul(t ^ (t >>> 7), t | 61);
     return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
   };
   globalThis.inputs = parse(text);
   globalThis.outputs = {};
-  const shown = (error) => {
-    if (!(error instanceof AnyError)) return apply(slice, '' + error, [0, ${MAX_MESSAGE}]);
-    return apply(slice, error.name + ': ' + error.message, [0, ${MAX_MESSAGE}]) + '\\n' + apply(slice, '' + error.stack, [0, 2000]);
-  };
   return async (code) => {
     try {
       const returned = await code();
       return stringify(returned === undefined ? globalThis.outputs : returned);
     } catch (error) {
-      let message = 'something that has no text';
-      try {
-        message = shown(error);
-      } catch {}
-      throw message;
+      throw [error, AnyError, apply, slice];
     }
   };
+})`;
+
+/** Makes a text of what the code threw, with the functions that it cannot have changed. */
+const SHOWN = `((thrown) => {
+  const error = thrown[0], AnyError = thrown[1], apply = thrown[2], slice = thrown[3];
+  try {
+    if (!(error instanceof AnyError)) return apply(slice, '' + error, [0, ${MAX_MESSAGE}]);
+    return apply(slice, error.name + ': ' + error.message, [0, ${MAX_MESSAGE}]) + '\\n' + apply(slice, '' + error.stack, [0, 2000]);
+  } catch {
+    return 'something that has no text';
+  }
 })`;
 
 /** Runs code, each time in a context that nothing has touched. */
@@ -82,10 +83,17 @@ export class Sandbox {
     this.engine = new CodeEngine(memoryBytes);
   }
 
-  async run(job: CodeJob): Promise<CodeAnswer> {
+  /** Starts the engine, unless it runs already. */
+  prepare(): Promise<void> {
+    return this.engine.prepare();
+  }
+
+  /** `isWanted` is asked now and then while the code runs; false ends it as if its time were over. */
+  async run(job: CodeJob, isWanted: () => boolean): Promise<CodeAnswer> {
     let began = Number.POSITIVE_INFINITY;
     let isCut = false;
-    const isOver = (): boolean => (isCut ||= performance.now() - began > job.runMs);
+    const runMs = Math.min(job.runMs, job.deadline - Date.now());
+    const isOver = (): boolean => (isCut ||= performance.now() - began > runMs || !isWanted());
     try {
       return await this.engine.use(isOver, (context) => {
         began = performance.now();
@@ -141,17 +149,13 @@ const start = (context: QuickJSContext, job: CodeJob) => {
   return undefined;
 };
 
-const settled = (
-  context: QuickJSContext,
-  promise: Parameters<QuickJSContext['getPromiseState']>[0],
-  { maxOutputLength }: CodeJob,
-): CodeAnswer => {
+const settled = (context: QuickJSContext, promise: QuickJSHandle, { maxOutputLength }: CodeJob): CodeAnswer => {
   const state = context.getPromiseState(promise);
   if (state.type === 'pending') return { fault: { kind: 'unsettled' } };
   if (state.type === 'rejected') {
-    const text = context.typeof(state.error) === 'string' ? context.getString(state.error) : undefined;
+    const text = shown(context, state.error);
     state.error.dispose();
-    // What has no memory left for the text of its error rejects with none.
+    // What has no memory left for the text of its error has none.
     if (text === undefined || /^InternalError: out of memory/.test(text)) return { fault: { kind: 'memory' } };
     const [message = '', ...stack] = text.split('\n    at ');
     return { fault: faultOf('thrown', message.trim(), stack.join('\n')) };
@@ -167,6 +171,22 @@ const settled = (
   } finally {
     value.dispose();
   }
+};
+
+/** The text of what the code threw, with its stack; undefined where there is no memory left for it. */
+const shown = (context: QuickJSContext, thrown: QuickJSHandle): string | undefined => {
+  const show = context.evalCode(SHOWN, 'shown');
+  if (show.error !== undefined) {
+    show.error.dispose();
+    return undefined;
+  }
+  const text = context.callFunction(show.value, context.undefined, thrown);
+  show.value.dispose();
+  if (text.error !== undefined) {
+    text.error.dispose();
+    return undefined;
+  }
+  return text.value.consume((value) => (context.typeof(value) === 'string' ? context.getString(value) : undefined));
 };
 
 /** Whether lists and objects of a JSON text lie in each other deeper than what follows a node is made for. */

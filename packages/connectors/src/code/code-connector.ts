@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { availableParallelism } from 'node:os';
-import { type CodeAnswer, type CodeFault, type CodeJob, startCodeThread } from '@decision/sandbox';
-import { createThreadPool, type ThreadEvent, type ThreadFaults, type ThreadPool } from '@decision/waiting';
-import { type Connector, type ConnectorCall, ConnectorFailure, type NodeOutputs } from './connector';
-import { revealed } from './templates';
+import { type CodeFault, type CodeJob } from '@decision/sandbox';
+import { type Connector, type ConnectorCall, ConnectorFailure, type NodeOutputs } from '../connector';
+import { revealed } from '../templates';
+import { CodePool, type CodePoolFaults } from './code-pool';
 
 interface CodeOptions {
   /** Milliseconds that code may run. Default 1,000. */
@@ -14,13 +14,10 @@ interface CodeOptions {
   readonly maxOutputLength?: number;
   /** Threads at most. Default: one less than there are cores, at least 1, at most 4. */
   readonly threads?: number | undefined;
-  /** Runs that wait for a thread; more are refused. Default 1,000. */
+  /** Runs that wait for a thread. Default 1,000. */
   readonly maxWaiting?: number;
-  readonly onThreadEvent?: (event: ThreadEvent) => void;
 }
 
-/** Beyond its time, for the start of a thread, before one that does not answer is ended, ms. */
-const GRACE_MS = 2_000;
 /** Time for a run and its wait for a thread, ms; the request ends it before. */
 const TIME_MS = 3_600_000;
 /** Threads where nothing is said. */
@@ -29,22 +26,18 @@ const MOST_BY_DEFAULT = 4;
 export const createCodeConnector = (options: CodeOptions = {}): Connector => {
   const { maxRunMs = 1_000, memoryBytes = 33_554_432, maxOutputLength = 4_194_304 } = options;
   const limits = { maxRunMs, memoryBytes, maxOutputLength };
-  const pool: ThreadPool<CodeJob, CodeAnswer> = createThreadPool({
-    start: () => startCodeThread({ memoryBytes }),
-    size: options.threads ?? Math.min(MOST_BY_DEFAULT, Math.max(1, availableParallelism() - 1)),
-    maxWaiting: options.maxWaiting ?? 1_000,
-    maxRunMs: maxRunMs + GRACE_MS,
-    affinityOf: () => '',
-    keptBytesOf: () => 0,
-    onEvent: options.onThreadEvent ?? (() => undefined),
-    faults: faultsOfThreads(maxRunMs),
+  const pool = new CodePool({
+    threads: options.threads ?? Math.min(MOST_BY_DEFAULT, Math.max(1, availableParallelism() - 1)),
+    ...{ memoryBytes, maxRunMs, maxWaiting: options.maxWaiting ?? 1_000 },
+    faults: faultsOfPool(maxRunMs),
   });
   return {
     type: 'code',
     timeoutMs: TIME_MS,
     run: async (call) => {
       const job = jobOf(call, limits);
-      const { outputs, fault } = await pool.run(job, call.deadline);
+      const { workspaceId: owner, requestId: run, signal } = call;
+      const { outputs, fault } = await pool.run({ owner, run, job, signal });
       if (outputs === undefined) throw failureOf(fault, limits);
       return JSON.parse(outputs) as NodeOutputs; // the sandbox answers the JSON of an object
     },
@@ -70,7 +63,8 @@ const jobOf = (call: ConnectorCall, { maxRunMs, memoryBytes, maxOutputLength }: 
     source: String(call.fields['code']),
     inputs,
     seed: createHash('sha256').update(call.idempotencyKey).digest().readInt32BE(),
-    runMs: Math.min(maxRunMs, call.deadline - Date.now()),
+    runMs: maxRunMs,
+    deadline: call.deadline,
     maxOutputLength,
   };
 };
@@ -103,14 +97,12 @@ const sentenceOf = (fault: CodeFault | undefined, { maxRunMs, memoryBytes, maxOu
   }
 };
 
-const faultsOfThreads = (maxRunMs: number): ThreadFaults => ({
+const faultsOfPool = (maxRunMs: number): CodePoolFaults => ({
   tooMany: (limit) =>
     new ConnectorFailure(
       `${limit} runs of code wait for a thread already, which is the limit; send fewer requests at once, or raise FLOW_CODE_THREADS.`,
       { outcome: 'busy', details: { limit } },
     ),
-  tooLate: () =>
-    new ConnectorFailure('The time of this node was over before its code had run.', { outcome: 'timeout' }),
   tooLong: () =>
     new ConnectorFailure(
       `This code ran longer than ${maxRunMs} ms, which is the limit, and did not stop when it was told to; its thread was ended.`,
