@@ -1,10 +1,21 @@
 import { type Cache } from '@decision/cache';
-import { type Config, type connectorSettings, type Logger, type Metrics, type Stopper } from '@decision/service-kit';
+import {
+  type Config,
+  type connectorSettings,
+  type Logger,
+  type Metrics,
+  type Secret,
+  StartRefusal,
+  type Stopper,
+} from '@decision/service-kit';
 import { createApiConnector } from './api/api-connector';
 import { createCodeConnector } from './code/code-connector';
 import { type CallEnd, type Connectors, createConnectors } from './create-connectors';
 import { createDbConnector } from './db/db-connector';
 import { createSoapConnector } from './soap/soap-connector';
+import { type KeyValueOptions } from './vault/key-value-store';
+import { type OperatorKey } from './vault/operator-key';
+import { createVaultConnector } from './vault/vault-connector';
 
 type ConnectorConfig = Config<typeof connectorSettings>;
 
@@ -53,7 +64,32 @@ const connectorsOf = (config: ConnectorConfig) => [
     memoryBytes: config.flowCodeMemoryBytes,
     maxOutputLength: config.flowCodeMaxOutputBytes,
   }),
+  createVaultConnector({
+    grants: config.flowVaultGrants,
+    environment: process.env,
+    keyValue: keyValueOf(config),
+    aws:
+      config.flowVaultAwsRegion === undefined
+        ? undefined
+        : { region: config.flowVaultAwsRegion, url: config.flowVaultAwsUrl },
+    allowedHosts: config.flowVaultAllowedHosts,
+    timeoutMs: config.flowVaultTimeoutMs,
+  }),
 ];
+
+const keyValueOf = (config: ConnectorConfig): KeyValueOptions | undefined => {
+  const { flowVaultUrl: url, flowVaultMount: mount, flowVaultNamespace: namespace } = config;
+  if (url === undefined) return undefined;
+  const token = keyOf(config.flowVaultToken, config.flowVaultTokenFile);
+  if (token !== undefined) return { url, mount, namespace, token };
+  throw new StartRefusal('FLOW_VAULT_URL is set, and no token for it; set FLOW_VAULT_TOKEN or FLOW_VAULT_TOKEN_FILE.');
+};
+
+/** A key of the operator: the file where both are set. */
+const keyOf = (key: Secret | undefined, file: string | undefined): OperatorKey | undefined => {
+  if (file !== undefined) return { file };
+  return key && { text: key.reveal() };
+};
 
 const measureCalls = (metrics: Metrics): ((end: CallEnd) => void) => {
   const durations = metrics.histogram({

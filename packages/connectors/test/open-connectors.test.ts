@@ -9,7 +9,8 @@ it('opens nodes that reach out, measures their calls by kind and outcome, and st
   const logger = createLogger({ service: 'test', level: 'silent' });
   const metrics = createMetrics('test');
   const stopper = createStopper();
-  const config = readConfig(connectorSettings, {});
+  process.env['FLOW_SECRET_OF_TEST'] = 'a secret';
+  const config = readConfig(connectorSettings, { FLOW_VAULT_GRANTS: '* environment:FLOW_SECRET_' });
   const connectors = openConnectors(cache, { config, logger, metrics, stopper });
   const run = {
     ...{ workspaceId: 'w', versionId: 'v', deadline: Date.now() + 10_000 },
@@ -22,6 +23,11 @@ it('opens nodes that reach out, measures their calls by kind and outcome, and st
   };
   await expect(ask('api', { url: 'http://127.0.0.1:1/' })).rejects.toThrow(/FLOW_API_ALLOWED_HOSTS/);
   await expect(ask('soap', { wsdlUrl: 'http://127.0.0.1:1/' })).rejects.toThrow(/FLOW_SOAP_ALLOWED_HOSTS/);
+  const secrets = [{ name: 'FLOW_SECRET_OF_TEST' }];
+  expect(JSON.stringify(await ask('vault', { secrets }))).toBe('{"FLOW_SECRET_OF_TEST":"[secret]"}');
+  await expect(ask('vault', { secrets: [{ name: 'PATH' }] })).rejects.toThrow(/may not read it/);
+  await expect(ask('vault', { provider: 'aws', secrets })).rejects.toThrow(/FLOW_VAULT_AWS_REGION/);
+  delete process.env['FLOW_SECRET_OF_TEST'];
   await expect(ask('entity', {})).rejects.toThrow(/Nodes of type entity cannot run here/);
   const { text } = await metrics.render();
   expect(text).toMatch(/decision_flow_call_duration_seconds_count\{.*kind="api",outcome="refused".*\} 1/);
@@ -29,4 +35,11 @@ it('opens nodes that reach out, measures their calls by kind and outcome, and st
   expect(text).toMatch(/decision_flow_calls\{state="running".*\} 0/);
   await connectors.stop();
   await expect(ask('api', { url: 'http://127.0.0.1:1/' })).rejects.toThrow(/is stopping/);
+});
+
+it('refuses to start where a key-value store is named without a token', () => {
+  const logger = createLogger({ service: 'test', level: 'silent' });
+  const config = readConfig(connectorSettings, { FLOW_VAULT_URL: 'https://vault.example' });
+  const tools = { config, logger, metrics: createMetrics('test'), stopper: createStopper() };
+  expect(() => openConnectors(cache, tools)).toThrow(/set FLOW_VAULT_TOKEN or FLOW_VAULT_TOKEN_FILE/);
 });

@@ -45,6 +45,18 @@ const counted = (cache?: Parameters<typeof createConnectors>[0]['cache'], answer
 };
 
 describe('results of nodes with useCache', () => {
+  it('CN-10: are not kept for other types, whose outputs may be secrets', async () => {
+    const cache = { ...memoryCache(), seal };
+    const answer = { key: new Secret('key', 'marker') };
+    const vault = connectorOf(() => Promise.resolve(answer), { type: 'vault' });
+    const connectors = createConnectors({ connectors: [vault], cache });
+    for (let run = 0; run < 2; run += 1) {
+      const outputs = await connectors.callFor(runOf())(callOf('vault', { useCache: true }));
+      expect((outputs['key'] as Secret).reveal()).toBe('marker');
+    }
+    expect(cache.entries.size).toBe(0);
+  });
+
   it('CN-10: are kept for one workspace, node and inputs', async () => {
     const { ask, outcomes } = counted(memoryCache());
     const fields = { useCache: true, url: 'https://a.example' };

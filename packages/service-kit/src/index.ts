@@ -23,6 +23,7 @@ export {
   processSettings,
 } from './config/service-settings';
 export { connectorSettings } from './config/connector-settings';
+export { ownFiles, type VaultGrants } from './config/vault-grants';
 export { readConfig, settingsTable } from './config/read-config';
 export { PROXY_SECRET_HEADER, type RequestContext } from './http/request-context';
 export { type Config, limit, optional, Secret, type Setting, url, wholeNumber } from './config/setting';

@@ -24,7 +24,7 @@ interface ResultEntry {
 }
 
 /**
- * The entry of a call whose node says `useCache`; undefined for others. A call with secrets has one only where entries are sealed: the secrets then
+ * The entry of a call whose node says `useCache` and is of a type that has it; undefined for others. A call with secrets has one only where entries are sealed: the secrets then
  * take part in the key by a keyed hash.
  */
 export const resultEntryOf = (
@@ -32,14 +32,16 @@ export const resultEntryOf = (
   workspaceId: string,
   call: OutsideCall,
 ): ResultEntry | undefined => {
-  const { fields } = call.node;
-  if (fields['useCache'] !== true) return undefined;
+  const { type, fields } = call.node;
+  // Other types would lose what JSON does not carry, such as secrets.
+  const mayBeKept = 'useCache' in nodeKinds[type as FlowNodeType].fields.properties;
+  if (fields['useCache'] !== true || !mayBeKept) return undefined;
   let isKeyed = true;
   const ofSecret = (secret: Secret): string => {
     isKeyed &&= seal !== undefined;
     return seal?.('node-secret', secret.reveal()).toString('base64url') ?? '';
   };
-  const digest = digestOf(FORMAT, call.node.type, canonicalText(contentOf(fields), ofSecret), keyOf(call, ofSecret));
+  const digest = digestOf(FORMAT, type, canonicalText(contentOf(fields), ofSecret), keyOf(call, ofSecret));
   if (!isKeyed) return undefined;
   const key = cacheKeys.nodeResult(workspaceId, digest);
   const validate = validatorOf(call.node);

@@ -1,6 +1,7 @@
-import { constants } from 'node:fs';
-import { open, realpath } from 'node:fs/promises';
+import { constants, type Stats } from 'node:fs';
+import { open, realpath, stat } from 'node:fs/promises';
 import { join, sep } from 'node:path';
+import { ownFiles } from '@decision/service-kit';
 import { ConnectorFailure } from '../connector';
 import { notGranted } from './grant';
 
@@ -9,7 +10,10 @@ const MAX_BYTES = 65_536;
 /** A file's name, with folders in front of it; no segment begins with a dot. */
 const NAME = /^[\w-][\w.-]*(?:\/[\w-][\w.-]*)*$/;
 
-/** The text of a file within one of the folders, without the line break at its end. Links that lead out of the folder count as no file. */
+/**
+ * The text of a file within one of the folders, without the line break at its end. Links that lead out of the folder count as no file, and so do
+ * files of the service itself, by whatever name.
+ */
 export const readMountedFile = async (folders: readonly string[], name: string): Promise<string> => {
   if (!NAME.test(name)) throw notGranted(name);
   for (const folder of folders) {
@@ -17,6 +21,15 @@ export const readMountedFile = async (folders: readonly string[], name: string):
     if (text !== undefined) return text;
   }
   throw notGranted(name);
+};
+
+/** Whether the service reads the file for itself. Links are followed, since files that are mounted are exchanged by them. */
+const isOwn = async (path: string, { dev, ino }: Stats): Promise<boolean> => {
+  for (const { path: own } of ownFiles(process.env)) {
+    const state = await stat(own).catch(() => undefined);
+    if (own === path || (state?.dev === dev && state.ino === ino)) return true;
+  }
+  return false;
 };
 
 const readWithin = async (folder: string, name: string): Promise<string | undefined> => {
@@ -28,7 +41,7 @@ const readWithin = async (folder: string, name: string): Promise<string | undefi
     const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     try {
       const state = await file.stat();
-      if (!state.isFile()) return undefined;
+      if (!state.isFile() || (await isOwn(path, state))) return undefined;
       if (state.size > MAX_BYTES)
         throw new ConnectorFailure(`The secret "${name}" takes more than ${MAX_BYTES} bytes, which is the limit.`, {
           outcome: 'refused',

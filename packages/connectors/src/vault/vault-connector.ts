@@ -1,61 +1,80 @@
 import { Secret } from '@decision/flows';
+import { type VaultGrants } from '@decision/service-kit';
 import { type Connector, type ConnectorCall, ConnectorFailure } from '../connector';
+import { createAddressGuard, type Lookup } from '../network/address-guard';
 import { originOf } from '../network/http-client';
-import { readMountedFile } from './mounted-file';
-import { notGranted, type VaultGrant } from './grant';
+import { type AwsOptions, AwsSecrets } from './aws-secrets';
+import { grantedPrefixes, notGranted, type SecretStore } from './grant';
 import { type KeyValueOptions, KeyValueStore } from './key-value-store';
+import { readMountedFile } from './mounted-file';
 
 interface VaultOptions {
-  /** By workspace; one that is not listed reads nothing. */
-  readonly grants: ReadonlyMap<string, VaultGrant>;
+  /** A workspace that is not listed reads nothing but what is granted to every one. */
+  readonly grants: VaultGrants;
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Where the key-value store is; without it, nodes that name it fail. */
   readonly keyValue?: KeyValueOptions | undefined;
+  /** Where AWS Secrets Manager is; without it, nodes that name it fail. */
+  readonly aws?: AwsOptions | undefined;
+  /** Stores that may be asked although their addresses are private. */
+  readonly allowedHosts: readonly string[];
+  /** Time for a node, ms. */
+  readonly timeoutMs: number;
+  /** Default: the resolver of the system. */
+  readonly lookup?: Lookup;
 }
 
-const PROVIDERS = ['environment', 'file', 'key-value'] as const;
-const TIME_MS = 10_000;
+const providers = ['environment', 'file', 'key-value', 'aws'] as const;
+type Provider = (typeof providers)[number];
 
 /** Nodes that read secrets which the operator granted to their workspace. Outputs are {@link Secret}s by the names that the node lists. */
 export const createVaultConnector = (options: VaultOptions): Connector => {
-  const store = options.keyValue && new KeyValueStore(options.keyValue);
-  const read = (provider: string, name: string, call: ConnectorCall): Promise<string> => {
-    const grant = options.grants.get(call.workspaceId) ?? {};
-    switch (provider) {
-      case 'environment':
-        return Promise.resolve(readVariable(options.environment, grant.environment ?? [], name));
-      case 'file':
-        return readMountedFile(grant.files ?? [], name);
-      case 'key-value':
-        if (store === undefined)
-          throw new ConnectorFailure('No key-value store is configured; ask the operator to set FLOW_VAULT_URL.', {
-            outcome: 'not_available',
-          });
-        return store.read(grant.keyValue ?? [], name, call.signal);
-      default:
-        throw new ConnectorFailure(`There is no provider "${provider}"; use one of ${PROVIDERS.join(', ')}.`, {
-          outcome: 'invalid',
-          details: { field: 'provider' },
-        });
-    }
+  const { grants, environment, keyValue, aws, allowedHosts, timeoutMs, lookup } = options;
+  const guard = createAddressGuard({ allowed: allowedHosts, setting: 'FLOW_VAULT_ALLOWED_HOSTS', lookup });
+  const stores: Readonly<Record<Provider, SecretStore | undefined>> = {
+    environment: { read: (prefixes, name) => Promise.resolve(readVariable(environment, prefixes, name)) },
+    file: { read: (folders, name) => readMountedFile(folders, name) },
+    'key-value': keyValue && new KeyValueStore(keyValue, guard),
+    aws: aws && new AwsSecrets(aws, guard),
   };
   return {
     type: 'vault',
-    timeoutMs: TIME_MS,
-    targetOf: ({ fields }) =>
-      providerOf(fields) === 'key-value' && options.keyValue !== undefined
-        ? originOf(new URL(options.keyValue.url))
-        : undefined,
+    timeoutMs,
+    targetOf: ({ fields }) => {
+      if (fields['provider'] === 'key-value') return keyValue && originOf(new URL(keyValue.url));
+      return fields['provider'] === 'aws' ? aws && `AWS Secrets Manager of ${aws.region}` : undefined;
+    },
     isRepeatable: () => true,
-    run: async (call) => {
-      const names = (call.fields['secrets'] as readonly { readonly name: string }[]).map(({ name }) => name);
-      const provider = providerOf(call.fields);
+    run: async ({ fields, workspaceId, signal }: ConnectorCall) => {
+      const names = (fields['secrets'] as readonly { readonly name: string }[]).map(({ name }) => name); // checked when it was imported
+      const provider = providerOf(fields['provider']);
+      const store = stores[provider] ?? notConfigured(provider);
+      const prefixes = grantedPrefixes(grants, workspaceId, provider);
       const outputs: Outputs = {};
-      for (const name of names) put(outputs, name, new Secret(name, await read(provider, name, call)));
+      for (const name of names) put(outputs, name, new Secret(name, await store.read(prefixes, name, signal)));
       return outputs;
     },
-    stop: () => store?.stop() ?? Promise.resolve(),
+    stop: async () => {
+      for (const store of Object.values(stores)) await store?.stop?.();
+    },
   };
+};
+
+const providerOf = (given: unknown = 'environment'): Provider => {
+  const provider = providers.find((name) => name === given);
+  if (provider !== undefined) return provider;
+  throw new ConnectorFailure(`There is no provider "${String(given)}"; use one of ${providers.join(', ')}.`, {
+    outcome: 'invalid',
+    details: { field: 'provider' },
+  });
+};
+
+const notConfigured = (provider: Provider): never => {
+  const [what, setting] =
+    provider === 'aws' ? ['AWS Secrets Manager', 'FLOW_VAULT_AWS_REGION'] : ['key-value store', 'FLOW_VAULT_URL'];
+  throw new ConnectorFailure(`No ${what} is configured; ask the operator to set ${setting}.`, {
+    outcome: 'not_available',
+  });
 };
 
 interface Outputs {
@@ -78,9 +97,6 @@ const define = <T extends Secret | Outputs>(target: Outputs, name: string, value
   Object.defineProperty(target, name, { value, enumerable: true, configurable: true, writable: true });
   return value;
 };
-
-const providerOf = ({ provider }: Readonly<Record<string, unknown>>): string =>
-  typeof provider === 'string' ? provider : 'environment';
 
 const readVariable = (
   environment: Readonly<Record<string, string | undefined>>,

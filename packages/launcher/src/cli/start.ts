@@ -74,7 +74,7 @@ const launch = async (root: string, terminal: Terminal, opened: Opened[]): Promi
     addresses: { ...stack, databaseUrl: workspace.databaseUrl },
     names: { topicPrefix: settings.topicPrefix, cachePrefix: CACHE_PREFIX },
     ingressPort: settings.ingressPort,
-    environment: { 'solve-worker': EXAMPLE_HOSTS, 'contexts-api': EXAMPLE_HOSTS },
+    environment: { 'solve-worker': flowEnvironment(process.env), 'contexts-api': flowEnvironment(process.env) },
     overrideOf: (service) => overrides.urlOf(service),
     onLine: (service, line) => logs.write(service, line),
     onNotice: (sentence) => terminal.say(sentence),
@@ -131,8 +131,14 @@ interface Seeding {
   readonly terminal: Terminal;
 }
 
-/** Flows may ask the credit bureau of the examples, which runs on this machine: examples/credit-bureau.mjs. */
-const EXAMPLE_HOSTS = { FLOW_API_ALLOWED_HOSTS: '127.0.0.1:8099' } as const;
+/**
+ * Flows may ask the credit bureau of the examples, which runs on this machine: examples/credit-bureau.mjs. Nodes of type vault read variables that
+ * begin with FLOW_SECRET_, unless the environment says what they read.
+ */
+const flowEnvironment = ({ FLOW_VAULT_GRANTS: grants }: NodeJS.ProcessEnv): Readonly<Record<string, string>> => ({
+  FLOW_API_ALLOWED_HOSTS: '127.0.0.1:8099',
+  FLOW_VAULT_GRANTS: grants ?? '* environment:FLOW_SECRET_',
+});
 
 /** The examples come once a workspace: what a person changed or deleted afterwards stays as it is. */
 const seedOnce = async ({ root, paths, fleet, workspace, terminal }: Seeding): Promise<void> => {

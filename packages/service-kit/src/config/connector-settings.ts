@@ -1,4 +1,5 @@
-import { list, optional, wholeNumber } from './setting';
+import { list, optional, secret, text, url, wholeNumber } from './setting';
+import { vaultGrants } from './vault-grants';
 
 /** A host, a host with its port, an address or a network. */
 const TARGET = /^(?:[A-Za-z0-9._-]+(?::\d{1,5})?|\[[0-9A-Fa-f:.]+\](?::\d{1,5})?|[0-9A-Fa-f:.]+(?:\/\d{1,3})?)$/;
@@ -64,6 +65,51 @@ export const connectorSettings = {
   flowSoapMaxBytes: size('FLOW_SOAP_MAX_BYTES', 'soap', 2_097_152),
   flowDbAllowedHosts: allowedHosts('FLOW_DB_ALLOWED_HOSTS', 'db'),
   flowDbTimeoutMs: time('FLOW_DB_TIMEOUT_MS', 'db', 10_000),
+  flowVaultGrants: vaultGrants(
+    'FLOW_VAULT_GRANTS',
+    'What nodes of type vault may read, by workspace, such as `* environment:FLOW_SECRET_; 0b7e1c52-6d0f-4a57-9f0e-2f3f8c1d7a90 file:/run/secrets/sales key-value:sales/`. Nothing of the service itself can be granted.',
+  ),
+  flowVaultUrl: optional(
+    url('FLOW_VAULT_URL', {
+      protocols: ['http', 'https'],
+      meaning: "Key-value store of version 2 behind HashiCorp's HTTP interface, for nodes of type vault.",
+    }),
+  ),
+  flowVaultToken: optional(secret('FLOW_VAULT_TOKEN', { meaning: 'What the service shows to that store.' })),
+  flowVaultTokenFile: optional(
+    text('FLOW_VAULT_TOKEN_FILE', {
+      meaning: 'File with that token in place of FLOW_VAULT_TOKEN, read for each call, so that it may be exchanged.',
+    }),
+  ),
+  flowVaultMount: text('FLOW_VAULT_MOUNT', {
+    default: 'secret',
+    pattern: /^[\w-]+(?:\/[\w-]+)*$/,
+    accepts: 'a path of letters, digits, - and _',
+    meaning: 'Where the engine is mounted in that store.',
+  }),
+  flowVaultNamespace: optional(
+    text('FLOW_VAULT_NAMESPACE', {
+      pattern: /^[\w-]+(?:\/[\w-]+)*\/?$/,
+      accepts: 'a path of letters, digits, - and _',
+      meaning: 'Namespace in that store, where it has them.',
+    }),
+  ),
+  flowVaultAwsRegion: optional(
+    text('FLOW_VAULT_AWS_REGION', {
+      pattern: /^[a-z0-9-]{2,50}$/,
+      accepts: 'the name of a region, such as eu-central-1',
+      meaning:
+        'Region of AWS Secrets Manager for nodes of type vault. Without it the provider `aws` is off. Credentials come from where AWS clients look for them.',
+    }),
+  ),
+  flowVaultAwsUrl: optional(
+    url('FLOW_VAULT_AWS_URL', {
+      protocols: ['http', 'https'],
+      meaning: "Endpoint of AWS Secrets Manager where it is not the region's own, such as one of a private network.",
+    }),
+  ),
+  flowVaultAllowedHosts: allowedHosts('FLOW_VAULT_ALLOWED_HOSTS', 'vault'),
+  flowVaultTimeoutMs: time('FLOW_VAULT_TIMEOUT_MS', 'vault', 10_000),
   flowCodeThreads: optional(
     wholeNumber('FLOW_CODE_THREADS', {
       min: 1,

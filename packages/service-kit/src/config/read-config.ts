@@ -26,11 +26,13 @@ export class ConfigError extends Error {
 export const readConfig = <S extends SettingsShape>(shape: S, env: NodeJS.ProcessEnv): Config<S> => {
   const faults: ConfigFault[] = [];
   const values: Record<string, unknown> = {};
+  const variables = Object.values({ ...shape, ...processSettings }).map((setting) => setting.env);
   for (const [name, setting] of Object.entries(shape)) {
     const text = env[setting.env];
     const reading = setting.read(text);
-    if (reading.ok) values[name] = reading.value;
-    else faults.push({ env: setting.env, sentence: describeFault(setting, text, reading.fault) });
+    const fault = reading.ok ? setting.conflict?.(reading.value, { variables, environment: env }) : reading.fault;
+    if (fault !== undefined) faults.push({ env: setting.env, sentence: describeFault(setting, text, fault) });
+    else if (reading.ok) values[name] = reading.value;
   }
   if (faults.length > 0) throw new ConfigError(faults);
   return values as Config<S>; // every name of the shape was read into `values` just above

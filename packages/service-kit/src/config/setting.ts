@@ -30,7 +30,15 @@ export class Secret {
 }
 
 /** Result of reading one value: the value, or what is wrong with it as a fragment such as `is below 1`. */
-type SettingReading<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly fault: string };
+export type SettingReading<T> =
+  { readonly ok: true; readonly value: T } | { readonly ok: false; readonly fault: string };
+
+/** What stands around a setting when a service starts. */
+export interface Surroundings {
+  /** Variables that the service reads. */
+  readonly variables: readonly string[];
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}
 
 /** One value that an operator can set through the environment. */
 export interface Setting<T> {
@@ -48,6 +56,8 @@ export interface Setting<T> {
   readonly defaultText: string | undefined;
   /** Reads the text of the variable; undefined where it is not set. Never throws. */
   read(text: string | undefined): SettingReading<T>;
+  /** What is wrong with a value beside the other settings of the service, as a fragment. Without it values stand for themselves. */
+  conflict?(value: T, around: Surroundings): string | undefined;
 }
 
 /** The settings of a service, by their names in code. */
