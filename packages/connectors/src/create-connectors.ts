@@ -1,4 +1,4 @@
-import { type CallOutside, type FlowRun, type OutsideCall, type Secret } from '@decision/flows';
+import { type CallOutside, type FlowRun, type KeepOutputs, type OutsideCall, type Secret } from '@decision/flows';
 import { backOffMs, pause } from '@decision/waiting';
 import { type CallOutcome, type Connector, type ConnectorCall, ConnectorFailure, type NodeOutputs } from './connector';
 import { Circuits, type Verdict } from './core/circuits';
@@ -45,6 +45,8 @@ interface ConnectorsStatus {
 export interface Connectors {
   /** The port of one run. Its calls answer JSON, and reject with a {@link ConnectorFailure} that shows no secret. */
   callFor(run: FlowRun): CallOutside;
+  /** Finds where the outputs of subflows are kept that one run may read and write. */
+  keepFor(run: FlowRun): KeepOutputs;
   status(): ConnectorsStatus;
   /** Aborts the calls that still run, refuses new ones, and closes what connectors hold open. */
   stop(): Promise<void>;
@@ -89,6 +91,21 @@ class BoundConnectors implements Connectors {
 
   callFor(run: FlowRun): CallOutside {
     return (call) => this.answer(run, call);
+  }
+
+  keepFor({ workspaceId }: FlowRun): KeepOutputs {
+    const { cache } = this.options;
+    return (call) => {
+      const entry = cache && resultEntryOf(cache, workspaceId, call);
+      return (
+        entry && {
+          read: () => entry.read(),
+          write: (outputs) => {
+            entry.write(outputs).catch(() => undefined); // the next run has none
+          },
+        }
+      );
+    };
   }
 
   status(): ConnectorsStatus {

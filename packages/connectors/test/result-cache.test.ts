@@ -157,3 +157,36 @@ describe('results of nodes with useCache', () => {
     await expect(ask(['api', { useCache: true }])).resolves.toMatchObject({ run: 2 });
   });
 });
+
+describe('CN-16: outputs of subflows', () => {
+  const node = (changes: object = {}) => {
+    const fields = { flow: 'inner', version: 1, useCache: true, runs: ['v1', 'v7'], ...changes };
+    return { node: { ...callOf('flow').node, fields }, inputs: { n: 1 } };
+  };
+
+  it('are kept for one workspace, the versions that it runs, and inputs', async () => {
+    const cache = memoryCache();
+    const connectors = createConnectors({ connectors: [], cache });
+    const keep = connectors.keepFor(runOf());
+    expect(await keep(node())?.read()).toBeUndefined();
+    keep(node())?.write({ total: 2 });
+    expect(await keep(node())?.read()).toEqual({ total: 2 });
+    expect(await keep(node({ runs: ['v1', 'v8'] }))?.read()).toBeUndefined();
+    expect(await keep({ ...node(), inputs: { n: 2 } })?.read()).toBeUndefined();
+    expect(
+      await connectors
+        .keepFor(runOf({ workspaceId: 'w2' }))(node())
+        ?.read(),
+    ).toBeUndefined();
+    expect(cache.lives).toEqual([60_000]);
+  });
+
+  it('are not kept without a cache, and a cache that fails to keep them fails nobody', async () => {
+    expect(createConnectors({ connectors: [] }).keepFor(runOf())(node())).toBeUndefined();
+    const cache = memoryCache();
+    cache.shared.set = () => Promise.reject(new Error('no room'));
+    const kept = createConnectors({ connectors: [], cache }).keepFor(runOf())(node());
+    kept?.write({ total: 2 });
+    expect(await kept?.read()).toBeUndefined();
+  });
+});

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Cache, openCache } from '@decision/cache';
 import { type FlowDefinition, ServiceError } from '@decision/contracts';
-import { type CallFor } from '@decision/flows';
+import { type CallFor, type KeepOutputs } from '@decision/flows';
 import { createFlowRunner, type FlowJob, type FlowThreads } from '../src/flows/flow-runner';
 import { type FlowEvaluation } from '../src/flows/run-plan';
 import { definition, formulaTable, largeTable, passing, StoredWorld, use } from './support/stored-world';
@@ -43,10 +43,19 @@ const run = (versionId: string, input: object = { n: 2 }, deadline = Date.now() 
   input: { ...input },
 });
 
-const runnerWith = (options: { threads?: FlowThreads; callFor?: CallFor; maxWaiting?: number }) => {
+interface RunnerParts {
+  readonly threads?: FlowThreads;
+  readonly callFor?: CallFor;
+  readonly keep?: KeepOutputs;
+  readonly maxWaiting?: number;
+}
+
+const runnerWith = (options: RunnerParts) => {
+  const { keep } = options;
   const library = world.libraryOf(cache, options.threads === undefined ? {} : { maxCells: MAX_CELLS });
   return createFlowRunner({
     ...{ library, threads: options.threads, callFor: options.callFor },
+    ...(keep === undefined ? {} : { keepFor: () => keep }),
     ...{ maxSteps: 1_000, maxWaiting: options.maxWaiting ?? 10 },
   });
 };
@@ -187,4 +196,37 @@ it('tells a refused input from what fails later', async () => {
     return outcome.ok ? undefined : outcome.error;
   };
   expect(await failureOf({ n: 'text' })).toMatchObject({ ofInput: true, path: ['in'] });
+});
+
+it('FL-93: keeps the outputs of a subflow, and counts who waits for them as waiting', async () => {
+  world.flows.set('inner', passing(use('rule', 'any', '1', 'small'), 'v'));
+  const outer = definition({
+    nodes: [
+      { ref: 'in', type: 'origin', rule: 'any', version: '1' },
+      { ref: 'sub', type: 'flow', flow: 'inner', version: 1, useCache: true },
+      { ref: 'out', type: 'result' },
+    ],
+    connections: [
+      { from: 'in', output: 'v', to: 'sub', input: 'n' },
+      { from: 'sub', output: 'v', to: 'out' },
+    ],
+    uses: [use('rule', 'any', '1', 'small'), use('flow', 'inner', '1', 'inner')],
+    reaches_out: true,
+  });
+  world.flows.set('outer', outer);
+  const entries = new Map<string, Readonly<Record<string, unknown>>>();
+  const keep: KeepOutputs = ({ node, inputs }) => {
+    const key = JSON.stringify([node.fields['runs'], inputs]);
+    return {
+      read: () => Promise.resolve(entries.get(key)),
+      write: (outputs) => void entries.set(key, outputs),
+    };
+  };
+  const onWaiting = jest.fn();
+  const runner = runnerWith({ keep });
+  expect((await runner.run(run('outer'), onWaiting)).outcome).toMatchObject({ output: { v: 8 } });
+  expect(onWaiting).toHaveBeenCalledTimes(1);
+  expect([...entries]).toEqual([[JSON.stringify([['inner 1', 'small'], { n: 4 }]), { v: 8 }]]);
+  for (const key of entries.keys()) entries.set(key, { v: 80 });
+  expect((await runner.run(run('outer'))).outcome).toMatchObject({ output: { v: 80 } });
 });

@@ -173,7 +173,7 @@ class Compiler {
       case 'result':
         return { ...base, kind: 'result', result: this.results.indexOf(one) };
       case 'flow':
-        return { ...base, kind: 'subflow', flow: node.flow as FlowPlan, outputs: outputPlans(one) };
+        return { ...base, kind: 'subflow', ...subflowOf(node), outputs: outputPlans(one) };
       default:
         return { ...base, kind: 'outside', node: outsideNode(node), outputs: outputPlans(one) };
     }
@@ -260,7 +260,7 @@ class Compiler {
 const stepReachesOut = (step: Step): boolean =>
   step.kind === 'outside' ||
   (step.kind === 'loop' && step.body.reachesOut) ||
-  (step.kind === 'subflow' && step.flow.reachesOut);
+  (step.kind === 'subflow' && (step.flow.reachesOut || step.kept !== undefined));
 
 /** Only assets of `compileFlow` are evaluated. */
 const ruleOf = ({ rule }: ReadNode) => rule as CompiledRuleAsset;
@@ -298,6 +298,26 @@ const outsideNode = ({ ref, type, fields }: ReadNode) => ({
   onError: (fields['onError'] as 'fail' | 'continue' | 'default' | undefined) ?? 'fail',
   defaultOutputs: (fields['defaultOutputs'] as Readonly<Record<string, unknown>> | undefined) ?? {},
 });
+
+const subflowOf = (node: ReadNode) => {
+  const flow = node.flow as FlowPlan; // of compileFlow's assets
+  if (node.fields['useCache'] !== true) return { flow, kept: undefined };
+  const fields = { ...node.fields, runs: [...new Set(versionsIn(flow))].sort() };
+  return { flow, kept: outsideNode({ ...node, fields }) };
+};
+
+/** Names of the versions of everything that a flow runs: others may answer something else. */
+const versionsIn = (flow: FlowPlan): readonly string[] => {
+  const inScope = ({ steps }: Scope): readonly string[] =>
+    steps.flatMap((step) => {
+      if (step.kind === 'loop') return inScope(step.body);
+      if (step.kind === 'subflow') return versionsIn(step.flow);
+      return step.kind === 'rule' || step.kind === 'origin' ? versionOf(step.rule) : [];
+    });
+  return [`${flow.id} ${flow.version}`, ...inScope(flow.root)];
+};
+
+const versionOf = ({ versionId, id, version }: CompiledRuleAsset): string => versionId ?? `${id} ${version}`;
 
 const mappedKey = ({ node }: ArrangedNode, key: string): string => {
   const mappings = (node.fields['keyMappings'] as Readonly<Record<string, string>> | undefined) ?? {};

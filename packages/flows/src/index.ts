@@ -9,6 +9,7 @@ export {
   type CallOutside,
   type FlowNotification,
   type FlowRun,
+  type KeepOutputs,
   type OutsideCall,
   type RunningOperation,
 } from './run/outside';

@@ -62,7 +62,13 @@ export type Step = StepBase &
     | { readonly kind: 'loop'; readonly body: Scope; readonly collectors: readonly Collector[] }
     | { readonly kind: 'aggregate'; readonly loop: number; readonly collector: number; readonly combine: CombinePlan }
     | { readonly kind: 'result'; readonly result: number }
-    | { readonly kind: 'subflow'; readonly flow: FlowPlan; readonly outputs: readonly OutputPlan[] }
+    | {
+        readonly kind: 'subflow';
+        readonly flow: FlowPlan;
+        readonly outputs: readonly OutputPlan[];
+        /** Where its outputs are kept for other runs: the node, with the versions of what it runs as its field `runs`. */
+        readonly kept: OutsideNode | undefined;
+      }
     | { readonly kind: 'outside'; readonly node: OutsideNode; readonly outputs: readonly OutputPlan[] }
   );
 

@@ -1,5 +1,12 @@
 import { evaluateRule } from '@decision/engine';
-import { compileFlow, type EvaluateAsset, type FlowOutcome, type OutsideCall } from '../src';
+import {
+  compileFlow,
+  type EvaluateAsset,
+  type FlowOutcome,
+  type FlowPlan,
+  type KeepOutputs,
+  type OutsideCall,
+} from '../src';
 import { type RunOptions } from '../src/run/outcome';
 import { Secret } from '../src/run/secret';
 import { answer, assetsOf, begin, compiled, graph, node, solve } from './support/flows';
@@ -341,5 +348,101 @@ describe('nodes that reach out', () => {
     expect(state.outcome).toMatchObject({ ok: true, output: { a: 1 } });
     expect(JSON.stringify([state.outcome, code?.inputs])).not.toContain('hunter-2');
     expect(state.outcome?.trace?.entries.find(({ ref }) => ref === 'code')?.inputs).toEqual({ KEY: '[secret]' });
+  });
+});
+
+describe('outputs of subflows that are kept', () => {
+  const inner = compiled(
+    graph([node('twice:rule', { rule: 'double' }), out], 'in.request_n -> twice.n\ntwice.twice -> out'),
+    'inner',
+  );
+  const using = (fields: object = { useCache: true }) =>
+    compiled(
+      graph(
+        [node('sub:flow', { flow: 'inner', version: 1, ...fields }), out],
+        'in.request_n -> sub.n\nsub.twice -> out',
+      ),
+      'outer',
+      [inner],
+    );
+  const keeping = (read: () => Promise<Readonly<Record<string, unknown>> | undefined>) => {
+    const asked: Parameters<KeepOutputs>[0][] = [];
+    const written: unknown[] = [];
+    const keep: KeepOutputs = (call) => {
+      asked.push(call);
+      return { read, write: (outputs) => void written.push(outputs) };
+    };
+    return { asked, written, keep };
+  };
+
+  it('FL-93 stand in the place of a run, and the trace says so', async () => {
+    const { asked, written, keep } = keeping(() => Promise.resolve({ twice: 7 }));
+    const outcome = await begin(using(), { n: 2 }, { keep, trace: { clock: () => 0 } });
+    expect(outcome).toMatchObject({ ok: true, output: { twice: 7 } });
+    expect(outcome.trace?.entries.filter(({ ref }) => ref === 'sub')).toEqual([
+      { ref: 'sub', status: 'ran', cached: true, inputs: { n: 2 }, outputs: { twice: 7 } },
+    ]);
+    expect(outcome.trace?.entries.some(({ within }) => within !== undefined)).toBe(false);
+    expect(asked).toMatchObject([{ inputs: { n: 2 }, node: { type: 'flow', fields: { flow: 'inner' } } }]);
+    expect(written).toEqual([]);
+  });
+
+  it.each([
+    ['there are none', () => Promise.resolve(undefined)],
+    ['they cannot be read', () => Promise.reject(new Error('no cache'))],
+  ])('are what a run answers where %s', async (_why, read) => {
+    const { written, keep } = keeping(read);
+    expect(answer(await begin(using(), { n: 2 }, { keep }))).toEqual({ twice: 4 });
+    expect(written).toEqual([{ twice: 4 }]);
+  });
+
+  it('are not asked for by nodes that do not say useCache, and a run without a cache needs none', async () => {
+    const { asked, keep } = keeping(() => Promise.resolve({ twice: 7 }));
+    expect(answer(await begin(using({}), { n: 2 }, { keep }))).toEqual({ twice: 4 });
+    expect(asked).toEqual([]);
+    expect(answer(await begin(using(), { n: 2 }))).toEqual({ twice: 4 });
+  });
+
+  it('are those of the versions that run: the node names each of them', () => {
+    const runs = (plan: FlowPlan) =>
+      plan.root.steps.flatMap((step) => (step.kind === 'subflow' ? step.kept?.fields['runs'] : []));
+    expect(runs(using())).toEqual(['flow-inner 1', 'rule-double 1', 'rule-input 1']);
+  });
+
+  it('are not those of a failed run', async () => {
+    const failing = compiled(
+      graph([node('never:rule', { rule: 'fail' }), out], 'in.request_n -> never.n\nnever.never -> out'),
+      'inner',
+    );
+    const flow = compiled(
+      graph(
+        [node('sub:flow', { flow: 'inner', version: 1, useCache: true }), out],
+        'in.request_n -> sub.n\nsub.never -> out',
+      ),
+      'outer',
+      [failing],
+    );
+    const { written, keep } = keeping(() => Promise.resolve(undefined));
+    expect(await begin(flow, { n: 2 }, { keep })).toMatchObject({ ok: false });
+    expect(written).toEqual([]);
+  });
+
+  it('let items of a loop go on beside each other', async () => {
+    let reads = 0;
+    const { keep } = keeping(() => Promise.resolve(++reads === 1 ? undefined : { twice: reads }));
+    const flow = compiled(
+      graph(
+        [
+          node('each:foreach'),
+          node('sub:flow', { flow: 'inner', version: 1, useCache: true }),
+          node('all:aggregate'),
+          out,
+        ],
+        'in.request_list -> each\neach.item -> sub.n\nsub.twice -> all\nall.twice -> out',
+      ),
+      'outer',
+      [inner],
+    );
+    expect(answer(await begin(flow, { list: [5, 6, 7] }, { keep }))).toEqual({ twice: [10, 2, 3] });
   });
 });

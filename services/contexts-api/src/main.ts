@@ -45,6 +45,7 @@ runService({
     const flows = createFlowRunner({
       ...{ library: createStoredFlows(database, cache, rules, { maxBytes: COMPILED_BYTES }), threads },
       callFor: (run) => connectors.callFor(run),
+      keepFor: (run) => connectors.keepFor(run),
       ...{ maxSteps: config.flowMaxSteps, maxWaiting: config.flowMaxWaiting },
     });
     const decisions =

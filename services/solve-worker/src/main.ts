@@ -32,7 +32,12 @@ runService({
     const flowLibrary = createStoredFlows(database, cache, library, { maxBytes: config.maxCompiledBytes });
     const connectors = openConnectors(cache, { config, logger, metrics, stopper });
     const runner = createFlowRunner({
-      ...{ library: flowLibrary, threads, callFor: (run) => connectors.callFor(run) },
+      ...{
+        library: flowLibrary,
+        threads,
+        callFor: (run) => connectors.callFor(run),
+        keepFor: (run) => connectors.keepFor(run),
+      },
       ...{ maxSteps: config.flowMaxSteps, maxWaiting: config.flowMaxWaiting },
     });
     metrics.gauge({

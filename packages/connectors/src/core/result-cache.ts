@@ -16,6 +16,9 @@ const FORMAT = '1';
 /** The part of the shared cache that results need. */
 export type ResultStore = Pick<Cache, 'shared' | 'seal'>;
 
+/** A node with what it is given. */
+type KeptCall = Pick<OutsideCall, 'node' | 'inputs'>;
+
 /** Where the outputs of one call are kept, or would be. */
 interface ResultEntry {
   /** The outputs that are kept; undefined where there are none, or none that this version accepts. */
@@ -30,7 +33,7 @@ interface ResultEntry {
 export const resultEntryOf = (
   { shared, seal }: ResultStore,
   workspaceId: string,
-  call: OutsideCall,
+  call: KeptCall,
 ): ResultEntry | undefined => {
   const { type, fields } = call.node;
   // Other types would lose what JSON does not carry, such as secrets.
@@ -66,7 +69,7 @@ const contentOf = (fields: Readonly<Record<string, unknown>>): Readonly<Record<s
   return rest;
 };
 
-const keyOf = ({ node, inputs }: OutsideCall, ofSecret: (secret: Secret) => string): string => {
+const keyOf = ({ node, inputs }: KeptCall, ofSecret: (secret: Secret) => string): string => {
   const own = node.fields['cacheKey'];
   if (typeof own !== 'string' || own === '') return canonicalText(inputs, ofSecret);
   return `key ${fillTemplate(own, inputs, (value) => canonicalText(value, ofSecret))}`;

@@ -8,6 +8,8 @@ import {
   type FlowFailure,
   type FlowOutcome,
   type FlowPlan,
+  type FlowRun,
+  type KeepOutputs,
 } from '@decision/flows';
 import { type FlowLibrary, type FollowedVersions, type StoredFlow } from './flow-library';
 import { type FlowEvaluation, runPlan } from './run-plan';
@@ -50,6 +52,8 @@ interface FlowRunnerOptions {
   readonly threads: FlowThreads | undefined;
   /** Asks the outside; undefined: nodes that reach out fail. */
   readonly callFor: CallFor | undefined;
+  /** Keeps the outputs of subflows that say `useCache`; without it they run every time. */
+  readonly keepFor?: (run: FlowRun) => KeepOutputs;
   /** Steps of one run at most. */
   readonly maxSteps: number;
   /** Runs that may wait for the outside at once; more are refused with `overloaded`. */
@@ -83,7 +87,7 @@ export interface OpenedFlow extends Pick<StoredFlow, 'reachesOut' | 'settings'> 
 const NOBODY = (): void => undefined;
 
 export const createFlowRunner = (options: FlowRunnerOptions): FlowRunner => {
-  const { library, threads, callFor, maxSteps, maxWaiting } = options;
+  const { library, threads, callFor, keepFor, maxSteps, maxWaiting } = options;
   const turns = createTurns();
   let waiting = 0;
 
@@ -108,6 +112,11 @@ export const createFlowRunner = (options: FlowRunnerOptions): FlowRunner => {
     };
     const port = callFor?.(evaluation);
     const call: CallOutside | undefined = port && ((asked) => (mayWait() ? port(asked) : ended()));
+    const keepOf = keepFor?.(evaluation);
+    const keep: KeepOutputs = (asked) => {
+      const kept = keepOf?.(asked);
+      return kept && { ...kept, read: () => (mayWait() ? kept.read() : ended()) };
+    };
     const evaluate: EvaluateAsset = (rule, input, now) => {
       const outcome = evaluateHere(rule, input, now, threads !== undefined);
       if (outcome !== undefined) return outcome;
@@ -118,7 +127,7 @@ export const createFlowRunner = (options: FlowRunnerOptions): FlowRunner => {
       });
     };
     try {
-      return await runPlan(plan, evaluation, { turns, maxSteps, call, evaluate }, end);
+      return await runPlan(plan, evaluation, { turns, maxSteps, call, keep, evaluate }, end);
     } finally {
       if (waits) waiting -= 1;
     }

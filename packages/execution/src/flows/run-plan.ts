@@ -6,6 +6,7 @@ import {
   type FlowOutcome,
   type FlowPlan,
   type FlowRun,
+  type KeepOutputs,
 } from '@decision/flows';
 import { type FollowedVersions } from './flow-library';
 import { type Turns } from './turns';
@@ -28,6 +29,7 @@ interface PlanTools {
   /** Asks the outside; undefined: nodes that reach out fail. */
   readonly call?: CallOutside | undefined;
   /** As in the options of an evaluation. */
+  readonly keep?: KeepOutputs | undefined;
   readonly evaluate?: EvaluateAsset | undefined;
 }
 
@@ -38,7 +40,7 @@ interface PlanTools {
 export const runPlan = async (
   plan: FlowPlan,
   { input, now, trace, deadline }: Pick<FlowEvaluation, 'input' | 'now' | 'trace' | 'deadline'>,
-  { turns, maxSteps, call, evaluate }: PlanTools,
+  { turns, maxSteps, call, keep, evaluate }: PlanTools,
   end = new AbortController(),
 ): Promise<FlowOutcome> => {
   const options = {
@@ -52,6 +54,7 @@ export const runPlan = async (
     },
     ...(trace ? { trace: { clock: () => performance.now() } } : {}),
     ...(call === undefined ? {} : { call }),
+    ...(keep === undefined ? {} : { keep }),
     ...(evaluate === undefined ? {} : { evaluate }),
   };
   const timer = plan.reachesOut ? setTimeout(() => end.abort(tooLate()), deadline - Date.now()) : undefined;

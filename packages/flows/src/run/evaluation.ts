@@ -11,6 +11,8 @@ import { Pace, PARALLEL_ITEMS } from './pace';
 import { type Note, Trace, type TraceEntry } from './trace';
 import { asObject, checkOutputs, collect, combineLoop, gather, isOpen } from './values';
 
+type Input = Readonly<Record<string, unknown>>;
+
 /**
  * One evaluation of a flow, as a machine that can stop after each step and go on later.
  *
@@ -34,7 +36,7 @@ export class Evaluation {
 
   constructor(
     plan: FlowPlan,
-    input: Readonly<Record<string, unknown>>,
+    input: Input,
     private readonly options: RunOptions,
   ) {
     this.pace = new Pace(options);
@@ -151,10 +153,8 @@ export class Evaluation {
       }
       case 'result':
         return this.give(frame, step, index, values);
-      case 'subflow': {
-        frame.states[index] = STARTED;
-        return this.queue(new Activation(step.flow, asObject(step.inputs, values), frame, index).root);
-      }
+      case 'subflow':
+        return this.beginSubflow(frame, step, index, asObject(step.inputs, values));
       case 'outside':
         return this.ask(frame, step, index, asObject(step.inputs, values), began);
     }
@@ -164,7 +164,7 @@ export class Evaluation {
     frame: Frame,
     step: Step & { kind: 'origin' | 'rule' },
     index: number,
-    input: Readonly<Record<string, unknown>>,
+    input: Input,
     began: number,
   ): void {
     const { evaluate = evaluateHere, now } = this.options;
@@ -196,17 +196,21 @@ export class Evaluation {
     const frames: Frame[] = [];
     while (loop.next < items.length && frames.length < parallel) {
       const item = new Frame(step.body, frame.activation, frame, index);
-      this.nextItem(item, loop);
+      loop.begin(item);
       frames.push(item);
     }
     // The first item stands uppermost.
     for (const item of frames.reverse()) this.queue(item);
   }
 
-  private nextItem(frame: Frame, loop: LoopState): void {
-    frame.reset(loop.items[loop.next], loop.next);
-    loop.next += 1;
-    loop.active += 1;
+  private beginSubflow(frame: Frame, step: Step & { kind: 'subflow' }, index: number, inputs: Input): void {
+    frame.states[index] = STARTED;
+    const kept = step.kept && this.options.keep?.({ node: step.kept, inputs });
+    const begin = (): void => this.queue(new Activation(step.flow, inputs, frame, index, kept).root);
+    if (kept === undefined) return begin();
+    const answered = (outputs: Input | undefined): void =>
+      outputs === undefined ? begin() : this.ran(frame, step, index, outputs, { inputs, cached: true });
+    this.later(frame, step, index, { ask: () => kept.read(), answered, refused: begin });
   }
 
   private give(frame: Frame, step: Step & { kind: 'result' }, index: number, values: readonly unknown[]): void {
@@ -222,13 +226,7 @@ export class Evaluation {
     if (!activation.plan.reachesOut) this.leave(activation);
   }
 
-  private ask(
-    frame: Frame,
-    step: Step & { kind: 'outside' },
-    index: number,
-    inputs: Readonly<Record<string, unknown>>,
-    began: number,
-  ): void {
+  private ask(frame: Frame, step: Step & { kind: 'outside' }, index: number, inputs: Input, began: number): void {
     const { call } = this.options;
     if (call === undefined) {
       const message = `Nodes of type ${step.node.type} cannot be run here.`;
@@ -335,7 +333,7 @@ export class Evaluation {
         this.held.add(frame);
         return;
       }
-      this.nextItem(frame, loop);
+      loop.begin(frame);
       this.queue(frame);
     } else if (loop.active === 0) {
       this.ran(parent, step, parentStep, loop);
@@ -353,6 +351,7 @@ export class Evaluation {
       const answer = answerOf(activation);
       if (parent === undefined || step === undefined) return this.conclude({ ok: true, output: answer });
       if (step.kind === 'subflow') checkOutputs(step.outputs, answer);
+      activation.kept?.write(answer);
       this.ran(parent, step, parentStep, answer);
       this.resume(parent);
     } catch (error) {
@@ -369,8 +368,7 @@ export class Evaluation {
     const outcome = end.ok
       ? { ok: end.ok, output: end.output, steps, notifications: calls.notifications }
       : { ok: end.ok, error: end.error, steps };
-    if (trace === undefined) this.outcome = outcome;
-    else this.outcome = { ...outcome, trace: { entries: trace.entries, not_listed: trace.not_listed } };
+    this.outcome = trace === undefined ? outcome : { ...outcome, trace: trace.shown };
   }
 
   /** Nothing can go on. Lets the first ending take effect before which nothing waits for an answer; false where there is none. */

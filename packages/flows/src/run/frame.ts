@@ -1,4 +1,5 @@
 import { type FlowPlan, type Scope } from '../plan';
+import { type KeptOutputs } from './outside';
 
 /** What became of a step. A condition that does not hold, and a node that is skipped, are alike for what depends on them. */
 export const WAITING = 0;
@@ -28,6 +29,8 @@ export class Activation {
     readonly input: Readonly<Record<string, unknown>>,
     parent: Frame | undefined,
     parentStep: number,
+    /** Where its answer is kept; undefined where it is not. */
+    readonly kept?: KeptOutputs,
   ) {
     this.given = plan.results.map(() => []);
     this.root = new Frame(plan.root, this, parent, parentStep);
@@ -121,6 +124,13 @@ export class LoopState {
     collectors: number,
   ) {
     this.rows = Array.from({ length: collectors }, () => []);
+  }
+
+  /** Gives a frame the next item. */
+  begin(frame: Frame): void {
+    frame.reset(this.items[this.next], this.next);
+    this.next += 1;
+    this.active += 1;
   }
 }
 

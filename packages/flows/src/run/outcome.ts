@@ -1,6 +1,6 @@
 import { type RuleOutcome } from '@decision/engine';
 import { type CompiledRuleAsset } from '../assets';
-import { type CallOutside, type FlowNotification } from './outside';
+import { type CallOutside, type FlowNotification, type KeepOutputs } from './outside';
 import { type TraceEntry } from './trace';
 
 /** Why a flow could not be answered. */
@@ -47,6 +47,8 @@ export interface RunOptions {
   readonly now: number;
   /** Answers the nodes that reach out; a rejection is a failure of the node. Without it, a flow that reaches out fails there. */
   readonly call?: CallOutside;
+  /** Keeps the outputs of subflows whose nodes say `useCache`. Without it, they run every time. */
+  readonly keep?: KeepOutputs;
   /** Evaluates a rule; later only in plans that were compiled with `rulesAnswerLater`. Default: in this thread, at once. */
   readonly evaluate?: EvaluateAsset;
   /** Ends the evaluation: its calls are aborted, and the promise of the outcome rejects with the reason. */

@@ -28,6 +28,17 @@ export interface OutsideCall {
 /** Answers a node that reaches out; a rejection is a failure of the node. */
 export type CallOutside = (call: OutsideCall) => Promise<Readonly<Record<string, unknown>>>;
 
+/** The outputs of a subflow that are kept for a while, or would be. */
+export interface KeptOutputs {
+  /** Undefined where none are kept; a rejection counts as that. */
+  read(): Promise<Readonly<Record<string, unknown>> | undefined>;
+  /** Keeps them; where that fails, the next run has none. */
+  write(outputs: Readonly<Record<string, unknown>>): void;
+}
+
+/** Finds where the outputs of a subflow node with `useCache` are kept. */
+export type KeepOutputs = (call: Pick<OutsideCall, 'node' | 'inputs'>) => KeptOutputs | undefined;
+
 /** The run of a flow that its calls belong to. The same run, begun again, makes the same calls. */
 export interface FlowRun {
   readonly workspaceId: string;

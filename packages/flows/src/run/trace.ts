@@ -35,6 +35,12 @@ export class Trace {
 
   constructor(readonly clock: () => number) {}
 
+  /** What outcomes show. */
+  get shown(): Pick<Trace, 'entries' | 'not_listed'> {
+    const { entries, not_listed } = this;
+    return { entries, not_listed };
+  }
+
   add(frame: Frame, step: { readonly ref: string }, what: Omit<TraceEntry, 'ref' | 'within' | 'indexes'>): void {
     if (this.entries.length === MAX_ENTRIES) {
       this.not_listed += 1;
