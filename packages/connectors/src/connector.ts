@@ -1,5 +1,5 @@
 import { type FlowNodeType } from '@decision/contracts';
-import { FlowFault, type Secret } from '@decision/flows';
+import { FlowFault, type RunningOperation, type Secret } from '@decision/flows';
 
 export type NodeOutputs = Readonly<Record<string, unknown>>;
 
@@ -18,6 +18,8 @@ export interface ConnectorCall {
   readonly secrets: readonly Secret[];
   readonly workspaceId: string;
   readonly requestId: string;
+  /** Operations on instances that the flow is part of, the innermost last. */
+  readonly within: readonly RunningOperation[];
   /** Epoch ms at which nobody waits for the outputs any more. */
   readonly deadline: number;
   /** Aborts at the deadline, when the flow no longer needs the outputs, and when the process stops. */

@@ -253,6 +253,7 @@ const connectorCall = (
   secrets,
   workspaceId: run.workspaceId,
   requestId: run.requestId,
+  within: run.within ?? [],
   attempt: 1,
   // Most kinds do not ask for it, and it takes a hash of the inputs.
   get idempotencyKey() {

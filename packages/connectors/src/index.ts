@@ -6,3 +6,11 @@ export { createApiConnector } from './api/api-connector';
 export { createSoapConnector } from './soap/soap-connector';
 export { createVaultConnector } from './vault/vault-connector';
 export { openConnectors } from './open-connectors';
+export { createEntityConnector } from './entity/entity-connector';
+export {
+  type EntityContext,
+  type EntityState,
+  type EntityStep,
+  type EntityStore,
+  type WrittenRecord,
+} from './entity/entity-store';

@@ -12,6 +12,8 @@ import { createApiConnector } from './api/api-connector';
 import { createCodeConnector } from './code/code-connector';
 import { type CallEnd, type Connectors, createConnectors } from './create-connectors';
 import { createDbConnector } from './db/db-connector';
+import { createEntityConnector } from './entity/entity-connector';
+import { type EntityStore } from './entity/entity-store';
 import { createSoapConnector } from './soap/soap-connector';
 import { type KeyValueOptions } from './vault/key-value-store';
 import { type OperatorKey } from './vault/operator-key';
@@ -24,15 +26,17 @@ interface Opening {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly stopper: Stopper;
+  /** Instances of contexts, for `entity` nodes. */
+  readonly entities: EntityStore;
 }
 
 /** Opens the nodes of flows that reach out. They stop after what was opened later, so that flows in flight can still ask. */
 export const openConnectors = (
   cache: Pick<Cache, 'shared' | 'seal'>,
-  { config, logger, metrics, stopper }: Opening,
+  { config, logger, metrics, stopper, entities }: Opening,
 ): Connectors => {
   const connectors = createConnectors({
-    connectors: connectorsOf(config),
+    connectors: [...connectorsOf(config), createEntityConnector(entities)],
     cache,
     maxCalls: config.flowMaxCalls,
     maxCallsPerTarget: config.flowMaxCallsPerTarget,

@@ -1,4 +1,5 @@
 import { connectorSettings, createLogger, createMetrics, createStopper, readConfig } from '@decision/service-kit';
+import { ServiceError } from '@decision/contracts';
 import { openConnectors } from '../src';
 
 const cache = {
@@ -11,7 +12,8 @@ it('opens nodes that reach out, measures their calls by kind and outcome, and st
   const stopper = createStopper();
   process.env['FLOW_SECRET_OF_TEST'] = 'a secret';
   const config = readConfig(connectorSettings, { FLOW_VAULT_GRANTS: '* environment:FLOW_SECRET_' });
-  const connectors = openConnectors(cache, { config, logger, metrics, stopper });
+  const entities = { open: () => Promise.reject(new ServiceError('context_not_found', 'There is no such context.')) };
+  const connectors = openConnectors(cache, { config, logger, metrics, stopper, entities });
   const run = {
     ...{ workspaceId: 'w', versionId: 'v', deadline: Date.now() + 10_000 },
     ...{ idempotencyRoot: 'r', round: 0, requestId: 'q' },
@@ -28,10 +30,11 @@ it('opens nodes that reach out, measures their calls by kind and outcome, and st
   await expect(ask('vault', { secrets: [{ name: 'PATH' }] })).rejects.toThrow(/may not read it/);
   await expect(ask('vault', { provider: 'aws', secrets })).rejects.toThrow(/FLOW_VAULT_AWS_REGION/);
   delete process.env['FLOW_SECRET_OF_TEST'];
-  await expect(ask('entity', {})).rejects.toThrow(/Nodes of type entity cannot run here/);
+  await expect(ask('entity', { entitySlug: 'orders' })).rejects.toThrow('There is no such context.');
+  await expect(ask('unknown', {})).rejects.toThrow(/Nodes of type unknown cannot run here/);
   const { text } = await metrics.render();
   expect(text).toMatch(/decision_flow_call_duration_seconds_count\{.*kind="api",outcome="refused".*\} 1/);
-  expect(text).toMatch(/decision_flow_call_duration_seconds_count\{.*kind="entity",outcome="not_available".*\} 1/);
+  expect(text).toMatch(/decision_flow_call_duration_seconds_count\{.*kind="unknown",outcome="not_available".*\} 1/);
   expect(text).toMatch(/decision_flow_calls\{state="running".*\} 0/);
   await connectors.stop();
   await expect(ask('api', { url: 'http://127.0.0.1:1/' })).rejects.toThrow(/is stopping/);

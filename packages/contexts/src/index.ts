@@ -17,7 +17,7 @@ export {
   MOST_MISMATCHES,
   sentenceOf,
 } from './instances/check-record';
-export { identityValueOf, linkedInstance } from './facts/instance-id';
+export { identityValueOf, linkedInstance, readIdentity } from './facts/instance-id';
 export { type ResolvedInstance, resolveInstance, withDefaults } from './instances/resolved-instance';
 export { type Aggregates, aggregatesOver, RelationFolds } from './derived/aggregates';
 export { type DerivationSources, historyOfChange, type RelatedInstances } from './derived/derive-facts';

@@ -151,7 +151,7 @@ export const nodeKinds: Readonly<Record<FlowNodeType, NodeKind>> = {
       }),
       ...outputs,
     },
-    { outputs: { state: 'object' } },
+    { outputs: { state: 'object', results: 'list' } },
   ),
   notification: outside({
     channels: Type.Object(

@@ -20,6 +20,8 @@ export {
   wholeWorkspace,
 } from './definitions/context-directory';
 export { toDefinition, toRelationship, toWorld } from './definitions/world';
+export { createEntityStore } from './entities/entity-store';
+export { openEntities } from './entities/open-entities';
 export { deleteInstance } from './instances/delete-instance';
 export {
   endRemarks,
@@ -31,6 +33,6 @@ export {
 export { getHistory, getInstance, getPending, listInstances } from './instances/read-instances';
 export { cascadeInstance, solveFlowOfInstance, solveRuleOfInstance, submitFacts } from './instances/submit';
 export { createFailureLogger, type InstancesContext, operate, type OperateContext } from './operations/operate';
-export { createLocalSettler, createSettler } from './operations/settler';
+export { createLocalSettler, createOwnSettler, createSettler } from './operations/settler';
 export { loadContextCollections, toCollections } from './operations/surroundings';
 export { groupBy, type InstanceOutcome, type RequestOrigin } from './operations/work';

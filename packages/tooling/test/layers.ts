@@ -18,7 +18,9 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'packages/service-kit': ['contracts', 'waiting'],
   'packages/connectors': ['cache', 'contracts', 'flows', 'sandbox', 'service-kit', 'values', 'waiting'],
   'packages/execution': ['cache', 'contexts', 'contracts', 'engine', 'flows', 'persistence', 'waiting'],
-  'packages/operations': ['broker', 'contexts', 'contracts', 'execution', 'flows', 'persistence', 'service-kit'],
+  'packages/operations': [
+    ...['broker', 'connectors', 'contexts', 'contracts', 'execution', 'flows', 'persistence', 'service-kit'],
+  ],
   'packages/infrastructure': ['broker', 'cache', 'contracts', 'execution', 'persistence', 'service-kit', 'waiting'],
   'packages/launcher': ['broker', 'contracts', 'local-stack', 'persistence', 'service-kit', 'waiting'],
   'services/objects-api': [
@@ -51,7 +53,8 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   ],
   'services/hps-gateway': ['broker', 'cache', 'contracts', 'infrastructure', 'persistence', 'service-kit', 'waiting'],
   'services/solve-worker': [
-    ...['broker', 'cache', 'connectors', 'contracts', 'engine', 'execution', 'flows', 'infrastructure', 'service-kit'],
+    ...['broker', 'cache', 'connectors', 'contracts', 'engine', 'execution', 'flows', 'infrastructure'],
+    ...['operations', 'service-kit'],
   ],
 };
 

@@ -6,6 +6,7 @@ import {
   createFlowRunner,
   createStoredFlows,
   createStoredRules,
+  type RequestFault,
 } from '@decision/execution';
 import {
   openAuthenticator,
@@ -15,7 +16,13 @@ import {
   openRequester,
   openStores,
 } from '@decision/infrastructure';
-import { createContextDirectory, createFailureLogger, createLocalSettler, createSettler } from '@decision/operations';
+import {
+  createContextDirectory,
+  createFailureLogger,
+  createLocalSettler,
+  createSettler,
+  openEntities,
+} from '@decision/operations';
 import { openAdmission, runService } from '@decision/service-kit';
 import { createContextsApi } from './app';
 import { settings } from './config';
@@ -41,7 +48,6 @@ runService({
       onStale: (error) =>
         logger.warn({ err: error }, 'Values could not be read again; rules go on with those they have.'),
     });
-    const connectors = openConnectors(cache, { config, logger, metrics, stopper });
     const flows = createFlowRunner({
       ...{ library: createStoredFlows(database, cache, rules, { maxBytes: COMPILED_BYTES }), threads },
       callFor: (run) => connectors.callFor(run),
@@ -50,15 +56,17 @@ runService({
     });
     const decisions =
       broker === undefined ? combineWriters([]) : openDecisions(broker, database, { config, logger, metrics, stopper });
-    const local = createLocalSettler({
-      ...{ library: rules, threads, flows, decisions, newId: randomUUID },
-      onFault: ({ cause, requestId, ...fault }) =>
+    const settling = {
+      ...{ library: rules, threads, flows, decisions, newId: randomUUID, requester: 'contexts-api' as const },
+      onFault: ({ cause, requestId, ...fault }: RequestFault) =>
         logger.error({ ...fault, request_id: requestId, err: cause }, 'A rule or flow of a context had no answer.'),
-    });
+    };
+    const entities = openEntities({ database, directory, settling, config, logger, metrics });
+    const connectors = openConnectors(cache, { config, logger, metrics, stopper, entities });
     const operate = {
       database,
       directory,
-      settler: createSettler({ requester, local }),
+      settler: createSettler({ requester, local: createLocalSettler(settling) }),
       line: { mostWaiting: config.maxWaiting, ticketLeaseMs: config.leaseMs },
       leaseMs: config.leaseMs,
       onFailure: createFailureLogger(logger),

@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { type RequestEnvelope } from '@decision/broker';
 import { openCache } from '@decision/cache';
+import { createConnectors, createEntityConnector } from '@decision/connectors';
 import {
   decodeSettleAnswer,
   decodeSettleRequest,
@@ -23,7 +24,14 @@ import {
   settleOperations,
 } from '@decision/execution';
 import { testStack } from '@decision/local-stack';
-import { createContextDirectory, createFailureLogger, createLocalSettler, createSettler } from '@decision/operations';
+import {
+  createContextDirectory,
+  createEntityStore,
+  createFailureLogger,
+  createLocalSettler,
+  createOwnSettler,
+  createSettler,
+} from '@decision/operations';
 import {
   createApiKey,
   type Database,
@@ -64,8 +72,12 @@ export interface WorkersUnderTest {
   readonly ranHere: { id: string; versionId: string; slug: string | undefined }[];
   /** Why rules had no answer, of workers and of the service itself. */
   readonly faults: SettleFault[];
-  /** Answers what flows ask of the outside. */
+  /** Answers what flows ask of the outside, instances apart. */
   answer: ReturnType<CallFor>;
+  /** Answers `entity` nodes. */
+  entities: CallFor;
+  /** Waits that ended in favour of another operation. */
+  givenWay: number;
   /** The runs whose flows asked. */
   readonly asked: Parameters<CallFor>[0][];
 }
@@ -150,8 +162,8 @@ export const startContextsApi = async (options: StartOptions = {}): Promise<Cont
   const database = openDatabase({ url: databaseUrl, applicationName: 'contexts-api-test', poolMax: 20, ...patience });
   const makeWorkspace = async (slug: string) => (await ensureWorkspace(databaseUrl, { slug, name: slug })).id;
   const access: WorkspaceAccess = { workspaceId: await makeWorkspace('main'), userGroups: undefined, actor: 'tester' };
-  const { settler, workers, close } = openWorkers(database);
   const directory = createContextDirectory(database);
+  const { settler, own, workers, close } = openWorkers(database);
   const {
     leaseMs = 30_000,
     timeoutMs = 50_000, // as patient as the database
@@ -167,6 +179,15 @@ export const startContextsApi = async (options: StartOptions = {}): Promise<Cont
   });
   const onFailure = createFailureLogger(told);
   const operate = { database, directory, settler, leaseMs, line: { mostWaiting, ticketLeaseMs: leaseMs }, onFailure };
+  const ofFlows = {
+    ...operate,
+    settler: own,
+    line: { ...operate.line, onGivenWay: () => void (workers.givenWay += 1) },
+  };
+  const connectors = createConnectors({
+    connectors: [createEntityConnector(createEntityStore({ database, directory, operate: ofFlows, chunkSize }))],
+  });
+  workers.entities = (run) => connectors.callFor(run);
   const failures: unknown[] = [];
   const upkeep = startUpkeep(
     {
@@ -263,6 +284,7 @@ export const startContextsApi = async (options: StartOptions = {}): Promise<Cont
     stop: async () => {
       await server.stop(1_000);
       await upkeep.stop();
+      await connectors.stop();
       await close();
       await database.close();
       if (options.beside === undefined) await dropDatabase(stack.databaseUrl, name);
@@ -290,6 +312,8 @@ const openWorkers = (database: Database) => {
     ranHere: [],
     faults: [],
     answer: () => Promise.reject(new Error('Nobody answers.')),
+    entities: () => () => Promise.reject(new Error('Nobody answers.')),
+    givenWay: 0,
     asked: [],
   };
   const decisions = {
@@ -301,7 +325,7 @@ const openWorkers = (database: Database) => {
     ...{ threads: undefined, maxSteps: 100_000, maxWaiting: 100 },
     callFor: (run) => {
       workers.asked.push(run);
-      return (call) => workers.answer(call);
+      return (call) => (call.node.type === 'entity' ? workers.entities(run)(call) : workers.answer(call));
     },
   });
   const requester = {
@@ -328,9 +352,11 @@ const openWorkers = (database: Database) => {
     },
   };
   const onFault = (fault: SettleFault): void => void workers.faults.push(fault);
-  const local = createLocalSettler({ library, flows, decisions, newId: randomUUID, onFault });
+  const settling = { library, flows, decisions, newId: randomUUID, requester: 'contexts-api' as const, onFault };
+  const local = createLocalSettler(settling);
   const settler = createSettler({ requester, local });
-  return { settler, workers, close: () => cache.close() };
+  const own = createOwnSettler(createLocalSettler({ ...settling, atOnce: Infinity }));
+  return { settler, own, workers, close: () => cache.close() };
 };
 
 /** The bound that the broker sets to messages. */

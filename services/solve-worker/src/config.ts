@@ -26,6 +26,9 @@ export const settings = {
   sessionTimeoutMs: limit(limits.workerSessionTimeoutMs),
   heartbeatIntervalMs: limit(limits.workerHeartbeatIntervalMs),
   partitionConcurrency: limit(limits.workerPartitionConcurrency),
+  batchChunk: limit(limits.contextBatchChunk),
+  leaseMs: limit(limits.contextLeaseMs),
+  maxWaiting: limit(limits.contextMaxWaiting),
   maxCompiledBytes: wholeNumber('WORKER_MAX_COMPILED_BYTES', {
     default: 268_435_456,
     min: 1_048_576,

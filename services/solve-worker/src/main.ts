@@ -7,8 +7,10 @@ import {
   createFlowRunner,
   createStoredFlows,
   createStoredRules,
+  type RequestFault,
 } from '@decision/execution';
 import { openBroker, openDecisions, openEvaluationThreads, openResponder, openStores } from '@decision/infrastructure';
+import { createContextDirectory, openEntities } from '@decision/operations';
 import { runService, StartRefusal } from '@decision/service-kit';
 import { createWorkerServer } from './app';
 import { settings } from './config';
@@ -30,7 +32,6 @@ runService({
         logger.warn({ err: error }, 'Values could not be read again; rules go on with those they have.'),
     });
     const flowLibrary = createStoredFlows(database, cache, library, { maxBytes: config.maxCompiledBytes });
-    const connectors = openConnectors(cache, { config, logger, metrics, stopper });
     const runner = createFlowRunner({
       ...{
         library: flowLibrary,
@@ -49,6 +50,15 @@ runService({
     });
 
     const decisions = openDecisions(broker, database, { config, logger, metrics, stopper });
+    const onFault = ({ cause, requestId, ...fault }: RequestFault): void =>
+      logger.error({ ...fault, request_id: requestId, err: cause }, 'A rule or flow of a context had no answer.');
+    const entities = openEntities({
+      ...{ database, directory: createContextDirectory(database), config, logger, metrics },
+      settling: {
+        ...{ library, threads, flows: runner, decisions, newId: randomUUID, requester: 'solve-worker', onFault },
+      },
+    });
+    const connectors = openConnectors(cache, { config, logger, metrics, stopper, entities });
     const responder = openResponder(
       broker,
       { logger, metrics },
@@ -61,8 +71,7 @@ runService({
         handle: createHandler({
           ...{ library, threads, models: createContextModels(), decisions },
           flows: { runner, library: flowLibrary },
-          onFault: ({ cause, requestId, ...fault }) =>
-            logger.error({ ...fault, request_id: requestId, err: cause }, 'A rule or flow of a context had no answer.'),
+          onFault,
         }),
       },
     );

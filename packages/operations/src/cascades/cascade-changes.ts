@@ -10,7 +10,7 @@ import {
   savePendingProgress,
 } from '@decision/persistence';
 import { type ContextInUse } from '../definitions/context-directory';
-import { type InstancesContext } from '../operations/operate';
+import { type WritingContext } from '../operations/operate';
 import { type InstanceOutcome, type RequestOrigin } from '../operations/work';
 import { type Source, Summaries, Cascade, type CascadeNotes } from './cascade';
 import { findReadingRelationships, type ReadingRelationship } from './find-readers';
@@ -71,7 +71,7 @@ const toProgress = (pass: ReaderPass | undefined): Source['begun'] =>
  * `database_unavailable`.
  */
 export const cascadeChange = async (
-  context: InstancesContext,
+  context: WritingContext,
   origin: RequestOrigin,
   changed: InstanceOutcome,
 ): Promise<readonly ContextCascadeSummary[]> => {
@@ -87,7 +87,7 @@ export const cascadeChange = async (
  * the same state resumes and another begins anew. Throws `database_unavailable`.
  */
 export const cascadeChanges = async (
-  context: InstancesContext,
+  context: WritingContext,
   origin: RequestOrigin,
   changed: ChangedInstances,
   summaries: Summaries,
@@ -149,7 +149,7 @@ interface PendingReaders {
  * process resumes; marks whose readers were all evaluated are removed.
  */
 export const cascadePending = (
-  context: Pick<InstancesContext, 'database' | 'operate' | 'chunkSize'>,
+  context: Pick<WritingContext, 'database' | 'operate' | 'chunkSize'>,
   origin: RequestOrigin,
   readers: PendingReaders,
   sources: readonly PendingSource[],

@@ -2,9 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { type DeletedInstance } from '@decision/contracts';
 import {
   deleteInstance as deleteStoredInstance,
+  findEntityWrites,
   findRegistrations,
   lockInstances,
   markPendingCascades,
+  recordEntityWrites,
   returnTickets,
   type Transaction,
 } from '@decision/persistence';
@@ -13,7 +15,7 @@ import { cascadePending, type PendingSource } from '../cascades/cascade-changes'
 import { findReadingRelationships, type ReadingRelationship } from '../cascades/find-readers';
 import { holdDefinition } from '../operations/commit-writes';
 import { Line } from '../operations/line';
-import { type InstancesContext } from '../operations/operate';
+import { type WritingContext } from '../operations/operate';
 import { instanceNotFound, type NamedInstance, nameOfInstance } from './instance-answers';
 
 interface Deletion {
@@ -26,11 +28,16 @@ interface Deletion {
 
 /**
  * Deletes an instance once it is its turn, and re-evaluates its readers (C118). Where that fails, the answer names the identities to retry; upkeep tries
- * again as well (C120). Throws `instance_not_found`, `overloaded`, `deadline_exceeded`.
+ * again as well (C120). What the step of a flow, named by its key, deleted before is not there for it again. Throws `instance_not_found`, `overloaded`,
+ * `deadline_exceeded`.
  */
-export const deleteInstance = async (context: InstancesContext, named: NamedInstance): Promise<DeletedInstance> => {
+export const deleteInstance = async (
+  context: WritingContext,
+  named: NamedInstance,
+  stepKey?: string,
+): Promise<DeletedInstance> => {
   const { slug, id: contextId } = named.context;
-  const { state, registered, relationships, pending } = await deleteInTurn(context, named);
+  const { state, registered, relationships, pending } = await deleteInTurn(context, named, stepKey);
   const summaries = new Summaries();
   if (pending.length > 0) await cascadePending(context, named.origin, { contextId, relationships, summaries }, pending);
   const cascaded = named.context.view.summaries(summaries.list());
@@ -47,7 +54,11 @@ export const deleteInstance = async (context: InstancesContext, named: NamedInst
 const RECOVERY =
   'Submit the instances named in failed_instance_ids with their identity alone, or wait until the service has evaluated them again: deleting again cannot find them, since the foreign key is gone.';
 
-const deleteInTurn = async (context: InstancesContext, named: NamedInstance): Promise<Deletion> => {
+const deleteInTurn = async (
+  context: WritingContext,
+  named: NamedInstance,
+  stepKey: string | undefined,
+): Promise<Deletion> => {
   const { database } = context;
   const { context: definition, instanceId, origin } = named;
   const line = new Line(database, definition, origin, context.operate.line, randomUUID());
@@ -56,6 +67,7 @@ const deleteInTurn = async (context: InstancesContext, named: NamedInstance): Pr
       const { ticketId } = line;
       const deletion = await database.inWorkspace(origin.access, async (transaction) => {
         await holdDefinition(transaction, context.directory, { context: definition, origin });
+        await requireNotDone(transaction, named, stepKey);
         const [locked] = await lockInstances(transaction, {
           contextId: definition.id,
           instanceIds: [instanceId],
@@ -69,6 +81,7 @@ const deleteInTurn = async (context: InstancesContext, named: NamedInstance): Pr
         );
         const registered = (await findRegistrations(transaction, definition.id, [instanceId])).length;
         await deleteStoredInstance(transaction, definition.id, instanceId);
+        await recordStep(transaction, named, stepKey);
         const pending = relationships.length === 0 ? [] : await mark(transaction, named);
         if (ticketId !== undefined) await returnTickets(transaction, ticketId);
         return { state: { ...locked.facts, ...locked.derived }, registered, relationships, pending };
@@ -79,6 +92,28 @@ const deleteInTurn = async (context: InstancesContext, named: NamedInstance): Pr
   } finally {
     await line.leave();
   }
+};
+
+const stepOn = ({ context, instanceId }: NamedInstance, key: string) => ({
+  contextId: context.id,
+  key,
+  instanceIds: [instanceId],
+});
+
+/** What the step deleted when it ran before is gone for it, whoever made it again since. */
+const requireNotDone = async (
+  transaction: Transaction,
+  named: NamedInstance,
+  key: string | undefined,
+): Promise<void> => {
+  if (key === undefined) return;
+  const known = await findEntityWrites(transaction, stepOn(named, key));
+  if (known.size > 0) throw instanceNotFound(named.context.slug, named.instanceId);
+};
+
+/** No other transaction can have recorded it: this one holds the instance, which was there. */
+const recordStep = async (transaction: Transaction, named: NamedInstance, key: string | undefined): Promise<void> => {
+  if (key !== undefined) await recordEntityWrites(transaction, stepOn(named, key));
 };
 
 /** This request re-evaluates the readers; after its deadline, upkeep does (ADR 30). */

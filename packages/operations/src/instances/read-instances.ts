@@ -61,7 +61,7 @@ const toAnswer = ({ slug, model, view }: OpenContext, record: InstanceRecord, re
 
 /** Throws `instance_not_found`, `invalid_request` for a relation that the context does not have, and `result_too_large`. */
 export const getInstance = (
-  { database }: InstancesContext,
+  { database }: Pick<InstancesContext, 'database'>,
   { context, instanceId, origin }: NamedInstance,
   includeRelations: string | undefined,
 ): Promise<InstanceAnswer> =>

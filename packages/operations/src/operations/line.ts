@@ -3,24 +3,29 @@ import { ServiceError } from '@decision/contracts';
 import {
   type Database,
   findTurns,
+  findWaitingCircle,
   renewTickets,
   returnTickets,
   takeTickets,
   type Transaction,
 } from '@decision/persistence';
 import { type ContextInUse, contextNotFound } from '../definitions/context-directory';
-import { type RequestOrigin } from './work';
+import { askingOperation, type RequestOrigin } from './work';
 
 export interface LineSettings {
   /** Requests that may wait for one instance; more are answered 429. */
   readonly mostWaiting: number;
   /** How long a ticket counts without being renewed, ms. */
   readonly ticketLeaseMs: number;
+  /** Told when an operation gives way, since those that wait for each other would wait until their deadlines. */
+  readonly onGivenWay?: () => void;
 }
 
 /** First and longest wait between two looks at a line, ms. */
 const FIRST_LOOK_MS = 2;
 const LONGEST_LOOK_MS = 50;
+/** Time between two looks for a circle of operations that wait for each other, ms. */
+const CIRCLE_LOOK_MS = 250;
 
 /**
  * The places of one request in the lines of instances that were busy (C143 to C146). Tickets are in the database, so that processes share a line;
@@ -30,6 +35,7 @@ export class Line {
   private taken = false;
   private renewedAt = 0;
   private lookMs = FIRST_LOOK_MS;
+  private circleSoughtAt = 0;
 
   constructor(
     private readonly database: Database,
@@ -46,20 +52,37 @@ export class Line {
 
   /**
    * Waits until at least one of these instances is free and this request is the first in its line; answers them. Throws `overloaded` where a line is
-   * full, `context_not_found` where the context has been deleted, and `deadline_exceeded`.
+   * full, `context_not_found` where the context has been deleted, `infrastructure_error` where an operation that asks gives way to another one, which
+   * waits for it, and `deadline_exceeded`.
    */
   async wait(instanceIds: readonly string[]): Promise<readonly string[]> {
     for (;;) {
       if (!this.taken) await this.take(instanceIds);
       if (Date.now() >= this.origin.deadline) throw tooLate(instanceIds);
+      if (this.origin.signal?.aborted === true) throw abandoned();
       const turns = (await this.look(instanceIds.length)).filter((id) => instanceIds.includes(id));
       if (turns.length > 0) {
         this.lookMs = FIRST_LOOK_MS;
         return turns;
       }
+      await this.requireNoCircle(instanceIds);
       await pause(Math.min(this.lookMs, Math.max(0, this.origin.deadline - Date.now())));
       this.lookMs = Math.min(this.lookMs * 2, LONGEST_LOOK_MS);
     }
+  }
+
+  /** Nobody but operations can wait in a circle: a request holds nothing while it waits. */
+  private async requireNoCircle(instanceIds: readonly string[]): Promise<void> {
+    const operationId = askingOperation(this.origin);
+    if (operationId === undefined || Date.now() - this.circleSoughtAt < CIRCLE_LOOK_MS) return;
+    this.circleSoughtAt = Date.now();
+    const asked = { operationId, contextId: this.context.id, instanceIds };
+    const circle = await this.database.inWorkspace(this.origin.access, (transaction) =>
+      findWaitingCircle(transaction, asked),
+    );
+    if (circle?.givesWay !== true) return;
+    this.settings.onGivenWay?.();
+    throw givesWay(this.context.slug, circle.instanceId);
   }
 
   /** Leaves every line. Idempotent; what cannot be returned runs out. */
@@ -75,7 +98,9 @@ export class Line {
     const { mostWaiting: most, ticketLeaseMs: leaseMs } = this.settings;
     const hasPlace = await this.database.inWorkspace(this.origin.access, async (transaction) => {
       await this.findTurns(transaction);
-      return takeTickets(transaction, this.context.id, instanceIds, { ticketId: this.ownId, leaseMs, most });
+      return takeTickets(transaction, this.context.id, instanceIds, {
+        ...{ ticketId: this.ownId, leaseMs, most, forOperation: askingOperation(this.origin) },
+      });
     });
     if (!hasPlace) throw tooLong(most);
     this.taken = true;
@@ -113,6 +138,15 @@ const tooLate = (instanceIds: readonly string[]): ServiceError =>
     'Operations that came before held the instances until the deadline of this request had passed.',
     { instance_ids: instanceIds.slice(0, 100) },
   );
+
+const givesWay = (slug: string, instanceId: string): ServiceError =>
+  new ServiceError(
+    'infrastructure_error',
+    `The instance "${slug}:${instanceId.slice(0, 100)}" is held by an operation that waits for the one that asks for it; the younger of them gives way. Send the request again, or do not have flows write instances of each other.`,
+    { context: slug },
+  );
+
+const abandoned = (): ServiceError => new ServiceError('deadline_exceeded', 'Nobody waits for this any more.');
 
 const tooLong = (most: number): ServiceError =>
   new ServiceError('overloaded', `${most} requests wait for one of these instances already; send fewer at once.`, {

@@ -2,7 +2,16 @@ import { randomUUID } from 'node:crypto';
 import { settle } from '@decision/contexts';
 import { ServiceError, type SettledInstance } from '@decision/contracts';
 import { ancestorsOf, inputHash } from '@decision/execution';
-import { type Database, type HeldInstances, releaseInstances, renewLease } from '@decision/persistence';
+import {
+  type Database,
+  findEntityWrites,
+  type HeldInstances,
+  recordEntityWrites,
+  releaseInstances,
+  renewLease,
+  returnTickets,
+  type Transaction,
+} from '@decision/persistence';
 import { FailureLog, type Logger } from '@decision/service-kit';
 import { type ContextDirectory } from '../definitions/context-directory';
 import { admit, type Admitted, type HeldInstance, sourcesOf } from './admit';
@@ -11,7 +20,7 @@ import { finish, type Finished, outcomeOfHeld } from './finish';
 import { Line, type LineSettings } from './line';
 import { type Operation, type Settler } from './settler';
 import { toCollections } from './surroundings';
-import { type InstanceOutcome, type Work, type WorkResult } from './work';
+import { askingOperation, type InstanceOutcome, type Work, type WorkResult } from './work';
 
 export interface OperateContext {
   readonly database: Database;
@@ -41,7 +50,13 @@ const MOST_COLLISIONS = 3;
 const MOST_CHANGES = 3;
 
 /** The admitted instances, with the work by the definition in force at that time. */
-type AdmittedWork = Admitted & { readonly work: Work };
+type AdmittedWork = Admitted & {
+  readonly work: Work;
+  /** Ids of instances into which the step merged its facts when it ran before. */
+  readonly repeated: readonly string[];
+};
+
+const NOTHING_ADMITTED: Admitted = { done: [], held: [], busy: [], collections: new Map(), written: [] };
 
 /**
  * One piece of work in progress. Free instances are merged at once; each busy instance waits in its own line while the others go on (C148).
@@ -95,22 +110,23 @@ class Operating {
     }
     for (const { planned } of admitted.held) this.committed.add(planned.locked.instanceId);
     if (admitted.held.length > 0) this.running.push(this.carryOut(operationId, admitted));
+    if (admitted.repeated.length > 0) this.running.push(this.lookAgain(admitted.repeated));
     return admitted.busy;
   }
 
   private async admitOnce(operationId: string, given: Work['given']): Promise<AdmittedWork> {
     const { database, directory, leaseMs } = this.context;
-    const options = { admission: { operationId, leaseMs }, ticketId: this.line.ticketId };
+    const parentId = askingOperation(this.work.origin);
+    const options = { admission: { operationId, leaseMs, parentId }, ticketId: this.line.ticketId };
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await commitWrites(database, this.work.context.id, this.work.origin, async (transaction) => {
           const context = await holdDefinition(transaction, directory, this.work);
           if (!hasSameFacts(context, this.work.context)) await requireStillFit(transaction, context, given);
-          const work = { ...this.work, context };
-          return { ...(await admit(transaction, work, given, options)), work };
+          return admitNew(transaction, { ...this.work, context }, given, options);
         });
       } catch (error) {
-        if (attempt >= MOST_COLLISIONS || !isCollision(error)) throw error;
+        if (attempt >= MOST_COLLISIONS || !(error instanceof WrittenMeanwhile || isCollision(error))) throw error;
       }
     }
   }
@@ -137,6 +153,18 @@ class Operating {
       for (const { planned } of held) this.failures.set(planned.locked.instanceId, failure);
     } finally {
       clearInterval(renewal);
+    }
+  }
+
+  /** The facts were merged when the step ran before: what is due for them now is run, and their state answered. Never rejects. */
+  private async lookAgain(instanceIds: readonly string[]): Promise<void> {
+    const given = instanceIds.map((instanceId) => ({ instanceId, facts: {} }));
+    const again = new Operating(this.context, { ...this.work, given, mode: 'dependent', stepKey: undefined });
+    try {
+      const { outcomes, failures } = await again.run();
+      this.take({ outcomes: [...outcomes.values()], failures });
+    } catch (error) {
+      for (const id of instanceIds) this.failures.set(id, error instanceof ServiceError ? error : unexpected(error));
     }
   }
 
@@ -197,6 +225,36 @@ class Operating {
   }
 }
 
+/** Another process runs the same step, and has merged its facts since this one looked. */
+class WrittenMeanwhile extends ServiceError {
+  constructor() {
+    super('operation_interrupted', 'The same step of the same request is under way elsewhere. Send the request again.');
+  }
+}
+
+/** Admits what the step has not merged before. That it merges it now commits together with the merge. */
+const admitNew = async (
+  transaction: Transaction,
+  work: Work,
+  given: Work['given'],
+  options: Parameters<typeof admit>[3],
+): Promise<AdmittedWork> => {
+  const { stepKey: key, context } = work;
+  if (key === undefined) return { ...(await admit(transaction, work, given, options)), work, repeated: [] };
+  const instanceIds = given.map(({ instanceId }) => instanceId);
+  const known = await findEntityWrites(transaction, { contextId: context.id, key, instanceIds });
+  const repeated = instanceIds.filter((id) => known.has(id));
+  // Who looks again takes a place of its own.
+  if (options.ticketId !== undefined) await returnTickets(transaction, options.ticketId, repeated);
+  const fresh = given.filter(({ instanceId }) => !known.has(instanceId));
+  if (fresh.length === 0) return { ...NOTHING_ADMITTED, work, repeated };
+  const admitted = await admit(transaction, work, fresh, options);
+  const merged = fresh.map(({ instanceId }) => instanceId).filter((id) => !admitted.busy.includes(id));
+  const isFirst = await recordEntityWrites(transaction, { contextId: context.id, key, instanceIds: merged });
+  if (!isFirst) throw new WrittenMeanwhile();
+  return { ...admitted, work, repeated };
+};
+
 /** Failures that say that nothing can be executed at the moment (C71). */
 const UNAVAILABLE: ReadonlySet<string> = new Set([
   'broker_unavailable',
@@ -256,15 +314,19 @@ export const createFailureLogger = (logger: Logger): ((failure: OperationFailure
     failures.report(() => logger.child({ request_id: requestId, context_id: contextId, instances }), error);
 };
 
-/** Dependencies of the use cases on instances. */
-export interface InstancesContext {
+/** Dependencies of work on instances, whoever asks for it. */
+export interface WritingContext {
   readonly database: Database;
   readonly directory: ContextDirectory;
   readonly operate: OperateContext;
-  /** From the arrival of a request to its answer, ms. */
-  readonly timeoutMs: number;
   /** Instances that one transaction merges at most. */
   readonly chunkSize: number;
+}
+
+/** Dependencies of the use cases on instances. */
+export interface InstancesContext extends WritingContext {
+  /** From the arrival of a request to its answer, ms. */
+  readonly timeoutMs: number;
   /** Largest line of a batch of lines, bytes. */
   readonly lineMaxBytes: number;
 }

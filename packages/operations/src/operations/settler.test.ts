@@ -32,6 +32,7 @@ it('C74: tells whoever operates the service once why a rule had no answer', asyn
   const cause = new Error('connection refused');
   const faults: RequestFault[] = [];
   const settle = createLocalSettler({
+    requester: 'contexts-api',
     library: { get: () => Promise.reject(cause) },
     decisions: { write: () => undefined },
     newId: () => '1',

@@ -6,6 +6,7 @@ import {
   ServiceError,
   type SettledInstance,
   type SettleInstance,
+  type ServiceName,
   type SettleRequest,
 } from '@decision/contracts';
 import {
@@ -19,6 +20,7 @@ import {
   type SettleFault,
   settleOperations,
 } from '@decision/execution';
+import { type RunningOperation } from '@decision/flows';
 import pLimit from 'p-limit';
 import { reachableFrom } from '../definitions/world';
 import { type HeldInstance, sourcesOf } from './admit';
@@ -69,12 +71,21 @@ export const createSettler =
           return byInstance(instances, requireAll(decodeSettleAnswer(answer), instances));
         } catch (error) {
           if (!isTooLarge(error)) throw error;
-          return byInstance(instances, await local({ ...common, instances }, envelope));
+          return byInstance(instances, await local({ ...common, instances }, envelope, operation.work.origin.within));
         }
       }),
     );
     const settled = new Map(answers.flat());
     return operation.held.map(({ planned }) => requireOne(settled.get(planned.locked.instanceId)));
+  };
+
+/** Settles in this process. For processes that run flows: what their nodes write needs no other one. */
+export const createOwnSettler =
+  (local: LocalSettler): Settler =>
+  (operation) => {
+    const { work, held } = operation;
+    const instances = held.map((one) => toSettleInstance(work, one));
+    return local({ ...commonOf(operation), instances }, envelopeOf(work), work.origin.within);
   };
 
 const byInstance = (
@@ -188,7 +199,11 @@ const envelopeOf = ({ context, origin }: Work) => ({
 });
 
 /** Settles the instances of a request in this process. */
-type LocalSettler = (request: SettleRequest, envelope: RequestEnvelope) => Promise<readonly SettledInstance[]>;
+type LocalSettler = (
+  request: SettleRequest,
+  envelope: RequestEnvelope,
+  within?: readonly RunningOperation[],
+) => Promise<readonly SettledInstance[]>;
 
 interface LocalSettlerTools {
   readonly library: Pick<RuleLibrary, 'get'>;
@@ -199,30 +214,28 @@ interface LocalSettlerTools {
   /** Receives a decision for every rule and flow that runs here, as workers write theirs. */
   readonly decisions: DecisionLogWriter;
   readonly newId: () => string;
+  /** How decisions of this process name who asked. */
+  readonly requester: ServiceName;
+  /** Operations that it settles at once; others wait until their deadline. Default 2: they are large, and this bounds their memory. */
+  readonly atOnce?: number;
   /** Receives the reason why rules and flows had no answer, each fault once in an operation. */
   readonly onFault: (fault: RequestFault) => void;
 }
 
-/** Operations settled here are large. This many run at once, which bounds the memory; others wait until their deadline. */
-const AT_ONCE = 2;
-
-/** How decisions of this process name who asked. */
-const REQUESTER = 'contexts-api';
-
 /** Settles instances in this process in slices, so that other requests go on meanwhile. */
 export const createLocalSettler = (tools: LocalSettlerTools): LocalSettler => {
-  const { library, threads, flows, decisions, newId, onFault } = tools;
+  const { library, threads, flows, decisions, newId, requester, onFault } = tools;
   const models = createContextModels();
-  const turn = pLimit(AT_ONCE);
-  return (request, envelope) =>
+  const turn = pLimit(tools.atOnce ?? 2);
+  return (request, envelope, within) =>
     turn(async () => {
-      const decided = { ...envelope, correlationId: newId(), requester: REQUESTER, replyPartition: 0 };
+      const decided = { ...envelope, correlationId: newId(), requester, replyPartition: 0 };
       const { workspaceId, deadline, requestId } = envelope;
       const runs = createRunLog(decisions, decided);
       const { onRun, isFull } = runs;
       const reportFault = (fault: SettleFault): void => onFault({ ...fault, requestId });
       const settled = await settleOperations(request, {
-        ...{ workspaceId, deadline, requestId, library, threads, flows, models },
+        ...{ workspaceId, deadline, requestId, within, library, threads, flows, models },
         ...{ onRun, isFull, onFault: reportFault },
       });
       runs.write();

@@ -31,7 +31,12 @@ export interface RequestOrigin {
   readonly deadline: number;
   /** Operations whose flows ask for it, the innermost last. Default: none. */
   readonly within?: readonly RunningOperation[];
+  /** Aborted where nobody waits any more before the deadline. Default: never. */
+  readonly signal?: AbortSignal;
 }
+
+/** The operation whose flow asks. It waits for what is asked. */
+export const askingOperation = ({ within }: RequestOrigin): string | undefined => within?.at(-1)?.operationId;
 
 /** Facts for one instance; the identity is not among them. */
 export interface GivenFacts {
@@ -52,6 +57,8 @@ export interface Work {
   readonly mode: 'submit' | 'dependent' | 'registered';
   /** Key of an asset that runs even where nothing changed, and is registered where it is not ready. */
   readonly forced?: string | undefined;
+  /** Key of the step of a flow that writes: what it has merged already is not merged again. Undefined: no step of a flow. */
+  readonly stepKey?: string | undefined;
 }
 
 /** Data that is read for an instance beside its row. */
