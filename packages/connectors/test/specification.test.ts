@@ -2,9 +2,13 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const specification = readFileSync(join(__dirname, '../../../docs/specs/connectors.md'), 'utf8');
-const tests = readdirSync(__dirname)
-  .filter((name) => name.endsWith('.test.ts'))
-  .map((name) => readFileSync(join(__dirname, name), 'utf8'));
+/** Some statements speak of storage, and are held where it is. */
+const FOLDERS = ['.', '../../../services/contexts-api/test', '../../../services/objects-api/test'];
+const tests = FOLDERS.map((folder) => join(__dirname, folder)).flatMap((folder) =>
+  readdirSync(folder)
+    .filter((name) => name.endsWith('.test.ts'))
+    .map((name) => readFileSync(join(folder, name), 'utf8')),
+);
 
 const idsIn = (text: string): readonly string[] => [...text.matchAll(/CN-\d+/g)].map(([id]) => id);
 
