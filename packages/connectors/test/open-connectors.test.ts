@@ -6,13 +6,14 @@ const cache = {
   shared: { get: () => Promise.resolve(undefined), set: () => Promise.resolve(), delete: () => Promise.resolve() },
 };
 
+const entities = { open: () => Promise.reject(new ServiceError('context_not_found', 'There is no such context.')) };
+
 it('opens nodes that reach out, measures their calls by kind and outcome, and stops them', async () => {
   const logger = createLogger({ service: 'test', level: 'silent' });
   const metrics = createMetrics('test');
   const stopper = createStopper();
   process.env['FLOW_SECRET_OF_TEST'] = 'a secret';
   const config = readConfig(connectorSettings, { FLOW_VAULT_GRANTS: '* environment:FLOW_SECRET_' });
-  const entities = { open: () => Promise.reject(new ServiceError('context_not_found', 'There is no such context.')) };
   const connectors = openConnectors(cache, { config, logger, metrics, stopper, entities });
   const run = {
     ...{ workspaceId: 'w', versionId: 'v', deadline: Date.now() + 10_000 },
