@@ -44,6 +44,6 @@ it('opens nodes that reach out, measures their calls by kind and outcome, and st
 it('refuses to start where a key-value store is named without a token', () => {
   const logger = createLogger({ service: 'test', level: 'silent' });
   const config = readConfig(connectorSettings, { FLOW_VAULT_URL: 'https://vault.example' });
-  const tools = { config, logger, metrics: createMetrics('test'), stopper: createStopper() };
+  const tools = { config, logger, metrics: createMetrics('test'), stopper: createStopper(), entities };
   expect(() => openConnectors(cache, tools)).toThrow(/set FLOW_VAULT_TOKEN or FLOW_VAULT_TOKEN_FILE/);
 });
