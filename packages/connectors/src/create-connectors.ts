@@ -179,7 +179,7 @@ class BoundConnectors implements Connectors {
     const ms = Math.min(nodeMs, leftMs);
     if (ms <= 0) throw late(0, false);
     const ending = new AbortController();
-    const giveUp = (): void => ending.abort(abandoned());
+    const giveUp = (): void => ending.abort(ABANDONED);
     const timer = setTimeout(() => setImmediate(() => ending.abort(late(ms, isWhole))), Math.min(ms, MAX_TIMER_MS));
     call.signal.addEventListener('abort', giveUp);
     if (call.signal.aborted) giveUp();
@@ -192,7 +192,7 @@ class BoundConnectors implements Connectors {
       call.signal.removeEventListener('abort', giveUp);
       this.running.delete(ending);
       // What is still open is not needed any more.
-      ending.abort(abandoned());
+      ending.abort(ABANDONED);
     }
   }
 
@@ -292,8 +292,8 @@ const late = (ms: number, isWhole: boolean): ConnectorFailure =>
     { outcome: 'timeout', blamesTarget: isWhole },
   );
 
-const abandoned = (): ConnectorFailure =>
-  new ConnectorFailure('The flow no longer needs its answer.', { outcome: 'abandoned' });
+/** One for all: every call aborts what it left open with it, and an error takes long to make. */
+const ABANDONED = new ConnectorFailure('The flow no longer needs its answer.', { outcome: 'abandoned' });
 
 const stopped = (): ConnectorFailure =>
   new ConnectorFailure('The service is stopping; send the request again.', { outcome: 'abandoned' });

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { type CodeFault, type CodeJob } from '@decision/sandbox';
 import { type Connector, type ConnectorCall, ConnectorFailure, type NodeOutputs } from '../connector';
@@ -62,7 +61,7 @@ const jobOf = (call: ConnectorCall, { maxRunMs, memoryBytes, maxOutputLength }: 
   return {
     source: String(call.fields['code']),
     inputs,
-    seed: createHash('sha256').update(call.idempotencyKey).digest().readInt32BE(),
+    seed: Buffer.from(call.idempotencyKey, 'base64url').readInt32BE(),
     runMs: maxRunMs,
     deadline: call.deadline,
     maxOutputLength,
