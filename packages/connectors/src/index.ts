@@ -4,6 +4,7 @@ export { createCodeConnector } from './code/code-connector';
 export { createDbConnector } from './db/db-connector';
 export { createApiConnector } from './api/api-connector';
 export { createSoapConnector } from './soap/soap-connector';
+export { createAiConnector } from './ai/ai-connector';
 export { createVaultConnector } from './vault/vault-connector';
 export { openConnectors } from './open-connectors';
 export { createEntityConnector } from './entity/entity-connector';

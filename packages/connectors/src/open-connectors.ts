@@ -8,6 +8,7 @@ import {
   StartRefusal,
   type Stopper,
 } from '@decision/service-kit';
+import { createAiConnector } from './ai/ai-connector';
 import { createApiConnector } from './api/api-connector';
 import { createCodeConnector } from './code/code-connector';
 import { type CallEnd, type Connectors, createConnectors } from './create-connectors';
@@ -16,7 +17,7 @@ import { createEntityConnector } from './entity/entity-connector';
 import { type EntityStore } from './entity/entity-store';
 import { createSoapConnector } from './soap/soap-connector';
 import { type KeyValueOptions } from './vault/key-value-store';
-import { type OperatorKey } from './vault/operator-key';
+import { type OperatorKey } from './core/operator-key';
 import { createVaultConnector } from './vault/vault-connector';
 
 type ConnectorConfig = Config<typeof connectorSettings>;
@@ -78,6 +79,16 @@ const connectorsOf = (config: ConnectorConfig) => [
         : { region: config.flowVaultAwsRegion, url: config.flowVaultAwsUrl },
     allowedHosts: config.flowVaultAllowedHosts,
     timeoutMs: config.flowVaultTimeoutMs,
+  }),
+  createAiConnector({
+    url: config.flowAiUrl,
+    apiKey: keyOf(config.flowAiApiKey, config.flowAiApiKeyFile),
+    model: config.flowAiModel,
+    allowedModels: config.flowAiAllowedModels,
+    allowedHosts: config.flowAiAllowedHosts,
+    timeoutMs: config.flowAiTimeoutMs,
+    maxBytes: config.flowAiMaxBytes,
+    maxPromptLength: config.flowAiMaxPromptCharacters,
   }),
 ];
 

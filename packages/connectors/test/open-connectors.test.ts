@@ -31,6 +31,7 @@ it('opens nodes that reach out, measures their calls by kind and outcome, and st
   await expect(ask('vault', { secrets: [{ name: 'PATH' }] })).rejects.toThrow(/may not read it/);
   await expect(ask('vault', { provider: 'aws', secrets })).rejects.toThrow(/FLOW_VAULT_AWS_REGION/);
   delete process.env['FLOW_SECRET_OF_TEST'];
+  await expect(ask('ai', { labels: [{ name: 'a' }] })).rejects.toThrow(/set FLOW_AI_URL/);
   await expect(ask('entity', { entitySlug: 'orders' })).rejects.toThrow('There is no such context.');
   await expect(ask('unknown', {})).rejects.toThrow(/Nodes of type unknown cannot run here/);
   const { text } = await metrics.render();

@@ -3,7 +3,7 @@ import { isMissing, isPlainObject } from '@decision/values';
 import { type Connector, type ConnectorCall, ConnectorFailure, type NodeOutputs } from '../connector';
 import { readJsonPath } from '../json-path';
 import { createAddressGuard, type Lookup } from '../network/address-guard';
-import { createHttpClient, type HttpAnswer, originOf } from '../network/http-client';
+import { createHttpClient, type HttpAnswer, originOf, retryAfterOf } from '../network/http-client';
 import { apiRequestOf, apiUrl } from './api-request';
 
 export interface HttpConnectorOptions {
@@ -64,13 +64,6 @@ export const checkStatus = ({ status, headers }: Pick<HttpAnswer, 'status' | 'he
     retryAfterMs: retryAfterOf(headers['retry-after']),
     details: { status },
   });
-};
-
-/** Seconds, or a date. */
-const retryAfterOf = (header: string | string[] | undefined): number | undefined => {
-  if (typeof header !== 'string') return undefined;
-  const ms = /^\d{1,9}$/.test(header) ? Number(header) * 1_000 : Date.parse(header) - Date.now();
-  return Number.isNaN(ms) ? undefined : Math.max(0, ms);
 };
 
 const outputsOf = ({ fields }: ConnectorCall, answer: HttpAnswer, origin: string): NodeOutputs => {

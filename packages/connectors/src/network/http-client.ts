@@ -74,6 +74,13 @@ export const createHttpClient = (options: HttpClientOptions): HttpClient => {
 /** What stands in errors, metrics and circuits: no credentials, path or query. */
 export const originOf = ({ protocol, host }: URL): string => `${protocol}//${host}`;
 
+/** How long the header `retry-after` asks to wait, ms: it has seconds, or a date. */
+export const retryAfterOf = (header: string | string[] | undefined): number | undefined => {
+  if (typeof header !== 'string') return undefined;
+  const ms = /^\d{1,9}$/.test(header) ? Number(header) * 1_000 : Date.parse(header) - Date.now();
+  return Number.isNaN(ms) ? undefined : Math.max(0, ms);
+};
+
 /** Connects to exactly the address that the guard checked; names in certificates are still compared with the host. */
 const guardedConnect = ({ guard, ca }: HttpClientOptions): buildConnector.connector => {
   const connect = buildConnector({ timeout: CONNECT_TIMEOUT_MS, allowH2: false, ...(ca === undefined ? {} : { ca }) });

@@ -4,7 +4,7 @@ import { ConnectorFailure } from '../connector';
 import { type AddressGuard } from '../network/address-guard';
 import { createHttpClient, type HttpClient } from '../network/http-client';
 import { memberOf, notGranted, type SecretStore, splitName } from './grant';
-import { type OperatorKey, readOperatorKey } from './operator-key';
+import { type OperatorKey, readOperatorKey } from '../core/operator-key';
 
 export interface KeyValueOptions {
   /** Origin of the store. */

@@ -110,6 +110,36 @@ export const connectorSettings = {
   ),
   flowVaultAllowedHosts: allowedHosts('FLOW_VAULT_ALLOWED_HOSTS', 'vault'),
   flowVaultTimeoutMs: time('FLOW_VAULT_TIMEOUT_MS', 'vault', 10_000),
+  flowAiUrl: optional(
+    url('FLOW_AI_URL', {
+      protocols: ['http', 'https'],
+      meaning:
+        'Endpoint of chat completions that nodes of type ai ask, such as `https://models.internal/v1`; `/chat/completions` is added where it is missing. Without it those nodes fail.',
+    }),
+  ),
+  flowAiApiKey: optional(
+    secret('FLOW_AI_API_KEY', { meaning: 'What the service shows to that endpoint, as a bearer token.' }),
+  ),
+  flowAiApiKeyFile: optional(
+    text('FLOW_AI_API_KEY_FILE', {
+      meaning: 'File with that key in place of FLOW_AI_API_KEY, read for each call, so that it may be exchanged.',
+    }),
+  ),
+  flowAiModel: optional(text('FLOW_AI_MODEL', { meaning: 'Model that is asked where a node names none.' })),
+  flowAiAllowedModels: list('FLOW_AI_ALLOWED_MODELS', {
+    default: [],
+    items: 'models',
+    meaning: 'Models that nodes may name beside FLOW_AI_MODEL; empty: any that the endpoint has.',
+  }),
+  flowAiAllowedHosts: allowedHosts('FLOW_AI_ALLOWED_HOSTS', 'ai'),
+  flowAiTimeoutMs: time('FLOW_AI_TIMEOUT_MS', 'ai', 30_000),
+  flowAiMaxBytes: size('FLOW_AI_MAX_BYTES', 'ai', 1_048_576),
+  flowAiMaxPromptCharacters: wholeNumber('FLOW_AI_MAX_PROMPT_CHARACTERS', {
+    default: 200_000,
+    min: 1_000,
+    max: 10_000_000,
+    meaning: 'Longest prompt of a node of type ai together with its inputs, in characters.',
+  }),
   flowCodeThreads: optional(
     wholeNumber('FLOW_CODE_THREADS', {
       min: 1,
