@@ -34,7 +34,13 @@ export * from './http/values/values';
 export * from './http/releases/releases';
 export * from './http/releases/release-operations';
 export * from './http/rules/rule-tests';
-export * from './http/rules/rule-versions';
+export {
+  DiffRuleQuery,
+  ListRuleVersionsQuery,
+  RuleDiff,
+  RuleVersion,
+  RuleVersionPage,
+} from './http/rules/rule-versions';
 export * from './http/rules/rule-test-operations';
 export * from './http/values/value-operations';
 export * from './http/operator-operations';
@@ -43,6 +49,7 @@ export * from './http/flows/flows';
 export * from './http/flows/flow-operations';
 export * from './http/flows/flow-tests';
 export * from './http/flows/flow-test-operations';
+export * from './http/flows/flow-versions';
 export * from './http/scale';
 export * from './http/solve-operations';
 export * from './http/operations';

@@ -54,6 +54,62 @@ it('have immutable numbered versions that can be put back in service', async () 
   expect(await call('POST', `/${String(slug)}/versions/9/publish`)).toMatchObject({ status: 404 });
 }); // prettier-ignore
 
+describe('a comparison', () => {
+  const diff = async (slug: unknown, query = '') => (await call('GET', `/${String(slug)}/diff${query}`)).body;
+
+  it('names the nodes and connections that differ, and what else does', async () => {
+    const { id, slug } = await newFlow();
+    const kept = { ref: 'zone', type: 'lookup', table: [{ key: 'DE', value: 1 }] };
+    await importFlow({
+      id,
+      name: 'Renamed',
+      nodes: [kept, { ...nodes[0], version: 1 }, nodes[1]],
+      connections: [
+        { ...connections[0], input: 'sum' },
+        { from: 'in', output: 'request_weight', to: 'zone', input: 'lookup' },
+      ],
+    });
+    const differences = await diff(slug, '?from=1&to=2');
+    expect(differences).toMatchObject({
+      ...{ flow: slug, from: '1', to: '2', equal: false, truncated: false },
+      nodes: {
+        ...{ added: [kept], removed: [], moved: [] },
+        changed: [{ ref: 'in', changes: [{ field: 'version', to: 1 }] }],
+        counts: { added: 1, removed: 0, changed: 1, moved: 0 },
+      },
+      connections: { removed: [{ input: 'total' }], counts: { added: 2, removed: 1 }, reordered: false },
+      other: [{ field: 'name', from: 'Flow', to: 'Renamed' }],
+    });
+    expect(await diff(slug)).toMatchObject({ from: '2', to: 'draft', equal: true });
+    expect(await diff(slug, '?from=2&to=1')).toMatchObject({ nodes: { removed: [kept], counts: { added: 0 } } });
+  });
+
+  it('notices another order of nodes and of connections', async () => {
+    const twice = [connections[0], { ...connections[0], output: 'request_weight' }];
+    const { id, slug } = await newFlow({ connections: twice });
+    await importFlow({ id, nodes: [...nodes].reverse(), connections: [...twice].reverse(), _publish: false });
+    expect(await diff(slug)).toMatchObject({
+      ...{ from: '1', to: 'draft', equal: false },
+      nodes: { moved: [expect.any(String)], counts: { added: 0, removed: 0, changed: 0, moved: 1 } },
+      connections: { counts: { added: 0, removed: 0 }, reordered: true },
+    });
+  });
+
+  it('says which versions there are not', async () => {
+    const { slug } = await newFlow();
+    const draft = await newFlow({ _publish: false });
+    const status = async (name: unknown, query: string) => {
+      const { status: code, body } = await call('GET', `/${String(name)}/diff${query}`);
+      return [code, body['code']];
+    };
+    expect(await status(slug, '?from=9')).toEqual([404, 'version_not_found']);
+    expect(await status(slug, '?to=nowhere')).toEqual([404, 'environment_not_found']);
+    expect(await status(draft['slug'], '')).toEqual([404, 'flow_not_published']);
+    expect(await status('no-flow', '')).toEqual([404, 'flow_not_found']);
+    expect(await status(slug, '?version=1')).toEqual([400, 'invalid_request']);
+  });
+});
+
 const asking = {
   nodes: [nodes[0], { ref: 'bureau', type: 'api', url: 'http://127.0.0.1:1/', outputs: [{ key: 'score', type: 'number' }] }, nodes[1]],
   connections: [

@@ -1,6 +1,7 @@
 import { listAudit } from './access/audit';
 import { contextOperations } from './contexts/context-operations';
-import { flowTestOperations, flowVersionOperations } from './flows/flow-test-operations';
+import { flowTestOperations } from './flows/flow-test-operations';
+import { flowVersionOperations } from './flows/flow-versions';
 import { flowOperations } from './flows/flow-operations';
 import { folderOperations } from './folders';
 import { instanceOperations } from './contexts/instance-operations';

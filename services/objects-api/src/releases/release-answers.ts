@@ -1,4 +1,4 @@
-import { type Release, ServiceError } from '@decision/contracts';
+import { type AssetKind, type Release, ServiceError } from '@decision/contracts';
 import { type ReleaseRecord } from '@decision/persistence';
 
 export const toRelease = ({ asset: { kind, ...asset }, ...release }: ReleaseRecord): Release => ({
@@ -38,11 +38,11 @@ export const environmentNotFound = (slug: string, known: readonly string[]): Ser
     { environment: slug, environments: known },
   );
 
-/** The environment may exist; the rule has nothing in it. */
-export const nothingLive = (slug: string, selector: string): ServiceError =>
+/** The environment may exist; the rule or flow has nothing in it. */
+export const nothingLive = (kind: AssetKind, slug: string, selector: string): ServiceError =>
   new ServiceError(
     'environment_not_found',
-    `Nothing of the rule "${slug}" is live in an environment "${selector}"; a version is "latest", a number or an environment's slug.`,
+    `Nothing of the ${kind} "${slug}" is live in an environment "${selector}"; a version is "latest", a number or an environment's slug.`,
     { slug, environment: selector },
   );
 

@@ -1,5 +1,6 @@
 import {
   deleteFlow,
+  diffFlow as diffOperation,
   exportFlow,
   importFlow as importOperation,
   listFlows as listOperation,
@@ -13,6 +14,7 @@ import { Answer, bindOperation, type BoundOperation, readPageQuery } from '@deci
 import { assetNotFound } from '../assets/asset-errors';
 import { deleteAsset } from '../assets/delete-asset';
 import { assetEtag } from '../assets/expectation';
+import { diffFlow } from '../flows/diff-flows';
 import { importFlow } from '../flows/import-flow';
 import { listFlows, toFlowDocument } from '../flows/list-flows';
 import { type ImportContext } from '../rules/import-rule';
@@ -56,6 +58,9 @@ export const flowRoutes = (context: ImportContext): readonly BoundOperation[] =>
       limit: readPageQuery({ limit }).limit,
       before: cursor === undefined ? undefined : Number(cursor),
     }),
+  ),
+  bindOperation(diffOperation, ({ identity, params, query }) =>
+    diffFlow(context, accessOf(identity), params['slug'] ?? '', query),
   ),
   bindOperation(publishFlowVersion, async ({ identity, params }) => {
     const { slug = '', version = '' } = params;

@@ -87,6 +87,13 @@ const sorted = (record: Readonly<Record<string, unknown>> | undefined): unknown 
 /** Entries of a list that are shown; counts are whole. */
 const MAX_SHOWN = 1_000;
 
+/** The first entries of a list, as answers show them. */
+export const show = <T>(entries: readonly T[]): T[] => entries.slice(0, MAX_SHOWN);
+
+/** Whether lists of these lengths are cut. */
+export const isCut = (counts: Readonly<Record<string, number>>): boolean =>
+  Object.values(counts).some((count) => count > MAX_SHOWN);
+
 type Changes = Pick<RuleDiff, 'fields' | 'rows' | 'truncated'>;
 type FieldChange = RuleDiff['fields'][number];
 type CellChange = RuleDiff['rows']['changed'][number]['changes'][number];
@@ -104,7 +111,6 @@ export const diffTables = (from: RuleTable, to: RuleTable): Changes => {
   });
   const moved = movedPairs(pairs).map((pair) => ({ from_row: pair.from, to_row: pair.to }));
   const counts = { added: added.length, removed: removed.length, changed: changed.length, moved: moved.length };
-  const show = <T>(entries: readonly T[]): T[] => entries.slice(0, MAX_SHOWN);
   return {
     fields,
     rows: {
@@ -114,7 +120,7 @@ export const diffTables = (from: RuleTable, to: RuleTable): Changes => {
       moved: show(moved),
       counts,
     },
-    truncated: Object.values(counts).some((count) => count > MAX_SHOWN),
+    truncated: isCut(counts),
   };
 };
 
@@ -151,7 +157,7 @@ const own = (record: Readonly<Record<string, unknown>>, key: string): unknown =>
   Object.hasOwn(record, key) ? record[key] : undefined;
 
 /** The fewest rows that had to be moved: all that are not in the longest run that kept its order. `pairs` are in the order of `from`. */
-const movedPairs = (pairs: readonly RowMatch[]): readonly RowMatch[] => {
+export const movedPairs = (pairs: readonly RowMatch[]): readonly RowMatch[] => {
   const tails: number[] = [];
   const before = new Array<number>(pairs.length);
   pairs.forEach((pair, index) => {

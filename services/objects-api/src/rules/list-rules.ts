@@ -36,7 +36,7 @@ export const listRules = (
   });
 
 const toListedVersion = async (transaction: Transaction, rule: RuleSummary, selector: string): Promise<ListedRule> => {
-  const { version, definition: table } = await findVersion(transaction, rule, selector);
+  const { version, definition: table } = await findVersion(transaction, 'rule', rule, selector);
   return {
     ...toListed(rule),
     version,

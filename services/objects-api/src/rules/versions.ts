@@ -24,35 +24,42 @@ import { type ImportContext, requireNone } from './import-rule';
 
 const NUMBER = /^[1-9]\d{0,8}$/;
 
-/** A rule, as far as its versions are concerned. */
-type VersionedRule = Pick<RuleRecord, 'id' | 'slug'>;
+/** A rule or flow, as far as its versions are concerned. */
+type VersionedAsset = Pick<RuleRecord, 'id' | 'slug'>;
 
 /**
  * The id of the version that a selector means: `latest`, a number or an environment. Throws `rule_not_published`, `version_not_found` or
- * `environment_not_found`.
+ * `environment_not_found`; of flows likewise.
  */
-const findVersionId = async (transaction: Transaction, rule: VersionedRule, selector: string): Promise<string> => {
+const findVersionId = async (
+  transaction: Transaction,
+  kind: AssetKind,
+  { id, slug }: VersionedAsset,
+  selector: string,
+): Promise<string> => {
   if (NUMBER.test(selector)) {
-    const numbered = await findNumberedVersion(transaction, rule.id, Number(selector));
-    if (numbered === undefined) throw versionNotFound('rule', rule.slug, selector);
+    const numbered = await findNumberedVersion(transaction, id, Number(selector));
+    if (numbered === undefined) throw versionNotFound(kind, slug, selector);
     return numbered.version_id;
   }
-  const { latest, pins } = (await findAssetPointer(transaction, 'rule', rule.slug)) ?? { latest: null, pins: {} };
-  if (latest === null) throw assetNotPublished('rule', rule.slug);
+  const { latest, pins } = (await findAssetPointer(transaction, kind, slug)) ?? { latest: null, pins: {} };
+  if (latest === null) throw assetNotPublished(kind, slug);
   if (selector === 'latest') return latest.version_id;
   const pin = Object.hasOwn(pins, selector) ? pins[selector] : undefined;
-  if (pin === undefined) throw nothingLive(rule.slug, selector);
+  if (pin === undefined) throw nothingLive(kind, slug, selector);
   return pin.version_id;
 };
 
 /** The version that a selector means, with everything in it. Throws as {@link findVersionId}. */
-export const findVersion = async (
+export const findVersion = async <K extends AssetKind>(
   transaction: Transaction,
-  rule: VersionedRule,
+  kind: K,
+  asset: VersionedAsset,
   selector: string,
-): Promise<VersionDocument<'rule'>> => {
-  const version = await loadVersionDocument(transaction, 'rule', await findVersionId(transaction, rule, selector));
-  if (version === undefined) throw versionNotFound('rule', rule.slug, selector);
+): Promise<VersionDocument<K>> => {
+  const versionId = await findVersionId(transaction, kind, asset, selector);
+  const version = await loadVersionDocument(transaction, kind, versionId);
+  if (version === undefined) throw versionNotFound(kind, asset.slug, selector);
   return version;
 };
 
@@ -135,11 +142,14 @@ interface RuleState {
 
 const readState = async (transaction: Transaction, rule: RuleRecord, selector: string): Promise<RuleState> => {
   if (selector === 'draft') return { name: 'draft', ...splitState(rule) };
-  const { version, definition: table, details } = await findVersion(transaction, rule, selector);
+  const { version, definition: table, details } = await findVersion(transaction, 'rule', rule, selector);
   return { name: String(version), ...splitState({ ...details, ...table }) };
 };
 
-/** Parts of a rule that are neither fields nor rows, and change only when somebody changes them. */
+/**
+ * Parts of a rule that are neither fields nor rows, and of a flow that are neither nodes nor connections. They change only when somebody changes
+ * them.
+ */
 const OTHER = [
   'slug',
   'name',
@@ -156,12 +166,16 @@ const OTHER = [
   'context',
 ] as const;
 
-const splitState = (state: RuleState['table'] & Readonly<Partial<Record<(typeof OTHER)[number], unknown>>>) => ({
-  table: state,
-  other: Object.fromEntries(OTHER.map((part) => [part, state[part]])),
-});
+type OtherParts = Readonly<Partial<Record<(typeof OTHER)[number], unknown>>>;
 
-const requireAsset = async <K extends AssetKind>(
+/** The parts of a state that are neither fields nor rows, by name. */
+export const otherParts = (state: OtherParts): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(OTHER.map((part) => [part, state[part]]));
+
+const splitState = (state: RuleState['table'] & OtherParts) => ({ table: state, other: otherParts(state) });
+
+/** Throws `rule_not_found` or `flow_not_found`. */
+export const requireAsset = async <K extends AssetKind>(
   transaction: Transaction,
   kind: K,
   slug: string,

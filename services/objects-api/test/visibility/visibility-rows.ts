@@ -178,6 +178,7 @@ const FLOWS: MatrixRows = {
   ],
   listFlowVersions: [ofFlow('versions'), ofFlow('versions?limit=1')],
   publishFlowVersion: [ofFlow('versions/1/publish')],
+  diffFlow: [ofFlow('diff'), ofFlow('diff?from=1&to=draft')],
   listFlowTests: [ofFlow('tests')],
   createFlowTest: [ofFlow('tests', { id: 'made', name: 'Made', request: {}, response: {}, critical: false })],
   deleteFlowTest: [ofFlow('tests/{test.id}')],

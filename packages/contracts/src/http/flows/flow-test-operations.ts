@@ -1,48 +1,10 @@
 import { type Operation } from '../operation';
-import { listRuleVersions, publishRuleVersion } from '../rules/rule-operations';
 import { createRuleTest, deleteRuleTest, listRuleTests, runRuleTests } from '../rules/rule-test-operations';
 import { RunRuleTestsRequest } from '../rules/rule-tests';
-import { ListRuleVersionsQuery, RuleVersionPage } from '../rules/rule-versions';
-import { exportFlow } from './flow-operations';
 import { CreateFlowTestRequest, FlowTest, FlowTestList, FlowTestRun } from './flow-tests';
-import { FlowDocument } from './flows';
 
 const shared = { service: 'objects-api', tag: 'Flows', pathParameters: [] } as const;
 const slug = { name: 'slug', description: "The flow's slug.", example: 'parcel-quote' };
-
-export const listFlowVersions = {
-  ...shared,
-  id: 'listFlowVersions',
-  method: 'get',
-  path: '/api/v1/admin/flows/{slug}/versions',
-  pathParameters: [slug],
-  summary: 'List the published versions of a flow',
-  description: listRuleVersions.description,
-  entitlement: 'rules.read',
-  query: ListRuleVersionsQuery,
-  success: { ...listRuleVersions.success, schema: RuleVersionPage },
-  errors: ['flow_not_found'],
-} as const satisfies Operation;
-
-export const publishFlowVersion = {
-  ...shared,
-  id: 'publishFlowVersion',
-  method: 'post',
-  path: '/api/v1/admin/flows/{slug}/versions/{version}/publish',
-  pathParameters: [slug, ...publishRuleVersion.pathParameters.slice(1)],
-  summary: 'Roll back: publish an earlier version again',
-  description:
-    'Its content becomes the next version, with what it was resolved to use; the draft stays as it is. Where what is in service has that content ' +
-    'already, nothing happens. Its tests are not run. It is refused where the context that the flow is bound to could not take what it writes.',
-  entitlement: 'rules.write',
-  success: {
-    status: 200,
-    description: 'The flow; `version` is the new one.',
-    schema: FlowDocument,
-    example: exportFlow.success.example,
-  },
-  errors: ['flow_not_found', 'version_not_found', 'flow_invalid'],
-} as const satisfies Operation;
 
 const tests = { ...shared, tag: 'Tests of flows', pathParameters: [slug] } as const;
 const testExample = {
@@ -120,5 +82,4 @@ export const runFlowTests = {
   errors: ['flow_not_found', 'flow_invalid', 'rule_invalid', 'deadline_exceeded'],
 } as const satisfies Operation;
 
-export const flowVersionOperations: readonly Operation[] = [listFlowVersions, publishFlowVersion];
 export const flowTestOperations: readonly Operation[] = [listFlowTests, createFlowTest, deleteFlowTest, runFlowTests];

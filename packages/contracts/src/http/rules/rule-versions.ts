@@ -33,7 +33,8 @@ export const RuleVersionPage = Type.Object(
   { $id: 'RuleVersionPage', description: 'One page of versions, newest first.' },
 );
 
-const change = {
+/** What a thing was and is. */
+export const change = {
   from: Type.Optional(Type.Unknown({ description: 'What it was; absent where it is new.' })),
   to: Type.Optional(Type.Unknown({ description: 'What it is; absent where it is gone.' })),
 };
