@@ -7,3 +7,7 @@ export { WRITE_BACK } from '../src/histories/faults';
 export const DIRECT_MERGE = /^\s*insert into context_instances as i /;
 /** Notes on a source how far its readers have been told. */
 export const NOTE_OF_PAGE = /^\s*update context_instances i set reader_pass = /;
+/** Records which step of a flow writes an instance, in the transaction that does. */
+export const RECORD_OF_STEP = /^\s*insert into entity_writes /;
+/** Takes an instance away. */
+export const DELETION = /^\s*delete from context_instances where context_id = [^]* and operation_id is null/;

@@ -23,6 +23,9 @@ const CONTEXTS_ENVIRONMENT = {
   RPC_TIMEOUT_MS: String(RPC_TIMEOUT_MS),
 };
 
+/** Nodes of flows write instances in the process that runs them. */
+const WORKER_ENVIRONMENT = { CONTEXT_LEASE_MS: String(LEASE_MS), CONTEXT_MAX_WAITING: '1000' };
+
 interface WatchedFleetOptions {
   readonly addresses: { readonly databaseUrl: string; readonly cacheUrl: string; readonly mqBrokers: string };
   /** Names the database, the topics and the cache keys. */
@@ -33,6 +36,8 @@ interface WatchedFleetOptions {
   readonly contextsEnvironment?: Environment;
   /** Whether the second process of contexts-api reaches the database by way of a proxy that can hold its statements. Default: no. */
   readonly hasProxy?: boolean;
+  /** Whether the worker does, also once it was started again. Default: no. */
+  readonly workerHasProxy?: boolean;
 }
 
 type Environment = Readonly<Record<string, string>>;
@@ -54,6 +59,8 @@ export interface WatchedFleet {
   readonly worker: ServiceProcess;
   /** Between the second process of contexts-api and the database; undefined where none was asked for. */
   readonly proxy: StatementProxy | undefined;
+  /** Between the worker and the database; undefined where none was asked for. */
+  readonly workerProxy: StatementProxy | undefined;
   /** Waits until all of them are ready. Throws {@link HistoryError} after three minutes. */
   ready(): Promise<void>;
   /** Starts another process of a service, told this beside the usual. */
@@ -64,16 +71,25 @@ export interface WatchedFleet {
 type WatchedService = Extract<ServiceName, 'contexts-api' | 'solve-worker'>;
 
 export const startWatchedFleet = async (options: WatchedFleetOptions): Promise<WatchedFleet> => {
-  const { addresses, name, workerEnvironment = {}, contextsEnvironment = {}, hasProxy = false } = options;
+  const {
+    addresses,
+    name,
+    workerEnvironment = {},
+    contextsEnvironment = {},
+    hasProxy = false,
+    workerHasProxy = false,
+  } = options;
   const lines: string[] = [];
   const databaseUrl = await createDatabase(addresses.databaseUrl, name);
   const servers = { ...addresses, databaseUrl };
   const names = { topicPrefix: `${name}.`, cachePrefix: `${name}:` };
   const keep = (line: string): void => void lines.push(line);
   const { apiKey } = await prepareServers({ addresses: servers, names, knownApiKey: undefined, onProgress: keep });
+  const proxy = hasProxy ? await startStatementProxy(databaseUrl) : undefined;
+  const workerProxy = workerHasProxy ? await startStatementProxy(databaseUrl) : undefined;
   const usual = {
     'contexts-api': { ...CONTEXTS_ENVIRONMENT, ...contextsEnvironment },
-    'solve-worker': workerEnvironment,
+    'solve-worker': { ...WORKER_ENVIRONMENT, ...workerEnvironment, ...through(workerProxy) },
   };
   const fleet = await startFleet({
     ...{ root: ROOT, addresses: servers, names, ingressPort: 0 },
@@ -95,28 +111,31 @@ export const startWatchedFleet = async (options: WatchedFleetOptions): Promise<W
     return started;
   };
   const [first, worker] = [fleet.services.get('contexts-api'), fleet.services.get('solve-worker')];
-  const proxy = hasProxy ? await startStatementProxy(databaseUrl) : undefined;
   const stop = async (): Promise<void> => {
     await Promise.all(further.map((service) => service.stop(STOP_MS)));
     await fleet.stop();
     await proxy?.close();
+    await workerProxy?.close();
     await dropDatabase(addresses.databaseUrl, name);
   };
   try {
     if (first === undefined || worker === undefined) throw new HistoryError('The fleet lacks a service.');
-    const second = await startFurther('contexts-api', proxy === undefined ? {} : { DATABASE_URL: proxy.url });
+    const second = await startFurther('contexts-api', through(proxy));
     const ready = () => becomeReady([first, worker, ...further], lines);
     await fleet.ready(READY_MS);
     await ready();
     await define(fleet, apiKey);
     const { baseUrl } = fleet;
     const contexts = [first, second] as const;
-    return { apiKey, baseUrl, databaseUrl, contexts, worker, proxy, ready, startFurther, stop };
+    return { apiKey, baseUrl, databaseUrl, contexts, worker, proxy, workerProxy, ready, startFurther, stop };
   } catch (error) {
     await stop();
     throw error;
   }
 };
+
+const through = (proxy: StatementProxy | undefined): Environment =>
+  proxy === undefined ? {} : { DATABASE_URL: proxy.url };
 
 const define = async (fleet: Fleet, apiKey: string): Promise<void> => {
   const steps = [
