@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { Client } from 'pg';
 import { type ContextsApiUnderTest, startContextsApi } from './contexts-api-under-test';
 import { CUSTOMERS, DISCOUNT, ORDERS, TIER } from './order-contexts';
 
@@ -49,6 +50,12 @@ const get = async (id: string, of = slug) => (await api.call('GET', `/contexts/$
 const put = async (id: string, facts: object, of = slug) =>
   (await api.call('POST', `/contexts/${of}/${id}`, facts)).body;
 const history = async (id: string) => (await api.call('GET', `/contexts/${slug}/${id}/history`)).body['history'];
+
+const asOwner = async (sql: string): Promise<void> => {
+  const client = new Client({ connectionString: api.databaseUrl });
+  await client.connect();
+  await client.query(sql).finally(() => client.end());
+};
 
 /** Has an instance held by an operation until `free` is called. */
 const hold = async (id: string): Promise<{ free(): void; readonly answer: Promise<unknown> }> => {
@@ -357,5 +364,17 @@ describe('a step that runs again', () => {
     await put('o-2', { total: 2 });
     await ask({ operation: 'delete' }, { order_id: 'o-2' }, { root });
     expect(await get('o-2')).toMatchObject({ state: { total: 2 } });
+  });
+
+  it('CN-107: is forgotten after 24 hours, by upkeep', async () => {
+    const root = randomUUID();
+    await update({ order_id: 'o-1', total: 1 }, { root });
+    await put('o-1', { total: 2 });
+    await asOwner("update entity_writes set created_at = created_at - interval '23 hours'");
+    await api.upkeep.round();
+    expect(await update({ order_id: 'o-1', total: 1 }, { root })).toMatchObject({ total: 2 });
+    await asOwner("update entity_writes set created_at = created_at - interval '2 hours'");
+    await api.upkeep.round();
+    expect(await update({ order_id: 'o-1', total: 1 }, { root })).toMatchObject({ total: 1 });
   });
 });

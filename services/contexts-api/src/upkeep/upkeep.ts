@@ -1,6 +1,7 @@
 import {
   type ContextRemoval,
   type Database,
+  forgetEntityWrites,
   findUnfinishedForeignKeys,
   forgetStaleTickets,
   markPendingCascades,
@@ -43,13 +44,16 @@ const SWEEP_STEP: StepBounds = { rows: MOST_AT_ONCE, history: 5_000, bytes: 33_5
 const REMOVAL_STEP = { rows: 2_000, bytes: 33_554_432 };
 /** Steps of each kind in one round, so that what is urgent does not wait until the last row of something large is gone. */
 const MOST_STEPS = 20;
+/** Rows of what steps of flows wrote that one statement forgets, and for how long a step that runs again writes nothing twice (CN-107). */
+const WRITES_AT_ONCE = 2_000;
+const STEP_LIFE_MS = 86_400_000;
 /** Operations that are taken over at once; each holds as many instances as a chunk of a batch. */
 const MOST_OPERATIONS = 10;
 
 /**
  * Looks after what was left behind: operations whose owner is silent are taken over (C147), instances that have expired and the data of deleted contexts
  * are removed in bounded steps (C107, C161, ADR 29), pending cascades are finished (C120), links that are not all made are made, tickets of the dead are taken
- * away.
+ * away, and so is what steps of flows wrote long ago (CN-107).
  */
 export const startUpkeep = (context: UpkeepContext, periodMs: number): Upkeep => {
   let stopped = false;
@@ -67,7 +71,8 @@ export const startUpkeep = (context: UpkeepContext, periodMs: number): Upkeep =>
     const hasMorePending = await finishPendingCascades(context, isStopped).catch(orTellAndPause);
     await finishForeignKeys(context).catch(context.onError);
     await forgetStaleTickets(context.database, MOST_AT_ONCE).catch(context.onError);
-    return hasMoreExpired || hasMoreToRemove || hasMorePending;
+    const hasMoreWrites = await forgetWrites(context, isStopped).catch(orTellAndPause);
+    return hasMoreExpired || hasMoreToRemove || hasMorePending || hasMoreWrites;
   };
   const schedule = (delayMs: number): void => {
     timer = setTimeout(() => {
@@ -118,6 +123,15 @@ const removeContexts = async ({ database, onEvent }: UpkeepContext, isStopped: (
   } finally {
     for (const removal of removals.values()) onEvent({ type: 'context_removal', ...removal });
   }
+};
+
+/** Forgets what steps of flows wrote so long ago that none runs again; answers whether there may be more. */
+const forgetWrites = async ({ database }: UpkeepContext, isStopped: () => boolean): Promise<boolean> => {
+  for (let steps = 0; steps < MOST_STEPS && !isStopped(); steps += 1) {
+    const forgotten = await forgetEntityWrites(database, { ageMs: STEP_LIFE_MS, most: WRITES_AT_ONCE });
+    if (forgotten < WRITES_AT_ONCE) return false;
+  }
+  return true;
 };
 
 const finishForeignKeys = async ({ database, timeoutMs, now, onError }: UpkeepContext): Promise<void> => {
