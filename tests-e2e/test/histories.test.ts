@@ -22,10 +22,10 @@ it('I1, I2, I3: whatever is killed and paused, a serial order explains what clie
   const faults = [...DATABASE_FAULTS, ...SERVICE_FAULTS];
   const report = await watch({ fleet, faults, instancePrefix: 'sound', durationMs: 18_000 });
   expect(isSerial(report) ? 'serial' : `seed ${SEED}\n${describeReport(report)}`).toBe('serial');
-  const answered = report.histories
-    .flatMap(({ history }) => history.operations)
-    .filter(({ outcome }) => outcome.type === 'seen');
+  const operations = report.histories.flatMap(({ history }) => history.operations);
+  const answered = operations.filter(({ outcome }) => outcome.type === 'seen');
   expect(answered.length).toBeGreaterThan(6 * 3); // more than the last ones
+  expect(operations.filter(({ name }) => name.startsWith('sent ')).length).toBeGreaterThan(6); // by nodes of flows
   expect(report.faults['delay write-backs']).toBeGreaterThan(0);
   expect(report.faults['pause contexts-api']).toBeGreaterThan(0);
 }, 270_000);

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Facts, type Operation } from './history';
-import { outcomeInBatch, outcomeOfRead, outcomeOfSubmission } from './read-answer';
+import { outcomeInBatch, outcomeOfRead, outcomeOfSubmission, stateSentIn } from './read-answer';
 import { type SeededRandom } from './seeded-random';
 import { callJson, type ServiceAnswer } from './service-call';
-import { CONTEXT_SLUG, FACTS } from './watched-context';
+import { CONTEXT_SLUG, FACTS, SENDER_SLUG } from './watched-context';
 
 /** State that clients share. */
 export interface ClientContext {
@@ -20,8 +20,11 @@ export interface ClientContext {
 
 /** Records of a batch, at most. */
 const MOST_RECORDS = 4;
-const SUBMITS = 0.5;
-const READS = 0.25;
+/** Which of its operations a client draws: below each of these, else a batch. */
+const SUBMITS = 0.4;
+const READS = SUBMITS + 0.2;
+const SENDS = READS + 0.2;
+const SENDERS = 4;
 /** How long a client rests that reached nobody, ms. */
 const REST_MS = 200;
 
@@ -33,10 +36,13 @@ export const runClient = async (
   for (let count = 1; !isOver(); count += 1) {
     const turn = { context, random, name: `${name}.${count}` };
     const draw = random.next();
-    const answer = await (draw < SUBMITS ? submit(turn) : draw < SUBMITS + READS ? read(turn) : submitBatch(turn));
+    const answer = await operationOf(draw)(turn);
     if (answer === undefined || answer.status === 0 || answer.status === 503) await pause(REST_MS);
   }
 };
+
+const operationOf = (draw: number): typeof read =>
+  draw < SUBMITS ? submit : draw < READS ? read : draw < SENDS ? send : submitBatch;
 
 interface Turn {
   readonly context: ClientContext;
@@ -85,6 +91,38 @@ export const readFrom = async (
   });
   const outcome = outcomeOfRead(answer);
   context.record(instanceId, { name: `read ${name}`, begunAt, endedAt: context.now(), writes: undefined, outcome });
+  return answer;
+};
+
+const send = ({ context, random, name }: Turn): Promise<ServiceAnswer | undefined> => {
+  const sender = `${context.instanceIds[0]}-sender-${random.below(SENDERS)}`;
+  const submission = { instanceId: random.pick(context.instanceIds), writes: drawFacts(context, random) };
+  return sendTo(context, random.pick(context.urls), { ...submission, name, sender });
+};
+
+/**
+ * Has the flow of a sender write facts to one instance, and records what came of it: that they were merged, and what was there afterwards. A flow
+ * that ran again, since its process died, answers what is there by then. Where it says nothing it may still write, once.
+ */
+export const sendTo = async (
+  context: ClientContext,
+  url: string,
+  { instanceId, name, writes, sender }: Submission & { readonly name: string; readonly sender: string },
+): Promise<ServiceAnswer | undefined> => {
+  const begunAt = context.now();
+  const none = Object.fromEntries(FACTS.map((fact) => [fact, null]));
+  const answer = await callJson(`${url}/api/v1/contexts/${SENDER_SLUG}/${sender}`, {
+    ...{ method: 'POST', apiKey: context.apiKey, body: { target: instanceId, ...none, ...writes } },
+  });
+  const times = { begunAt, endedAt: context.now() };
+  const seen = stateSentIn(answer);
+  const outcome = { type: seen === undefined ? 'unknown' : 'committed' } as const;
+  context.record(instanceId, { name: `send ${name}`, ...times, writes, outcome });
+  if (seen !== undefined)
+    context.record(instanceId, {
+      ...{ name: `sent ${name}`, ...times, writes: undefined },
+      outcome: { type: 'seen', seen, settled: false },
+    });
   return answer;
 };
 

@@ -1,4 +1,4 @@
-import { ordersIn, outcomeInBatch, outcomeOfRead, outcomeOfSubmission } from './read-answer';
+import { ordersIn, outcomeInBatch, outcomeOfRead, outcomeOfSubmission, stateSentIn } from './read-answer';
 
 const state = { id: 'x', a: 1, b: 2, c: null, pair: 1_000_002 };
 const seen = { facts: { a: 1, b: 2 }, decided: 1_000_002 };
@@ -43,6 +43,17 @@ it('a batch tells of each instance', () => {
   expect(outcomeInBatch(answer, 'z')).toEqual({ type: 'unknown' });
   const degraded = { status: 200, body: { results, execution_degraded: 'unavailable' } };
   expect(outcomeInBatch(degraded, 'x')).toEqual({ type: 'seen', seen, settled: false });
+});
+
+it('a flow that wrote tells what was there then', () => {
+  const run = { flow: 'send', status: 'solved', result: { written: state } };
+  expect(stateSentIn({ status: 200, body: { cascaded: [run] } })).toEqual(seen);
+  expect(
+    stateSentIn({ status: 200, body: { cascaded: [{ ...run, status: 'infrastructure_error' }] } }),
+  ).toBeUndefined();
+  expect(stateSentIn({ status: 200, body: { cascaded: [] } })).toBeUndefined();
+  expect(stateSentIn({ status: 503, body: { cascaded: [run] } })).toBeUndefined();
+  expect(stateSentIn(undefined)).toBeUndefined();
 });
 
 it('a read tells what is there, that nothing is there, or nothing', () => {

@@ -23,6 +23,13 @@ export const outcomeInBatch = (answer: ServiceAnswer | undefined, instanceId: st
   return { type: 'seen', seen: seenIn(result['state']), settled };
 };
 
+/** What the flow of a sender found where it had written; undefined where the answer does not say that it has. */
+export const stateSentIn = (answer: ServiceAnswer | undefined): Seen | undefined => {
+  if (answer?.status !== 200) return undefined;
+  const run = list(answer.body['cascaded']).find(({ flow }) => flow !== undefined);
+  return run?.['status'] === 'solved' ? seenIn(record(run['result'])['written']) : undefined;
+};
+
 /** Outcome of a read. A read without an answer has none. */
 export const outcomeOfRead = (answer: ServiceAnswer | undefined): Outcome => {
   if (answer?.status === 200) return { type: 'seen', seen: seenIn(answer.body['state']), settled: false };

@@ -35,3 +35,41 @@ export const watchedRule = (id: string) => ({
 /** Fact that the rule writes. */
 export const decidePair = ({ a, b }: Facts): number | null =>
   a === undefined || b === undefined ? null : a * MOST_VALUES + b;
+
+/** A flow of this context writes facts to watched instances: clients write there by way of it. */
+export const SENDER_SLUG = 'senders';
+const ABOUT_SENDERS = 'about-senders';
+
+export const SENDER_CONTEXT = {
+  name: 'Senders',
+  identity_fact: 'id',
+  schema: {
+    base: [
+      { key: 'id', type: 'string' },
+      { key: 'target', type: 'string' },
+      ...FACTS.map((key) => ({ key, type: 'number' })),
+      { key: 'written', type: 'object', output_only: true },
+    ],
+  },
+};
+
+export const senderRule = (id: string) => ({
+  ...{ id, slug: ABOUT_SENDERS, name: ABOUT_SENDERS, _publish: true },
+  requestSchema: [field('target', 'string'), ...FACTS.map((fact) => field(fact, 'number'))],
+  ...{ responseSchema: [], conditions: [] },
+});
+
+/** Facts without a value are not written. What the instance is then becomes the fact `written`. */
+export const SENDER_FLOW = {
+  ...{ slug: 'send', name: 'Send', context: { slug: SENDER_SLUG, version: 'latest' } },
+  nodes: [
+    { ref: 'in', type: 'origin', rule: ABOUT_SENDERS },
+    { ref: 'write', type: 'entity', entitySlug: CONTEXT_SLUG, operation: 'update', retries: 3 },
+    { ref: 'out', type: 'result' },
+  ],
+  connections: [
+    { from: 'in', output: 'request_target', to: 'write', input: 'id' },
+    ...FACTS.map((fact) => ({ from: 'in', output: `request_${fact}`, to: 'write', input: fact })),
+    { from: 'write', output: 'state', to: 'out', input: 'written' },
+  ],
+};

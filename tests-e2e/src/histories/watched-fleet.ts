@@ -7,7 +7,7 @@ import { createDatabase, dropDatabase } from '@decision/persistence';
 import { HistoryError } from './history-error';
 import { callJson } from './service-call';
 import { startStatementProxy, type StatementProxy } from './statement-proxy';
-import { WATCHED_CONTEXT, watchedRule } from './watched-context';
+import { SENDER_CONTEXT, SENDER_FLOW, senderRule, WATCHED_CONTEXT, watchedRule } from './watched-context';
 
 const ROOT = resolve(__dirname, '../../..');
 const READY_MS = 180_000;
@@ -48,7 +48,7 @@ export const breakingEnvironment = (build: string): Environment => ({
   BROKEN_BUILD: build,
 });
 
-/** A fleet with two processes of contexts-api, a context and a rule that is bound to it. */
+/** A fleet with two processes of contexts-api, a context with a rule that is bound to it, and another one whose flow writes to its instances. */
 export interface WatchedFleet {
   readonly apiKey: string;
   /** Address of the ingress. */
@@ -141,6 +141,9 @@ const define = async (fleet: Fleet, apiKey: string): Promise<void> => {
   const steps = [
     ['/admin/contexts', WATCHED_CONTEXT],
     ['/admin/rules/import', { rule: watchedRule(randomUUID()) }],
+    ['/admin/contexts', SENDER_CONTEXT],
+    ['/admin/rules/import', { rule: senderRule(randomUUID()) }],
+    ['/admin/flows/import', { flow: SENDER_FLOW }],
   ] as const;
   for (const [path, body] of steps) {
     const answer = await callJson(`${fleet.baseUrl}/api/v1${path}`, { method: 'POST', apiKey, body });
