@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers';
 import { topicName } from '@decision/contracts';
 import { testStack } from '@decision/local-stack';
 import { Kafka, logLevel } from 'kafkajs';
+import { Client } from 'pg';
 import { createClient } from 'redis';
 import { becomes } from './becomes';
 import { type Answer, type FleetUnderTest, startFleetUnderTest } from './fleet-under-test';
@@ -303,12 +304,68 @@ const cacheContents = async (): Promise<string> => {
   return contents.join('\n');
 };
 
+/** Every row of every table. */
+const databaseContents = async (): Promise<string> => {
+  const client = new Client({ connectionString: service.databaseUrl });
+  await client.connect();
+  try {
+    const { rows: tables } = await client.query<{ name: string }>(
+      "select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname = 'public'",
+    );
+    const contents: string[] = [];
+    for (const { name } of tables) {
+      const { rows } = await client.query<{ content: string | null }>(
+        `select string_agg(t::text, chr(10)) as content from ${name} t`,
+      );
+      contents.push(rows[0]?.content ?? '');
+    }
+    return contents.join('\n');
+  } finally {
+    await client.end();
+  }
+};
+
 const metricsOfAll = async (): Promise<string> =>
   (await Promise.all(service.fleet.processes.map(async ({ url }) => (await fetch(`${url}/metrics`)).text()))).join(
     '\n',
   );
 
-it('keeps secrets of a vault out of answers, explanations, decision records, logs, metrics and the cache', async () => {
+/** Flows of a context: what they answer becomes facts with a history, and failures are told with each submission. */
+const submitToBoundFlows = async (): Promise<void> => {
+  const schema = {
+    base: [
+      ...['case_id', 'id'].map((key) => ({ key, type: 'string' })),
+      { key: 'echo', type: 'string', output_only: true },
+      { key: 'body', type: 'object', output_only: true },
+    ],
+  };
+  const made = await call('POST', '/api/v1/admin/contexts', {
+    name: `Cases ${suffix}`,
+    schema,
+    identity_fact: 'case_id',
+  });
+  expect(made).toMatchObject({ status: 200 });
+  const { slug } = made.body as { readonly slug: string };
+  for (const one of cases().filter(({ name }) =>
+    ['code-repeats', 'api-repeats', 'api-broken', 'db-refuses'].includes(name),
+  )) {
+    const { nodes, connections } = flowOf(one, {});
+    const bound = `bound-${slugOf(one)}`;
+    const facts = connections.map((edge) => (edge.to === 'out' ? { ...edge, input: edge.output } : edge));
+    const results = facts.filter(({ to, output }) => to !== 'out' || ['echo', 'body'].includes(output));
+    const context = { slug, version: 'latest' };
+    const flow = { slug: bound, name: bound, nodes, connections: results, context };
+    expect(await call('POST', '/api/v1/admin/flows/import', { flow })).toMatchObject({ status: 200 });
+  }
+  const submitted = await call('POST', `/api/v1/contexts/${slug}/one`, { id: visible });
+  const { cascaded } = submitted.body as { readonly cascaded: readonly { readonly status: string }[] };
+  expect(cascaded.map(({ status }) => status).sort()).toEqual(['evaluation_error', 'infrastructure_error', 'solved', 'solved']);
+  const read = await call('GET', `/api/v1/contexts/${slug}/one`);
+  expect(read.body).toMatchObject({ state: { echo: '[secret]' } });
+  await call('GET', `/api/v1/contexts/${slug}/one/history`);
+};
+
+it('keeps secrets of a vault out of answers, explanations, decision records, logs, metrics, the cache and the database', async () => {
   for (const one of cases()) {
     const path = `/api/v1/flows/${slugOf(one)}`;
     const input = { id: visible };
@@ -324,6 +381,7 @@ it('keeps secrets of a vault out of answers, explanations, decision records, log
     const strict = await call('POST', `${path}-strict?explain=true`, input);
     expect(strict.status).toBe(one.expected === 'answers' ? 200 : 500);
   }
+  await submitToBoundFlows();
   // The secrets were used, and what was to be cached is.
   const used = seen.join('\n');
   expect(used).toContain(encodeURIComponent(ofToken));
@@ -335,11 +393,12 @@ it('keeps secrets of a vault out of answers, explanations, decision records, log
   );
   places['decision records'] = await decisionRecords();
   places['cache'] = await cacheContents();
+  places['database'] = await databaseContents();
   places['answers'] = answers.map(({ body, headers }) => JSON.stringify([body, [...headers]])).join('\n');
   const open = holdersOf(visible, places);
   places['metrics'] = await metricsOfAll();
   places['logs'] = service.lines.join('\n');
-  expect(open).toEqual(['decision records', 'cache', 'answers']);
+  expect(open).toEqual(['decision records', 'cache', 'database', 'answers']);
   expect(places['metrics']).toMatch(/decision_flow_call_duration_seconds_count\{.*kind="vault",outcome="ok"/);
   expect(places['metrics']).toMatch(/kind="(?:api|db)",outcome="cached"/);
   expect(places['logs']).toContain('[solve-worker]');
