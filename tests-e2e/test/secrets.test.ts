@@ -2,12 +2,9 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { topicName } from '@decision/contracts';
 import { testStack } from '@decision/local-stack';
-import { Kafka, logLevel } from 'kafkajs';
-import { Client } from 'pg';
-import { createClient } from 'redis';
 import { becomes } from './becomes';
+import { cacheContents, databaseContents, decisionRecords, metricsOfAll } from './contents';
 import { type Answer, type FleetUnderTest, startFleetUnderTest } from './fleet-under-test';
 
 /**
@@ -260,76 +257,6 @@ const secretNeedles = (): readonly string[] => [
   decodeURIComponent(new URL(testStack().databaseUrl).password).toLowerCase(),
 ];
 
-const decisionRecords = async (): Promise<string> => {
-  const { MQ_TOPIC_PREFIX: prefix = '', MQ_BROKERS: brokers = '' } = service.fleet.environment;
-  const kafka = new Kafka({ brokers: brokers.split(','), clientId: 'reader', logLevel: logLevel.NOTHING });
-  const topic = topicName(prefix, 'logs');
-  const admin = kafka.admin();
-  await admin.connect();
-  const ends = await admin.fetchTopicOffsets(topic);
-  await admin.disconnect();
-  const left = new Map(
-    ends.filter(({ low, high }) => low !== high).map(({ partition, high }) => [partition, Number(high)]),
-  );
-  const consumer = kafka.consumer({ groupId: `${prefix}reader.${randomUUID()}`, maxWaitTimeInMs: 100 });
-  const records: string[] = [];
-  await consumer.connect();
-  await consumer.subscribe({ topic, fromBeginning: true });
-  await consumer.run({
-    eachMessage: ({ partition, message }) => {
-      records.push(`${JSON.stringify(message.headers)}${String(message.key)}${String(message.value)}`);
-      if (Number(message.offset) + 1 >= (left.get(partition) ?? 0)) left.delete(partition);
-      return Promise.resolve();
-    },
-  });
-  await becomes('all decision records are read', () => Promise.resolve(left.size === 0));
-  await consumer.disconnect();
-  return records.join('\n');
-};
-
-const cacheContents = async (): Promise<string> => {
-  const client = createClient({ url: service.fleet.environment['CACHE_URL'] ?? '', RESP: 2 });
-  client.on('error', () => undefined);
-  await client.connect();
-  const contents: string[] = [];
-  for await (const keys of client.scanIterator({ COUNT: 1_000 }))
-    for (const key of keys) {
-      const type = await client.type(key);
-      const read = { string: 'GET', hash: 'HGETALL', set: 'SMEMBERS', list: 'LRANGE', zset: 'ZRANGE' }[type];
-      if (read === undefined) throw new Error(`The key ${key} is a ${type}, which is not searched.`);
-      const range = read.endsWith('RANGE') ? ['0', '-1'] : [];
-      contents.push(key, JSON.stringify(await client.sendCommand([read, key, ...range])));
-    }
-  client.destroy();
-  return contents.join('\n');
-};
-
-/** Every row of every table. */
-const databaseContents = async (): Promise<string> => {
-  const client = new Client({ connectionString: service.databaseUrl });
-  await client.connect();
-  try {
-    const { rows: tables } = await client.query<{ name: string }>(
-      "select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname = 'public'",
-    );
-    const contents: string[] = [];
-    for (const { name } of tables) {
-      const { rows } = await client.query<{ content: string | null }>(
-        `select string_agg(t::text, chr(10)) as content from ${name} t`,
-      );
-      contents.push(rows[0]?.content ?? '');
-    }
-    return contents.join('\n');
-  } finally {
-    await client.end();
-  }
-};
-
-const metricsOfAll = async (): Promise<string> =>
-  (await Promise.all(service.fleet.processes.map(async ({ url }) => (await fetch(`${url}/metrics`)).text()))).join(
-    '\n',
-  );
-
 /** Flows of a context: what they answer becomes facts with a history, and failures are told with each submission. */
 const submitToBoundFlows = async (): Promise<void> => {
   const schema = {
@@ -359,7 +286,12 @@ const submitToBoundFlows = async (): Promise<void> => {
   }
   const submitted = await call('POST', `/api/v1/contexts/${slug}/one`, { id: visible });
   const { cascaded } = submitted.body as { readonly cascaded: readonly { readonly status: string }[] };
-  expect(cascaded.map(({ status }) => status).sort()).toEqual(['evaluation_error', 'infrastructure_error', 'solved', 'solved']);
+  expect(cascaded.map(({ status }) => status).sort()).toEqual([
+    'evaluation_error',
+    'infrastructure_error',
+    'solved',
+    'solved',
+  ]);
   const read = await call('GET', `/api/v1/contexts/${slug}/one`);
   expect(read.body).toMatchObject({ state: { echo: '[secret]' } });
   await call('GET', `/api/v1/contexts/${slug}/one/history`);
@@ -389,14 +321,14 @@ it('keeps secrets of a vault out of answers, explanations, decision records, log
   expect(used).toMatch(new RegExp(`<(\\w+:)?token>t-${ofToken}`));
   const places: Record<string, string> = {};
   await becomes('the last decision is recorded', async () =>
-    (await decisionRecords()).includes(`soap-fault-${suffix}-strict`),
+    (await decisionRecords(service.fleet)).includes(`soap-fault-${suffix}-strict`),
   );
-  places['decision records'] = await decisionRecords();
-  places['cache'] = await cacheContents();
-  places['database'] = await databaseContents();
+  places['decision records'] = await decisionRecords(service.fleet);
+  places['cache'] = await cacheContents(service.fleet);
+  places['database'] = await databaseContents(service.databaseUrl);
   places['answers'] = answers.map(({ body, headers }) => JSON.stringify([body, [...headers]])).join('\n');
   const open = holdersOf(visible, places);
-  places['metrics'] = await metricsOfAll();
+  places['metrics'] = await metricsOfAll(service.fleet);
   places['logs'] = service.lines.join('\n');
   expect(open).toEqual(['decision records', 'cache', 'database', 'answers']);
   expect(places['metrics']).toMatch(/decision_flow_call_duration_seconds_count\{.*kind="vault",outcome="ok"/);

@@ -245,6 +245,7 @@ describe('secrets', () => {
     Buffer.from(marker).toString('base64url'),
     JSON.stringify(marker).slice(1, -1),
     new URLSearchParams({ x: marker }).toString().slice(2),
+    'm4rk&amp;r &quot;é/+',
   ];
   const inputs = { auth: { list: [new Secret('token', marker)] }, empty: new Secret('none', '') };
 
@@ -279,6 +280,15 @@ describe('secrets', () => {
     }
     expect(faults).toHaveLength(1);
     expect(JSON.stringify(faults)).not.toContain('m4rk');
+  });
+
+  it('CN-8: with apostrophes are taken out of XML, however it writes them', async () => {
+    const text = "<a b='it&apos;s&lt;1'>it&#39;s&lt;1</a> it's&lt;1";
+    const connectors = createConnectors({ connectors: [connectorOf(() => Promise.resolve({ text }))] });
+    const outputs = await connectors.callFor(runOf())(
+      callOf('api', {}, { inputs: { key: new Secret('key', "it's<1") } }),
+    );
+    expect(outputs).toEqual({ text: "<a b='[secret]'>[secret]</a> [secret]" });
   });
 
   it('CN-8: that are numbers are taken out as numbers too', async () => {

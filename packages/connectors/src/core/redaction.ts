@@ -21,7 +21,7 @@ export interface Redactor {
 /** A redactor that changes nothing. */
 const NOTHING: Redactor = { text: (text) => text, value: (value) => value };
 
-/** A redactor of some secrets, as they are and as JSON, addresses and Base64 write them. */
+/** A redactor of some secrets, as they are and as JSON, addresses, XML and Base64 write them. */
 export const redactorOf = (secrets: Iterable<Secret>): Redactor => {
   const revealed = [...secrets].map((secret) => secret.reveal()).filter((text) => text !== '');
   if (revealed.length === 0) return NOTHING;
@@ -39,10 +39,19 @@ const formsOf = (secret: string): readonly string[] => {
     // Through bytes: a lone surrogate has no form in an address.
     encodeURIComponent(bytes.toString()),
     new URLSearchParams([['', secret]]).toString().slice(1),
+    ...['&apos;', '&#39;', "'"].map((apostrophe) => asXml(secret, apostrophe)),
     bytes.toString('base64'),
     bytes.toString('base64url'),
   ];
 };
+
+const asXml = (text: string, apostrophe: string): string =>
+  text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+    .replaceAll("'", apostrophe);
 
 const redacted = (value: unknown, text: (from: string) => string, revealed: ReadonlySet<string>): unknown => {
   if (typeof value === 'string') return text(value);
