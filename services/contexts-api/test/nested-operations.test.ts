@@ -200,6 +200,38 @@ describe('a flow of an operation that writes its own instance', () => {
   });
 });
 
+describe('a flow of an operation that writes other instances of its context', () => {
+  it('C68: is not run again for them; a submission of theirs runs it', async () => {
+    const spread = await flowOf(
+      ['account_id', 'amount'],
+      [
+        { ref: 'write', type: 'entity', entitySlug: orders, operation: 'update', identityFieldKey: 'other', selectedUpdateFields: { amount: true, account_id: true }, outputs: [{ key: 'double', type: 'number' }] }, // prettier-ignore
+      ],
+      [
+        ['in', 'request_account_id', 'write', 'other'],
+        ['in', 'request_account_id', 'write', 'account_id'],
+        ['in', 'request_amount', 'write', 'amount'],
+        ['write', 'double', 'out', 'booked'],
+      ],
+    );
+    const flow = `${orders}-spread`;
+    await api.bindFlow(orders, flow, spread);
+    await api.bindRule(orders, `${orders}-noting`, {
+      inputs: [{ key: 'amount', name: 'Amount', type: 'number' }],
+      outputs: [{ key: 'noted', name: 'Noted', type: 'function' }],
+      rows: [{ request: {}, response: { noted: { value: 'amount + 1' } } }],
+    });
+    expect(await submit(orders, 'o-1', { account_id: 'o-2', amount: 5 })).toMatchObject({
+      state: { booked: 10, noted: 6 },
+    });
+    const written = await get(orders, 'o-2');
+    expect(written).toMatchObject({ state: { account_id: 'o-2', amount: 5, noted: 6 } });
+    expect(Object.keys(written['executions'] as object)).toEqual([`rule:${orders}-noting`]);
+    expect(runOf(await submit(orders, 'o-2', {}), flow)).toMatchObject({ status: 'solved', result: { booked: 10 } });
+    expect(await history(orders, 'o-2')).toMatchObject({ amount: [{ value: 5 }] });
+  });
+});
+
 /** Takes an order and writes `noted` to its account, and the other way around. */
 const crossing = async () => {
   const write = (entitySlug: string, key: string, other: string) =>
