@@ -160,6 +160,18 @@ export { checkDatabase, checkServer, requireDatabase } from './migrations/check-
 export * from './migrations/create-database';
 export { ensureServiceLogin } from './migrations/ensure-runtime-role';
 export * from './migrations/migrate';
+export {
+  addNotifications,
+  countNotifications,
+  countWaitingNotifications,
+  endNotification,
+  type NewNotification,
+  type NotificationEnd,
+  purgeNotifications,
+  type TakenNotification,
+  takeNotifications,
+  type UnsentNotifications,
+} from './notifications/notifications';
 export * from './objects/managed-values';
 export * from './objects/objects';
 export { type PageRequest } from './paging/page';

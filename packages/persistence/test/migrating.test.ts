@@ -51,6 +51,7 @@ const TABLES = [
   'folders',
   'invitations',
   'kept_versions',
+  'notifications',
   'release_approvals',
   'releases',
   'roles',

@@ -111,6 +111,13 @@ describe('the database, to the runtime role', () => {
       ['ask for workers as another workspace', 'update worker_floors set workspace_id = gen_random_uuid()'],
       ['stop keeping a version that flows use', 'delete from kept_versions'],
       ['forget what a flow uses', 'delete from flow_uses'],
+      ['read what is to be sent', 'select content from notifications'],
+      ['change what is to be sent', `update notifications set content = '{}'`],
+      ['stop a notification', 'delete from notifications'],
+      [
+        'write a notification of another workspace',
+        'insert into notifications (workspace_id, id) values (gen_random_uuid(), 1)',
+      ],
       ['make a flow of a rule', `update assets set kind = 'flow'`],
       ['empty a table', 'truncate assets cascade'],
       ['switch row security off', 'alter table assets disable row level security'],

@@ -24,6 +24,7 @@ import { sweepsFromInstances } from './0023-sweeps-from-instances';
 import { valueLookUps } from './0024-value-look-ups';
 import { assets } from './0025-assets';
 import { entityWrites } from './0026-entity-writes';
+import { notifications } from './0028-notifications';
 import { type Migration } from './migration';
 
 /** Every migration, in order. */
@@ -54,6 +55,7 @@ export const allMigrations: readonly Migration[] = [
   valueLookUps,
   assets,
   entityWrites,
+  notifications,
 ];
 
 /** Table of the applied migrations. */
