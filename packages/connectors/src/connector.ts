@@ -1,5 +1,5 @@
 import { type FlowNodeType } from '@decision/contracts';
-import { FlowFault, type RunningOperation, type Secret } from '@decision/flows';
+import { FlowFault, type FlowNotification, type RunningOperation, type Secret } from '@decision/flows';
 
 export type NodeOutputs = Readonly<Record<string, unknown>>;
 
@@ -28,6 +28,8 @@ export interface ConnectorCall {
   readonly attempt: number;
   /** The same whenever the same step runs again: in another attempt, for a request that is sent again, after the death of a worker. 43 characters. */
   readonly idempotencyKey: string;
+  /** Takes what is to be sent if the run ends without failure. */
+  readonly notify?: ((notifications: readonly FlowNotification[]) => void) | undefined;
 }
 
 /** One kind of node that reaches out. Deadlines, retries, circuits, places, caching and redaction are done around it. */

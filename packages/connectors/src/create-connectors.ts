@@ -255,6 +255,7 @@ const connectorCall = (
   requestId: run.requestId,
   within: run.within ?? [],
   attempt: 1,
+  notify: call.onNotifications,
   // Most kinds do not ask for it, and it takes a hash of the inputs.
   get idempotencyKey() {
     return idempotencyKeyOf(run, call);

@@ -6,6 +6,7 @@ export { createApiConnector } from './api/api-connector';
 export { createSoapConnector } from './soap/soap-connector';
 export { createAiConnector } from './ai/ai-connector';
 export { createVaultConnector } from './vault/vault-connector';
+export { openNotifications } from './notification/open-notifications';
 export { openConnectors } from './open-connectors';
 export { createEntityConnector } from './entity/entity-connector';
 export {

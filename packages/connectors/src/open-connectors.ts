@@ -15,6 +15,8 @@ import { type CallEnd, type Connectors, createConnectors } from './create-connec
 import { createDbConnector } from './db/db-connector';
 import { createEntityConnector } from './entity/entity-connector';
 import { type EntityStore } from './entity/entity-store';
+import { createNotificationConnector, type Outbox } from './notification/notification-connector';
+import { channelSettings } from './notification/open-notifications';
 import { createSoapConnector } from './soap/soap-connector';
 import { type KeyValueOptions } from './vault/key-value-store';
 import { type OperatorKey } from './core/operator-key';
@@ -29,15 +31,17 @@ interface Opening {
   readonly stopper: Stopper;
   /** Instances of contexts, for `entity` nodes. */
   readonly entities: EntityStore;
+  /** Notifications that wait, for `notification` nodes. */
+  readonly outbox: Outbox;
 }
 
 /** Opens the nodes of flows that reach out. They stop after what was opened later, so that flows in flight can still ask. */
 export const openConnectors = (
   cache: Pick<Cache, 'shared' | 'seal'>,
-  { config, logger, metrics, stopper, entities }: Opening,
+  { config, logger, metrics, stopper, entities, outbox }: Opening,
 ): Connectors => {
   const connectors = createConnectors({
-    connectors: [...connectorsOf(config), createEntityConnector(entities)],
+    connectors: [...connectorsOf(config, outbox), createEntityConnector(entities)],
     cache,
     maxCalls: config.flowMaxCalls,
     maxCallsPerTarget: config.flowMaxCallsPerTarget,
@@ -51,7 +55,7 @@ export const openConnectors = (
   return connectors;
 };
 
-const connectorsOf = (config: ConnectorConfig) => [
+const connectorsOf = (config: ConnectorConfig, outbox: Outbox) => [
   createApiConnector({
     allowedHosts: config.flowApiAllowedHosts,
     timeoutMs: config.flowApiTimeoutMs,
@@ -90,6 +94,7 @@ const connectorsOf = (config: ConnectorConfig) => [
     maxBytes: config.flowAiMaxBytes,
     maxPromptLength: config.flowAiMaxPromptCharacters,
   }),
+  createNotificationConnector({ outbox, maxWaiting: config.flowNotificationMaxWaiting, ...channelSettings(config) }),
 ];
 
 const keyValueOf = (config: ConnectorConfig): KeyValueOptions | undefined => {

@@ -7,6 +7,7 @@ const cache = {
 };
 
 const entities = { open: () => Promise.reject(new ServiceError('context_not_found', 'There is no such context.')) };
+const outbox = { countWaiting: () => Promise.resolve(0) };
 
 it('opens nodes that reach out, measures their calls by kind and outcome, and stops them', async () => {
   const logger = createLogger({ service: 'test', level: 'silent' });
@@ -14,7 +15,7 @@ it('opens nodes that reach out, measures their calls by kind and outcome, and st
   const stopper = createStopper();
   process.env['FLOW_SECRET_OF_TEST'] = 'a secret';
   const config = readConfig(connectorSettings, { FLOW_VAULT_GRANTS: '* environment:FLOW_SECRET_' });
-  const connectors = openConnectors(cache, { config, logger, metrics, stopper, entities });
+  const connectors = openConnectors(cache, { config, logger, metrics, stopper, entities, outbox });
   const run = {
     ...{ workspaceId: 'w', versionId: 'v', deadline: Date.now() + 10_000 },
     ...{ idempotencyRoot: 'r', round: 0, requestId: 'q' },
@@ -45,6 +46,6 @@ it('opens nodes that reach out, measures their calls by kind and outcome, and st
 it('refuses to start where a key-value store is named without a token', () => {
   const logger = createLogger({ service: 'test', level: 'silent' });
   const config = readConfig(connectorSettings, { FLOW_VAULT_URL: 'https://vault.example' });
-  const tools = { config, logger, metrics: createMetrics('test'), stopper: createStopper(), entities };
+  const tools = { config, logger, metrics: createMetrics('test'), stopper: createStopper(), entities, outbox };
   expect(() => openConnectors(cache, tools)).toThrow(/set FLOW_VAULT_TOKEN or FLOW_VAULT_TOKEN_FILE/);
 });

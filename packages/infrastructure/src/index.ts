@@ -1,4 +1,5 @@
 export { accessOf } from './access-of';
+export { createNotificationStore } from './notification-store';
 export { openBroker, openRequester, openResponder } from './open-broker';
 export { openDecisions } from './open-decisions';
 export { openEvaluationThreads } from './open-evaluation-threads';

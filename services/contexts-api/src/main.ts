@@ -9,6 +9,7 @@ import {
   type RequestFault,
 } from '@decision/execution';
 import {
+  createNotificationStore,
   openAuthenticator,
   openBroker,
   openDecisions,
@@ -62,7 +63,8 @@ runService({
         logger.error({ ...fault, request_id: requestId, err: cause }, 'A rule or flow of a context had no answer.'),
     };
     const entities = openEntities({ database, directory, settling, config, logger, metrics });
-    const connectors = openConnectors(cache, { config, logger, metrics, stopper, entities });
+    const outbox = createNotificationStore(database);
+    const connectors = openConnectors(cache, { config, logger, metrics, stopper, entities, outbox });
     const operate = {
       database,
       directory,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { openConnectors } from '@decision/connectors';
+import { openConnectors, openNotifications } from '@decision/connectors';
 import {
   BRIEFLY_COMPILED_CELLS,
   createContextModels,
@@ -9,7 +9,14 @@ import {
   createStoredRules,
   type RequestFault,
 } from '@decision/execution';
-import { openBroker, openDecisions, openEvaluationThreads, openResponder, openStores } from '@decision/infrastructure';
+import {
+  createNotificationStore,
+  openBroker,
+  openDecisions,
+  openEvaluationThreads,
+  openResponder,
+  openStores,
+} from '@decision/infrastructure';
 import { createContextDirectory, openEntities } from '@decision/operations';
 import { runService, StartRefusal } from '@decision/service-kit';
 import { createWorkerServer } from './app';
@@ -58,7 +65,9 @@ runService({
         ...{ library, threads, flows: runner, decisions, newId: randomUUID, requester: 'solve-worker', onFault },
       },
     });
-    const connectors = openConnectors(cache, { config, logger, metrics, stopper, entities });
+    const outbox = createNotificationStore(database);
+    const sender = openNotifications(outbox, { config, logger, metrics, stopper });
+    const connectors = openConnectors(cache, { config, logger, metrics, stopper, entities, outbox });
     const responder = openResponder(
       broker,
       { logger, metrics },
@@ -70,7 +79,13 @@ runService({
         partitionConcurrency: config.partitionConcurrency,
         handle: createHandler({
           ...{ library, threads, models: createContextModels(), decisions },
-          flows: { runner, library: flowLibrary },
+          flows: {
+            ...{ runner, library: flowLibrary },
+            notify: async (workspaceId, notifications) => {
+              await outbox.write(workspaceId, notifications);
+              sender.wake();
+            },
+          },
           onFault,
         }),
       },

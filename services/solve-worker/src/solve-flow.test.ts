@@ -1,7 +1,7 @@
 import { type FlowDefinition, type SolutionRequestEnvelope } from '@decision/contracts';
 import { compileRule } from '@decision/engine';
 import { createFlowRunner, type SolvedInput } from '@decision/execution';
-import { type CallFor, compileFlow, type FlowPlan, type FlowRun, Secret } from '@decision/flows';
+import { type CallFor, compileFlow, type FlowNotification, type FlowPlan, type FlowRun, Secret } from '@decision/flows';
 import { solveFlow } from './solve-flow';
 
 const rule = compileRule({
@@ -79,6 +79,7 @@ interface World {
   readonly callFor?: CallFor;
   readonly isSeenWhole?: boolean;
   readonly maxWaiting?: number;
+  readonly notify?: (workspaceId: string, notifications: readonly FlowNotification[]) => Promise<void>;
 }
 
 const solverOf = (world: World = {}) => {
@@ -98,7 +99,8 @@ const solverOf = (world: World = {}) => {
     const envelope = { ...base, ...changes };
     const { kind } = envelope;
     if (kind === 'settle') throw new Error('Not here.');
-    const tools = { flows: { runner, library }, decisions };
+    const notify = world.notify ?? (() => Promise.resolve());
+    const tools = { flows: { runner, library, notify }, decisions };
     const text = (await solveFlow(tools, { ...envelope, kind }, Buffer.from(payload), letNextBegin)).toString();
     return JSON.parse(kind === 'solve' ? text : `[${kind === 'solve-lines' ? text.split('\n').join(',') : text}]`);
   };
@@ -309,5 +311,100 @@ it('gives up a chunk when its deadline passes, and one whose results exceed a me
   const inputs = Array.from({ length: 400 }, () => '{"n":1}').join('\n');
   await expect(solverOf({ plan: wide }).ask(inputs, { kind: 'solve-list' })).rejects.toMatchObject({
     code: 'result_too_large',
+  });
+});
+
+describe('notifications of a flow', () => {
+  const channels = { slack: { url: 'https://example.com' } };
+  /** Tells, and fails behind it where the input is 13. */
+  const telling = compile(
+    [
+      { ref: 'tell', type: 'notification', channels },
+      { ref: 'unlucky', type: 'ifelse', condition: { property: 'n', operator: 'equals', args: [13] } },
+      { ref: 'strange', type: 'lookup', table: [{ key: 13, value: 'a text' }] },
+      { ref: 'sum', type: 'rule', rule: 'twice' },
+      { ref: 'out', type: 'result' },
+    ],
+    [
+      { from: 'in', output: 'twice', to: 'tell' },
+      { from: 'in', output: 'request_n', to: 'unlucky', input: 'n' },
+      { from: 'unlucky', output: 'n', to: 'strange', input: 'lookup' },
+      { from: 'strange', output: 'value', to: 'sum', input: 'n' },
+      { from: 'in', output: 'twice', to: 'out' },
+      { from: 'sum', output: 'twice', to: 'out', input: 'more' },
+    ],
+  );
+  const callFor: CallFor =
+    ({ idempotencyRoot }) =>
+    ({ inputs, onNotifications }) => {
+      const id = `${JSON.stringify(JSON.parse(idempotencyRoot))} ${String(inputs['twice'])}`;
+      onNotifications?.([{ id, channel: 'slack', content: '{"text":"a"}' }]);
+      return Promise.resolve({ notifications: [{ id, channel: 'slack' }] });
+    };
+  const world = (notify: NonNullable<World['notify']>) => solverOf({ plan: telling, callFor, notify });
+  const recording = () => {
+    const written: (readonly string[])[] = [];
+    const notify = (workspaceId: string, all: readonly FlowNotification[]): Promise<void> => {
+      written.push([workspaceId, ...all.map(({ id }) => id)]);
+      return Promise.resolve();
+    };
+    return { written, notify };
+  };
+  const idOf = (index: number, twice: number) => `["w","pricing","request","r",${index}] ${twice}`;
+
+  it('CN-150: are written before the answer, once for a chunk, of the inputs whose flow did not fail', async () => {
+    const { written, notify } = recording();
+    const { ask } = world(notify);
+    expect(await ask('{"n":2}')).toEqual({ twice: 4 });
+    await ask('{"n":13}');
+    expect(written).toEqual([['w', idOf(0, 4)]]);
+    expect(await ask('{"n":1}\n{"n":13}\nnot json\n{"n":2}', { kind: 'solve-list' })).toMatchObject([
+      { twice: 2 },
+      { code: 'evaluation_failed' },
+      { code: 'invalid_json' },
+      { twice: 4 },
+    ]);
+    expect(written).toEqual([
+      ['w', idOf(0, 4)],
+      ['w', idOf(0, 2), idOf(3, 4)],
+    ]);
+    const { written: none, notify: other } = recording();
+    await solverOf({ notify: other }).ask('{"n":2}');
+    expect(none).toEqual([]);
+  });
+
+  it('CN-150: that cannot be written fail their inputs alone, with a sentence that says so', async () => {
+    const gone = () => Promise.reject(new Error('no database at 10.0.0.1'));
+    const { ask, logged } = world(gone);
+    const failure = { code: 'infrastructure_error', error: expect.stringMatching(/could not be stored/) as string };
+    expect(await ask('{"n":2}')).toEqual(failure);
+    expect(await ask('{"n":1}\nnot json', { kind: 'solve-list' })).toMatchObject([failure, { code: 'invalid_json' }]);
+    expect(logged.map(({ error }) => error?.code)).toEqual([
+      'infrastructure_error',
+      'infrastructure_error',
+      'invalid_json',
+    ]);
+    const failing = solverOf({ plan: telling, callFor, notify: gone, settings: { failedResponseMode: 'fail' } });
+    await expect(failing.ask('{"n":2}')).rejects.toMatchObject({ code: 'infrastructure_error' });
+  });
+
+  it('CN-150: are not written once nobody waits for the answer', async () => {
+    const { written, notify } = recording();
+    const deadline = Date.now() + 50;
+    const slowly: CallFor = (run) => async (asked) => {
+      while (Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 5));
+      return callFor(run)(asked);
+    };
+    const late = solverOf({ plan: telling, callFor: slowly, notify });
+    await expect(late.ask('{"n":2}', { deadline })).rejects.toMatchObject({ code: 'deadline_exceeded' });
+    expect(written).toEqual([]);
+  });
+
+  it('CN-148: are named in the explanation', async () => {
+    const answer = await world(recording().notify).ask('{"n":2}', { explain: 'brief', audience: 'unrestricted' });
+    const told = { ref: 'tell', status: 'ran', outputs: { notifications: [{ id: idOf(0, 4), channel: 'slack' }] } };
+    expect(answer).toMatchObject({
+      $explain: { path: expect.arrayContaining([expect.objectContaining(told)]) as unknown },
+    });
   });
 });

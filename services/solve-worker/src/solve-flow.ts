@@ -15,7 +15,7 @@ import {
   type SolvedInput,
   solvedInput,
 } from '@decision/execution';
-import { type FlowFailure, type FlowOutcome } from '@decision/flows';
+import { type FlowFailure, type FlowNotification, type FlowOutcome } from '@decision/flows';
 import { type ReadInput, readInput, resultTooLarge, tooLate } from './evaluate';
 
 export interface FlowTools {
@@ -28,6 +28,8 @@ export interface FlowTools {
 interface FlowPorts {
   readonly runner: Pick<FlowRunner, 'run' | 'open'>;
   readonly library: Pick<FlowLibrary, 'isSeenWhole'>;
+  /** Writes down what flows ask to be sent, all of it or nothing. Rejects where that is not known to have happened. */
+  readonly notify: (workspaceId: string, notifications: readonly FlowNotification[]) => Promise<void>;
 }
 
 type FlowEnvelope = SolutionRequestEnvelope & { readonly kind: 'solve' | ChunkKind };
@@ -52,7 +54,7 @@ export const solveFlow = async (
     isLogged: decisions !== undefined && envelope.origin !== undefined,
   });
   if (kind === 'solve') {
-    const { solved, refusal } = await solver.solve(readInput(payload, 'body'), 0);
+    const { solved, refusal } = await solver.solveOne(payload);
     decisions?.write(envelope, [solved]);
     if (refusal !== undefined) throw refusal;
     return Buffer.from(solved.result);
@@ -76,7 +78,13 @@ interface Solved {
   readonly solved: SolvedInput;
   /** Where the request is to fail. */
   readonly refusal: ServiceError | undefined;
+  /** What is to be sent, once it is written down. */
+  readonly notifications: readonly FlowNotification[];
+  /** The same input where that could not be written down. */
+  readonly unwritten: () => Promise<Solved>;
 }
+
+const NOTHING: readonly FlowNotification[] = [];
 
 /** Solves the inputs of one message. */
 class FlowSolver {
@@ -90,10 +98,16 @@ class FlowSolver {
     this.isExplained = options.envelope.explain !== 'none';
   }
 
-  async solve({ request, input }: ReadInput, offset: number): Promise<Solved> {
+  async solveOne(payload: Buffer): Promise<Solved> {
+    const solved = await this.solve(readInput(payload, 'body'), 0);
+    const [stored = solved] = await this.store([solved]);
+    return stored;
+  }
+
+  private async solve({ request, input }: ReadInput, offset: number): Promise<Solved> {
     const beganAt = performance.now();
     const durationUs = (): number => (performance.now() - beganAt) * 1_000;
-    if (input instanceof ServiceError) return { solved: solvedInput(request, input, durationUs()), refusal: input };
+    if (input instanceof ServiceError) return refusedInput(solvedInput(request, input, durationUs()), input);
     const { envelope, letNextBegin, isLogged } = this.options;
     const { workspaceId, versionId, deadline, requestId, receivedAt: now } = envelope;
     const outcome = await this.flow.run(
@@ -103,19 +117,44 @@ class FlowSolver {
       },
       letNextBegin,
     );
+    return this.solvedBy(outcome, request, durationUs);
+  }
+
+  private async solvedBy(
+    outcome: FlowOutcome,
+    request: ReadInput['request'],
+    durationUs: () => number,
+  ): Promise<Solved> {
     const explanation = this.isExplained ? await this.explain(outcome) : undefined;
     const solved = solvedInput(request, outcome, durationUs(), explanation);
     const fails = !outcome.ok && this.flow.settings.failedResponseMode === 'fail';
     // What cannot be written is no failure of the flow.
-    const unwritten = outcome.ok ? solved.error : undefined;
-    return { solved, refusal: fails ? refusalOf(outcome.error) : unwritten };
+    const unreadable = outcome.ok ? solved.error : undefined;
+    const { notifications = NOTHING } = outcome.ok && unreadable === undefined ? outcome : {};
+    const unwritten = (): Promise<Solved> => this.solvedBy(notStored(outcome), request, durationUs);
+    return { solved, refusal: fails ? refusalOf(outcome.error) : unreadable, notifications, unwritten };
+  }
+
+  /** Writes down what is to be sent, in one statement, and answers the inputs as they are then: those for which that failed have failed. */
+  private async store(all: readonly Solved[]): Promise<readonly Solved[]> {
+    const notifications = all.flatMap((one) => one.notifications);
+    if (notifications.length === 0) return all;
+    const { workspaceId, deadline } = this.options.envelope;
+    // Nobody waits for the answer: nothing is sent that the client is not told of.
+    if (Date.now() >= deadline) throw tooLate();
+    try {
+      await this.options.flows.notify(workspaceId, notifications);
+      return all;
+    } catch {
+      return Promise.all(all.map((one) => (one.notifications.length === 0 ? one : one.unwritten())));
+    }
   }
 
   /** In the order of the inputs. Throws as `evaluateChunk` does. */
   async solveChunk(payload: Buffer): Promise<readonly SolvedInput[]> {
     const { deadline } = this.options.envelope;
     const turns = createTurns();
-    const solved: SolvedInput[] = [];
+    const solved: Solved[] = [];
     const inputs = [...chunkInputs(payload)].entries();
     let length = 0;
     const work = async (): Promise<void> => {
@@ -123,13 +162,14 @@ class FlowSolver {
         if (!turns.mayGoOn()) await turns.pause();
         if (Date.now() >= deadline) throw tooLate();
         const one = await this.solve(readInput(bytes, 'input'), offset);
-        solved[offset] = one.solved;
+        solved[offset] = one;
         length += one.solved.result.length + 2;
+        for (const { content } of one.notifications) length += content.length;
         if (length > fixedLimits.executionMessageBytes) throw resultTooLarge();
       }
     };
     await Promise.all(Array.from({ length: this.flow.reachesOut ? WAITING_AT_ONCE : 1 }, work));
-    return solved;
+    return (await this.store(solved)).map((one) => one.solved);
   }
 
   private async explain({ trace }: FlowOutcome): Promise<unknown> {
@@ -149,6 +189,25 @@ class FlowSolver {
       : flows.library.isSeenWhole(workspaceId, versionId, audience);
   }
 }
+
+/** An input that the flow was never given. */
+const refusedInput = (solved: SolvedInput, refusal: ServiceError): Solved => {
+  const one: Solved = { solved, refusal, notifications: NOTHING, unwritten: () => Promise.resolve(one) };
+  return one;
+};
+
+/** The outcome of a run whose notifications could not be written down: nothing is to be sent of a flow that failed, and this one has. */
+const notStored = ({ trace, steps }: FlowOutcome): FlowOutcome => ({
+  ok: false,
+  error: {
+    code: 'infrastructure_error',
+    message:
+      'The notifications of the flow could not be stored, since the database does not answer; send the request again.',
+    ...{ path: [], indexes: [], details: { reason: 'notifications_not_stored' }, ofInput: false },
+  },
+  ...(trace === undefined ? {} : { trace }),
+  steps,
+});
 
 type TraceEntry = NonNullable<FlowOutcome['trace']>['entries'][number];
 

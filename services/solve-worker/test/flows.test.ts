@@ -152,7 +152,7 @@ const openWorker = async (callFor?: CallFor) => {
     ...{ group: 'workers', workerId: 'w-1', sessionTimeoutMs: 30_000, heartbeatIntervalMs: 3_000 },
     handle: createHandler({
       ...{ library, models: createContextModels(), decisions: undefined, onFault: () => undefined },
-      flows: { runner, library: flowLibrary },
+      flows: { runner, library: flowLibrary, notify: () => Promise.resolve() },
     }),
   });
   const requester = createRequester(broker, { group: 'gatewayReplies', expectedPartitions: 16 });

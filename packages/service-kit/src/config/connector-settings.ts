@@ -1,16 +1,7 @@
-import { list, optional, secret, text, url, wholeNumber } from './setting';
+import { allowedHosts } from './allowed-hosts';
+import { notificationSettings } from './notification-settings';
+import { optional, secret, text, url, wholeNumber } from './setting';
 import { vaultGrants } from './vault-grants';
-
-/** A host, a host with its port, an address or a network. */
-const TARGET = /^(?:[A-Za-z0-9._-]+(?::\d{1,5})?|\[[0-9A-Fa-f:.]+\](?::\d{1,5})?|[0-9A-Fa-f:.]+(?:\/\d{1,3})?)$/;
-
-const allowedHosts = (env: string, kind: string) =>
-  list(env, {
-    default: [],
-    pattern: TARGET,
-    items: 'hosts, host:port pairs, addresses and networks',
-    meaning: `Private targets that nodes of type ${kind} may ask, such as \`rates.internal:8443\` or \`10.1.0.0/16\`. Public addresses need no entry.`,
-  });
 
 const time = (env: string, kind: string, ms: number) =>
   wholeNumber(env, {
@@ -168,4 +159,5 @@ export const connectorSettings = {
     max: 104_857_600,
     meaning: 'Characters that the outputs of the code of one node may take as JSON.',
   }),
+  ...notificationSettings,
 };

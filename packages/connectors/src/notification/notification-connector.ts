@@ -1,0 +1,58 @@
+import { LRUCache } from 'lru-cache';
+import { type Connector, ConnectorFailure } from '../connector';
+import { type ChannelSettings, notificationsOf } from './messages';
+
+/** What is known of the notifications that wait to be sent. */
+export interface Outbox {
+  /** How many of a workspace wait; `most` stands for as many or more. Rejects where the database does not answer. */
+  countWaiting(workspaceId: string, most: number): Promise<number>;
+}
+
+interface NotificationOptions extends ChannelSettings {
+  readonly outbox: Outbox;
+  /** Of one workspace; beyond them its nodes fail. */
+  readonly maxWaiting: number;
+}
+
+const TIME_MS = 10_000;
+/** How long an answer of the outbox counts, ms. */
+const COUNTED_MS = 1_000;
+const MAX_WORKSPACES = 10_000;
+
+/** Nodes of type `notification`: what they ask to be sent is handed to the run, and sent once that has ended and it is stored. */
+export const createNotificationConnector = ({ outbox, maxWaiting, ...settings }: NotificationOptions): Connector => {
+  const counted = new LRUCache<string, number>({ max: MAX_WORKSPACES, ttl: COUNTED_MS });
+  const requireRoom = async (workspaceId: string): Promise<void> => {
+    let waiting = counted.get(workspaceId);
+    if (waiting === undefined) {
+      waiting = await outbox.countWaiting(workspaceId, maxWaiting).catch(cannotBeStored);
+      counted.set(workspaceId, waiting);
+    }
+    if (waiting >= maxWaiting)
+      throw new ConnectorFailure(
+        `${maxWaiting} notifications of the workspace wait to be sent, which is the limit (FLOW_NOTIFICATION_MAX_WAITING); try again later.`,
+        { outcome: 'busy', mayRetry: true },
+      );
+  };
+  return {
+    type: 'notification',
+    timeoutMs: TIME_MS,
+    isRepeatable: () => true,
+    run: async (call) => {
+      // Connections of a vault never lead here (FL-9).
+      if (call.secrets.length > 0)
+        throw new ConnectorFailure('A notification takes no secret of a vault.', { outcome: 'invalid' });
+      const notifications = notificationsOf(call, settings);
+      await requireRoom(call.workspaceId);
+      call.notify?.(notifications);
+      return { notifications: notifications.map(({ id, channel }) => ({ id, channel })) };
+    },
+  };
+};
+
+const cannotBeStored = (): never => {
+  throw new ConnectorFailure(
+    'The notification cannot be stored, since the database does not answer; send the request again.',
+    { mayRetry: true },
+  );
+};

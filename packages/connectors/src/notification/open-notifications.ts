@@ -1,0 +1,155 @@
+import { readFileSync } from 'node:fs';
+import {
+  type Config,
+  type connectorSettings,
+  type Logger,
+  type Metrics,
+  StartRefusal,
+  type Stopper,
+} from '@decision/service-kit';
+import { createChannels, type MailServer } from './channels';
+import { type ChannelSettings } from './messages';
+import { type NotificationSender, type NotificationStore, type SendEnd, startNotificationSender } from './sender';
+
+type NotificationConfig = Config<typeof connectorSettings>;
+
+interface Opening {
+  readonly config: NotificationConfig;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly stopper: Stopper;
+}
+
+/** Notifications of all workspaces that are not sent. */
+interface Unsent {
+  readonly waiting: number;
+  readonly failed: number;
+  /** Of the oldest that waits, ms; 0 where there is none. */
+  readonly oldestAgeMs: number;
+}
+
+interface OpenedStore extends NotificationStore {
+  count(): Promise<Unsent>;
+}
+
+/** What the operator allows nodes of type notification. Throws {@link StartRefusal} for keys of another form, and for a mail server without an address. */
+export const channelSettings = (config: NotificationConfig): ChannelSettings => ({
+  mailFrom: mailServerOf(config)?.from,
+  signingKeys: signingKeysOf(config),
+});
+
+const MIN_KEY = 16;
+
+const signingKeysOf = ({ flowNotificationSigningKeys }: NotificationConfig): ReadonlyMap<string, string> => {
+  const keys = new Map<string, string>();
+  for (const entry of flowNotificationSigningKeys?.reveal().split(',') ?? []) {
+    const [, name, key] = /^\s*([\w.-]{1,100})=(.*)$/s.exec(entry) ?? [];
+    if (name === undefined || key === undefined || key.trim().length < MIN_KEY)
+      throw new StartRefusal(
+        `FLOW_NOTIFICATION_SIGNING_KEYS must be name=key pairs with commas between them, each key of at least ${MIN_KEY} characters.`,
+      );
+    keys.set(name, key.trim());
+  }
+  return keys;
+};
+
+const mailServerOf = (config: NotificationConfig): MailServer | undefined => {
+  const { flowNotificationSmtpHost: host, flowNotificationSmtpFrom: from } = config;
+  if (host === undefined) return undefined;
+  if (from === undefined)
+    throw new StartRefusal('FLOW_NOTIFICATION_SMTP_FROM is not set; mails need an address that they come from.');
+  return {
+    ...{ host, port: config.flowNotificationSmtpPort, tls: config.flowNotificationSmtpTls, from },
+    ...{ user: config.flowNotificationSmtpUser, password: passwordOf(config) },
+  };
+};
+
+const passwordOf = (config: NotificationConfig): string | undefined => {
+  const { flowNotificationSmtpPassword: password, flowNotificationSmtpPasswordFile: file } = config;
+  if (file === undefined) return password?.reveal();
+  try {
+    return readFileSync(file, 'utf8').replace(/\r?\n$/, '');
+  } catch (error) {
+    const { code = 'unreadable' } = error as NodeJS.ErrnoException;
+    throw new StartRefusal(`FLOW_NOTIFICATION_SMTP_PASSWORD_FILE cannot be read (${code}).`);
+  }
+};
+
+/** Between two counts of what is not sent, for metrics, ms. */
+const COUNT_EVERY_MS = 5_000;
+
+/** Sends the notifications of flows as long as the service runs. It stops after what was opened later. */
+export const openNotifications = (
+  store: OpenedStore,
+  { config, logger, metrics, stopper }: Opening,
+): NotificationSender => {
+  const onError = (error: unknown): void =>
+    logger.warn({ err: error }, 'Notifications could not be looked after; they are tried again.');
+  const sender = startNotificationSender({
+    store,
+    channels: createChannels({
+      allowedHosts: config.flowNotificationAllowedHosts,
+      signingKeys: signingKeysOf(config),
+      mailServer: mailServerOf(config),
+    }),
+    maxAttempts: config.flowNotificationAttempts,
+    onEnd: observeEnds(metrics, logger),
+    onError,
+  });
+  const stopCounting = exportUnsent(metrics, store, onError);
+  stopper.add('notifications', async (drainMs) => {
+    stopCounting();
+    await sender.stop(drainMs);
+  });
+  return sender;
+};
+
+const observeEnds = (metrics: Metrics, logger: Logger): ((end: SendEnd) => void) => {
+  const ends = metrics.counter({
+    name: 'decision_notifications_total',
+    help: 'Attempts of this process to send notifications of flows, by channel and outcome: sent, again (it failed and is repeated) or failed (it is given up).',
+    labelNames: ['channel', 'outcome'],
+  });
+  return ({ id, channel, workspaceId, attempt, outcome, reason, refused }) => {
+    ends.inc({ channel, outcome });
+    const facts = { notification_id: id, channel, workspace_id: workspaceId, attempt };
+    if (outcome === 'failed') logger.error({ ...facts, reason }, 'A notification is given up.');
+    else if (outcome === 'again')
+      logger.warn({ ...facts, reason }, 'A notification could not be sent; it is tried again.');
+    else if (refused > 0)
+      logger.warn({ ...facts, refused }, 'The mail server refused some recipients of a notification.');
+  };
+};
+
+const exportUnsent = (metrics: Metrics, store: OpenedStore, onError: (error: unknown) => void): (() => void) => {
+  let unsent: Unsent = { waiting: 0, failed: 0, oldestAgeMs: 0 };
+  metrics.gauge({
+    name: 'decision_notifications',
+    help: 'Notifications of all workspaces that are not sent, by state: waiting, or failed (given up).',
+    labelNames: ['state'],
+    collect() {
+      this.set({ state: 'waiting' }, unsent.waiting);
+      this.set({ state: 'failed' }, unsent.failed);
+    },
+  });
+  metrics.gauge({
+    name: 'decision_notifications_oldest_age_seconds',
+    help: 'How long the oldest notification that is not sent has waited; 0 where none waits.',
+    collect() {
+      this.set(unsent.oldestAgeMs / 1_000);
+    },
+  });
+  let isCounting = false;
+  const count = (): void => {
+    if (isCounting) return;
+    isCounting = true;
+    store
+      .count()
+      .then((counted) => (unsent = counted), onError)
+      .finally(() => (isCounting = false));
+  };
+  const timer = setInterval(count, COUNT_EVERY_MS);
+  timer.unref();
+  count();
+  return () => clearInterval(timer);
+};
