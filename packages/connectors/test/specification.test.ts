@@ -2,8 +2,13 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const specification = readFileSync(join(__dirname, '../../../docs/specs/connectors.md'), 'utf8');
-/** Some statements speak of storage, and are held where it is. */
-const FOLDERS = ['.', '../../../services/contexts-api/test', '../../../services/objects-api/test'];
+/** Some statements speak of documents, storage and answers, and are held where those are. */
+const FOLDERS = [
+  ...['.', '../../flows/test', '../../persistence/test'],
+  ...['contexts-api/test', 'objects-api/test', 'solve-worker/test', 'solve-worker/src'].map(
+    (name) => `../../../services/${name}`,
+  ),
+];
 const tests = FOLDERS.map((folder) => join(__dirname, folder)).flatMap((folder) =>
   readdirSync(folder)
     .filter((name) => name.endsWith('.test.ts'))

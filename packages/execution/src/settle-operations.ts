@@ -107,8 +107,9 @@ export const settleOperations = async (
   const queue = request.instances.entries();
   const work = async (): Promise<void> => {
     for (const [index, instance] of queue) {
-      const execute: SettlePorts['execute'] = (asset, inputs, runs, settling) =>
-        evaluateAsset({ asset, inputs, runs, instance, request, settling }, within);
+      const bounded = boundNotifications();
+      const execute: SettlePorts['execute'] = async (asset, inputs, runs, settling) =>
+        bounded(await evaluateAsset({ asset, inputs, runs, instance, request, settling }, within));
       settled[index] = await settleOne(model, request, instance, { ...ports, execute, ancestors });
       await ports.pause();
     }
@@ -125,6 +126,24 @@ export const ancestorsOf = (
 ): ReadonlySet<string> | undefined => {
   const own = within.filter((operation) => operation.contextId === contextId);
   return own.length === 0 ? undefined : new Set(own.flatMap(({ activeFlows }) => [...activeFlows]));
+};
+
+/** Notifications of one instance in one operation, and the characters of them together, which go with its answer. */
+const MAX_NOTIFICATIONS = 1_000;
+const MAX_NOTIFICATION_CHARACTERS = 2_097_152;
+
+/** Lets answers pass as long as what all of them together ask to be sent is within bounds; a flow can run in many rounds. */
+const boundNotifications = (): ((answer: AssetAnswer) => AssetAnswer) => {
+  let count = 0;
+  let characters = 0;
+  return (answer) => {
+    if (answer.status !== 'success' || answer.notifications === undefined) return answer;
+    count += answer.notifications.length;
+    for (const { content } of answer.notifications) characters += content.length;
+    if (count <= MAX_NOTIFICATIONS && characters <= MAX_NOTIFICATION_CHARACTERS) return answer;
+    const error = `The flows of this operation send more than ${MAX_NOTIFICATIONS} notifications, or ${MAX_NOTIFICATION_CHARACTERS} characters, for one instance, which is the limit; send fewer, or let fewer rounds run.`;
+    return { status: 'evaluation_error', error, executionId: answer.executionId };
+  };
 };
 
 /** Faults of one asset with one code are one: thousands of instances can meet it. */
@@ -203,7 +222,10 @@ const evaluateAsset = async (run: AssetToRun, surroundings: SettleSurroundings):
   if (evaluated instanceof ServiceError) return withoutAnswer(asset, evaluated, surroundings);
   const { outcome } = evaluated;
   const executionId = surroundings.onRun({ asset, inputs, ...evaluated });
-  if (outcome.ok) return { status: 'success', outputs: outcome.output, executionId };
+  if (outcome.ok) {
+    const notifications = 'notifications' in outcome ? outcome.notifications : undefined;
+    return { status: 'success', outputs: outcome.output, executionId, notifications };
+  }
   const { code, message: error } = outcome.error;
   if (code === 'evaluation_failed') return { status: 'evaluation_error', error, executionId };
   return { ...withoutAnswer(asset, new ServiceError(code, error), surroundings), executionId };

@@ -166,11 +166,8 @@ export {
   countWaitingNotifications,
   endNotification,
   type NewNotification,
-  type NotificationEnd,
   purgeNotifications,
-  type TakenNotification,
   takeNotifications,
-  type UnsentNotifications,
 } from './notifications/notifications';
 export * from './objects/managed-values';
 export * from './objects/objects';

@@ -8,6 +8,7 @@ import {
   takeNotifications,
   type WorkspaceAccess,
 } from '../src';
+import { lookAfterNotifications } from '../src/cli/notifications';
 import { asOwner } from './as-owner';
 import { useTestWorkspace } from './test-workspace';
 
@@ -32,7 +33,7 @@ const stored = (columns: string) => asOwner(workspace.url, `select ${columns} fr
 const makeDue = () =>
   asOwner(workspace.url, `update notifications set due_at = clock_timestamp() - interval '1 second'`);
 
-it('are written once, whoever writes them again, and are of their workspace', async () => {
+it('CN-151: are written once, whoever writes them again, and are of their workspace', async () => {
   await add(['a', 'b']);
   await add(['b', 'c']);
   await add([]);
@@ -54,7 +55,7 @@ it('are not written where their transaction fails', async () => {
   expect(await stored('id')).toEqual([]);
 });
 
-it('are taken by one of several at once, and again once the lease has run out', async () => {
+it('CN-155: are taken by one of several at once, and again once the lease has run out', async () => {
   const ids = Array.from({ length: 40 }, (_, index) => `n${index}`);
   await add(ids);
   const taken = (await Promise.all([1, 2, 3, 4].map(() => take({ most: 20 })))).flat();
@@ -68,7 +69,7 @@ it('are taken by one of several at once, and again once the lease has run out', 
   expect((await take()).map(({ attempt }) => attempt)).toEqual(ids.map(() => 2));
 });
 
-it('are taken of each workspace in turn, however many another one has, and not of one that is busy', async () => {
+it('CN-155: are taken of each workspace in turn, however many another one has, and not of one that is busy', async () => {
   await add(Array.from({ length: 50 }, (_, index) => `n${index}`));
   await add(['x', 'y'], other);
   const taken = await take({ most: 10, share: 5 });
@@ -78,7 +79,7 @@ it('are taken of each workspace in turn, however many another one has, and not o
   expect(await take({ most: 10, share: 5, busy: [workspace.access.workspaceId] })).toHaveLength(2);
 });
 
-it('end as sent, without what was sent, or wait for another attempt, or are given up with the reason', async () => {
+it('CN-159: end as sent, without what was sent, or wait for another attempt, or are given up with the reason', async () => {
   await add(['a', 'b', 'c']);
   const [a, b, c] = [...(await take())].sort((one, two) => (one.id < two.id ? -1 : 1));
   if (a === undefined || b === undefined || c === undefined) throw new Error('Three were taken.');
@@ -115,7 +116,7 @@ it('that somebody else took since end only as sent', async () => {
   ]);
 });
 
-it('are removed some time after their end, in bounded steps', async () => {
+it('CN-159: are removed some time after their end, in bounded steps', async () => {
   await add(['a', 'b', 'c', 'd']);
   for (const one of await take())
     if (one.id !== 'd')
@@ -136,18 +137,28 @@ it('are removed some time after their end, in bounded steps', async () => {
   expect(await stored('id')).toEqual([{ id: 'd' }]);
 });
 
-it('that were given up begin anew where the owner says so, of one workspace or of all', async () => {
+it('CN-160: that were given up are listed without what they say, and sent anew, of one workspace or of all', async () => {
   await add(['a']);
-  await add(['a'], other);
-  for (const one of await take()) await endNotification(workspace.database, one, { outcome: 'failed', reason: 'no' });
-  const retry = async (id: string | undefined) =>
-    (
-      await asOwner(workspace.url, `select retry_notifications(${id === undefined ? 'null' : `'${id}'`}) as retried`)
-    )[0];
-  expect(await retry(other.workspaceId)).toEqual({ retried: 1 });
-  expect(await retry(undefined)).toEqual({ retried: 1 });
-  expect(await take()).toHaveLength(2);
+  await add(['b'], other);
+  for (const one of [...(await take())].sort((a, b) => a.id.localeCompare(b.id)))
+    await endNotification(workspace.database, one, { outcome: 'failed', reason: 'refused' });
+  await asOwner(workspace.url, `update notifications set ended_at = ended_at + interval '1 second' where id = 'b'`);
+  const lookAfter = async (...words: readonly string[]) => {
+    const lines: string[] = [];
+    const code = await lookAfterNotifications({ DATABASE_URL: workspace.url }, words, (line) => lines.push(line));
+    return [code, ...lines];
+  };
+  const named = (id: string) => expect.stringMatching(new RegExp(`slack ${id}: attempt 1: refused$`)) as string;
+  expect(await lookAfter('list')).toEqual([0, named('b'), named('a')]);
+  expect(await lookAfter('list', other.workspaceId)).toEqual([0, named('b')]);
+  expect(await lookAfter('retry', other.workspaceId)).toEqual([0, '1 notifications are sent anew.']);
+  expect(await lookAfter('retry')).toEqual([0, '1 notifications are sent anew.']);
+  expect(await lookAfter('list')).toEqual([0, 'No notification is given up.']);
+  expect((await take()).map(({ attempt }) => attempt)).toEqual([1, 1]);
   await expect(workspace.database.lookUp('select retry_notifications(null)')).rejects.toMatchObject({
     cause: { sqlState: '42501' },
   });
+  expect(await lookAfter('shout')).toEqual([1, expect.stringContaining('list, or retry')]);
+  expect(await lookAfter('retry', 'all')).toEqual([1, 'all is no id of a workspace.']);
+  expect(await lookAfterNotifications({}, ['list'], () => undefined)).toBe(1);
 });

@@ -153,6 +153,19 @@ it('answer tests from their mocks where a node reaches out, and call nothing', a
   expect(problemsOf(await importFlow({ name: 'F', ...asking, testSuite: [test({ live: true })] }))).toMatchObject([{ path: '/testSuite/0/live' }]); // prettier-ignore
 });
 
+it('CN-152: send no notification, whose nodes need no mock', async () => {
+  const told = { ref: 'tell', type: 'notification', channels: { webhook: { url: 'http://127.0.0.1:1/' } } };
+  const telling = {
+    nodes: [...nodes, told],
+    connections: [...connections, { from: 'in', output: 'price', to: 'tell' }],
+  };
+  const { slug } = await newFlow({ ...telling, testSuite: [test()] });
+  expect((await call('POST', `/${String(slug)}/tests/run`)).body).toMatchObject({ total: 1, passed: 1 });
+  const wrong = { nodes: [...nodes, { ...told, channels: { pager: {} } }], connections: telling.connections };
+  const [problem] = problemsOf(await importFlow({ name: 'F', ...wrong })) as readonly unknown[];
+  expect(problem).toMatchObject({ ref: 'tell', field: 'channels', path: '/nodes/2/channels' });
+});
+
 it('that are tested continuously are published only with passing critical tests', async () => {
   const parts = { settings: { testing: 'continuous' }, testSuite: [test({ response: { total: 1 } })] };
   const refused = await importFlow({ name: 'F', slug: 'guarded', ...graph, ...parts });

@@ -154,7 +154,7 @@ it('CN-156: sends again under the same id what a worker sent that was killed bef
   bury();
 });
 
-it('CN-157: tries again after a pause, and gives up after the last attempt; lines and metrics show nothing of the message', async () => {
+it('CN-157, CN-159: tries again after a pause, and gives up after the last attempt; lines and metrics show nothing of the message', async () => {
   const receiver = await startReceiver((seen) => (seen.length === 1 ? 503 : 200));
   const soon = {
     end: (taken, end) => store.end(taken, end.outcome === 'again' ? { ...end, pauseMs: 1 } : end),

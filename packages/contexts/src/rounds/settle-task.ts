@@ -2,6 +2,7 @@ import {
   type AssetKind,
   type ExecutionRecord,
   type ExecutionStatus,
+  type SettledNotification,
   type UntriggeredReason,
 } from '@decision/contracts';
 import { type BoundAsset } from '../assets/bound-asset';
@@ -32,7 +33,13 @@ export interface SettleTask {
 
 /** Answer of an executor to one run. */
 export type AssetAnswer =
-  | { readonly status: 'success'; readonly outputs: Facts; readonly executionId?: string | undefined }
+  | {
+      readonly status: 'success';
+      readonly outputs: Facts;
+      readonly executionId?: string | undefined;
+      /** What is to be sent if the outputs are written. */
+      readonly notifications?: readonly SettledNotification[] | undefined;
+    }
   | {
       readonly status: 'evaluation_error' | 'infrastructure_error';
       readonly error: string;
@@ -103,6 +110,8 @@ export interface Settled {
   readonly degraded: string | undefined;
   /** Whether any asset that was considered had what it needs. */
   readonly anyReady: boolean;
+  /** What its runs that were written ask to be sent, in their order; undefined where that is nothing. */
+  readonly notifications?: readonly SettledNotification[] | undefined;
 }
 
 /**

@@ -5,6 +5,7 @@ import { historyOfChange, type HistorySource, noHistory } from '../derived/deriv
 import { canonicalJson, type Facts, mergeFacts, quoted } from '../facts/facts';
 import { checkRecord, sentenceOf } from '../instances/check-record';
 import { resolveInstance } from '../instances/resolved-instance';
+import { type SettledNotification } from '@decision/contracts';
 import {
   type AssetAnswer,
   type AssetRun,
@@ -57,6 +58,7 @@ class Settling implements SettlingInstance {
   private forced: string | undefined;
   private degraded: string | undefined;
   private anyReady = false;
+  private notifications: readonly SettledNotification[] | undefined;
 
   constructor(
     private readonly task: SettleTask,
@@ -201,6 +203,8 @@ class Settling implements SettlingInstance {
     const { executionId } = answer;
     if (!write.ok) return this.fail(candidate, 'evaluation_error', { error: write.error, executionId });
     this.facts = write.facts;
+    if (answer.notifications !== undefined)
+      this.notifications = [...(this.notifications ?? []), ...answer.notifications];
     this.noteTry(this.succeeded, candidate);
     const { written, cleared } = write;
     this.note(candidate, 'success', written);
@@ -252,8 +256,9 @@ class Settling implements SettlingInstance {
 
   private end(ended: SettleEnd, due: readonly Candidate[]): Settled {
     const runs = [...this.runs].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, run]) => run);
-    const { facts, executions, degraded, anyReady } = this;
-    return { facts, executions, runs, ended, unfinished: due.map(({ key }) => key), degraded, anyReady };
+    const { facts, executions, degraded, anyReady, notifications } = this;
+    const unfinished = due.map(({ key }) => key);
+    return { facts, executions, runs, ended, unfinished, degraded, anyReady, notifications };
   }
 }
 

@@ -130,6 +130,14 @@ const SettleRun = Type.Object({
 
 const settleEnds = ['fixpoint', 'repeated_state', 'memory_bound', 'deadline'] as const;
 
+/** What a flow asks to be sent; it is written down in the transaction that writes what became of the instance. */
+const SettledNotification = Type.Object({
+  id: Type.String({ minLength: 1, maxLength: 100 }),
+  channel: Type.String(),
+  content: Type.String(),
+});
+export type SettledNotification = Static<typeof SettledNotification>;
+
 const SettledInstance = Type.Object({
   facts,
   executions,
@@ -138,6 +146,8 @@ const SettledInstance = Type.Object({
   unfinished: Type.Array(Type.String()),
   degraded: Type.Optional(Type.String()),
   anyReady: Type.Boolean(),
+  /** In the order in which the flows ran. Absent: none. */
+  notifications: Type.Optional(Type.Array(SettledNotification)),
 });
 export type SettledInstance = Static<typeof SettledInstance>;
 

@@ -1,6 +1,7 @@
 import { outcomeOf, resolveInstance, type Settled } from '@decision/contexts';
 import { ServiceError, type SettledInstance } from '@decision/contracts';
 import {
+  addNotifications,
   type Database,
   endRegistrations,
   type HeldInstances,
@@ -97,6 +98,10 @@ const writeBack = async (
   await writeHistory(transaction, context, changes, origin.now);
   await followLinks(transaction, context, changes);
   await endRegistrations(transaction, context.id, mine.flatMap(endedRegistrations));
+  await addNotifications(
+    transaction,
+    mine.flatMap(({ settled }) => settled.notifications ?? []),
+  );
   return { written };
 };
 

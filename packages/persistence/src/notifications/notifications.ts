@@ -11,7 +11,7 @@ export interface NewNotification {
 }
 
 /** A notification that this process is to send before its lease ends. */
-export interface TakenNotification extends NewNotification {
+interface TakenNotification extends NewNotification {
   readonly workspaceId: string;
   /** From 1. */
   readonly attempt: number;
@@ -81,7 +81,7 @@ export const takeNotifications = async (
 };
 
 /** What became of an attempt to send a notification. */
-export type NotificationEnd =
+type NotificationEnd =
   | { readonly outcome: 'sent' }
   /** `reason` without content. */
   | { readonly outcome: 'failed'; readonly reason: string }
@@ -128,7 +128,7 @@ export const purgeNotifications = async (
 };
 
 /** Notifications of all workspaces that are not sent. */
-export interface UnsentNotifications {
+interface UnsentNotifications {
   /** Of both, 100,000 stands for as many or more. */
   readonly waiting: number;
   readonly failed: number;
