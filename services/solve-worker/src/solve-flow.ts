@@ -146,7 +146,7 @@ class FlowSolver {
       await this.options.flows.notify(workspaceId, notifications);
       return all;
     } catch {
-      return Promise.all(all.map((one) => (one.notifications.length === 0 ? one : one.unwritten())));
+      return Promise.all(all.map(async (one) => (one.notifications.length === 0 ? one : one.unwritten())));
     }
   }
 

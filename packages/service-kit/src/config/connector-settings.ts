@@ -1,6 +1,6 @@
 import { allowedHosts } from './allowed-hosts';
 import { notificationSettings } from './notification-settings';
-import { optional, secret, text, url, wholeNumber } from './setting';
+import { list, optional, secret, text, url, wholeNumber } from './setting';
 import { vaultGrants } from './vault-grants';
 
 const time = (env: string, kind: string, ms: number) =>
