@@ -1,9 +1,12 @@
 import { type ServiceProcess } from '@decision/launcher';
 import { testStack } from '@decision/local-stack';
+import { sendTo, submitTo } from '../src/histories/client';
 import { signal } from '../src/histories/faults';
+import { Recorder } from '../src/histories/recorder';
 import { callJson } from '../src/histories/service-call';
 import { type Place, type StatementProxy } from '../src/histories/statement-proxy';
-import { startWatchedFleet, type WatchedFleet } from '../src/histories/watched-fleet';
+import { CONTEXT_SLUG } from '../src/histories/watched-context';
+import { breakingEnvironment, startWatchedFleet, type WatchedFleet } from '../src/histories/watched-fleet';
 import { becomes } from './becomes';
 import { DELETION, MERGE, RECORD_OF_STEP, WRITE_BACK } from './statements';
 import { defineTransfersAndAccounts } from './transfers-and-accounts';
@@ -159,4 +162,52 @@ describe('CN-106, CN-107, I1, I2: a worker is killed while a node deletes an ins
     expect((await call('GET', 'accounts/gone'))?.body).toMatchObject({ state: { balance: OTHER, fee: OTHER / 10 } });
     await expectRunOnce('closings/gone', 'closing', { account: 'gone' });
   }, 180_000);
+});
+
+describe('the checker', () => {
+  /** A worker is killed once its node has written an instance, somebody else writes it, and the flow runs again; answers what the checker finds. */
+  const judge = async (watched: WatchedFleet, instancePrefix: string) => {
+    const recorder = new Recorder({ fleet: watched, instancePrefix, instances: 1 });
+    const { context } = recorder;
+    const [instanceId] = context.instanceIds;
+    const { workerProxy, contexts, apiKey } = watched;
+    const [first, second] = contexts.map(({ url }) => url) as [string, string]; // of both
+    const there = workerProxy?.loseAnswer({ statement: WRITE_BACK, at: 'commit' }).then(() => workerProxy.refuse());
+    const writes = { a: context.nextValue(), b: context.nextValue() };
+    const sent = sendTo(context, first, { instanceId, name: 'cut', sender: `${instancePrefix}-sender`, writes });
+    await there;
+    signal(watched.worker, 'SIGKILL');
+    const next = { instanceId, name: 'next', writes: { a: context.nextValue() } };
+    const submitted = submitTo(context, second, next);
+    await becomes('the next facts are merged', async () => {
+      const answer = await callJson(`${second}/api/v1/contexts/${CONTEXT_SLUG}/${instanceId}`, {
+        method: 'GET',
+        apiKey,
+      });
+      return (answer?.body['state'] as { a?: number } | undefined)?.a === next.writes.a;
+    });
+    workerProxy?.admit();
+    expect(await sent).toMatchObject({ status: 200, body: { cascaded: [{ flow: 'send', status: 'solved' }] } });
+    expect(await submitted).toMatchObject({ status: 200 });
+    return (await recorder.conclude(instanceId)).verdict;
+  };
+  it('CN-107, I2, I3: finds a serial order where a flow ran again', async () => {
+    expect(await judge(fleet, 'remembered')).toMatchObject({ type: 'serial' });
+  }, 180_000);
+
+  it('catches workers whose steps forget what they have written', async () => {
+    const stack = testStack();
+    const broken = await startWatchedFleet({
+      ...{ addresses: stack, name: stack.uniqueName('forgetful'), workerHasProxy: true },
+      ...{
+        workerEnvironment: breakingEnvironment('forgotten-steps'),
+        contextsEnvironment: { RPC_TIMEOUT_MS: '60000' },
+      },
+    });
+    try {
+      expect(await judge(broken, 'forgotten')).toMatchObject({ type: 'not_serial' });
+    } finally {
+      await broken.stop();
+    }
+  }, 360_000);
 });

@@ -1,8 +1,8 @@
 'use strict';
 
 /*
- * Loaded into a process of contexts-api before everything else (`node --require`), it makes the broken build that `BROKEN_BUILD` names: the checker of
- * histories must catch each. A process whose code reads otherwise than expected here does not start.
+ * Loaded into a process of contexts-api, or a worker, before everything else (`node --require`), it makes the broken build that `BROKEN_BUILD` names:
+ * the checker of histories must catch each. A process whose code reads otherwise than expected here does not start.
  */
 const { readFileSync } = require('node:fs');
 const Module = require('node:module');
@@ -31,6 +31,12 @@ const BUILDS = {
     file: join('packages', 'contexts', 'dist', 'rounds', 'settle.js'),
     from: 'last.input_hash === inputHash',
     to: 'last.input_hash !== undefined',
+  },
+  /** Steps of flows that run again forget what they have written. For workers. */
+  'forgotten-steps': {
+    file: persistence('entity-writes.js'),
+    from: 'select :key, cast(:context as uuid)',
+    to: 'select :key || gen_random_uuid(), cast(:context as uuid)',
   },
   /** Reads answer what the process knew of an instance up to a second ago. */
   'stale-read': {

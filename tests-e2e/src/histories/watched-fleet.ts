@@ -42,7 +42,7 @@ interface WatchedFleetOptions {
 
 type Environment = Readonly<Record<string, string>>;
 
-/** Makes a process of contexts-api one of the broken builds of `broken-build.cjs`. */
+/** Makes a process of contexts-api, or a worker, one of the broken builds of `broken-build.cjs`. */
 export const breakingEnvironment = (build: string): Environment => ({
   NODE_OPTIONS: `--require ${require.resolve('./broken-build.cjs')}`,
   BROKEN_BUILD: build,
