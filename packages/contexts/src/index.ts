@@ -6,6 +6,7 @@ export {
   holderOf,
   type Relationship,
 } from './definitions/context-model';
+export { readSchema } from './definitions/read-schema';
 export { compileContext } from './definitions/compile-context';
 export { refusalsOfChange } from './definitions/schema-change';
 export { canonicalJson, type Facts, hasValue, mergeFacts, sameValue, valueOf } from './facts/facts';

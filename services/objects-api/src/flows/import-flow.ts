@@ -16,6 +16,7 @@ import { type ImportContext } from '../rules/import-rule';
 import { problemsOfFlowImport } from '../rules/read-import';
 import { withTestIds } from '../tests/run-suite';
 import { type FlowProblem, problemsOfCode } from './check-code';
+import { problemsOfEntities } from './check-entities';
 import { findNamedAssets, type NamedAssets } from './flow-assets';
 import { requireFlowTested } from './test-flow';
 
@@ -120,7 +121,11 @@ const checkDraft = async (
   };
   const assets = await findNamedAssets(transaction, graph, before?.graph);
   const { problems, graph: canonical, asset } = checkFlow(graph, assets, before ?? imported);
-  requireNone([...problems, ...(await problemsOfCode(canonical.nodes))]);
+  requireNone([
+    ...problems,
+    ...(await problemsOfCode(canonical.nodes)),
+    ...(await problemsOfEntities(transaction, canonical, before?.graph)),
+  ]);
   const checked = { ...draft, graph: canonical, requestSchema: [...inputsOf(canonical.nodes, assets)] };
   const context = isTakenOver({ imported, before })
     ? await contextOfOrigin(transaction, canonical.nodes)

@@ -134,6 +134,8 @@ const graph = (origin: object, more: readonly object[] = []) => ({
   nodes: [{ ref: 'in', type: 'origin', ...origin }, ...more, { ref: 'out', type: 'result' }],
   connections: [{ from: 'in', output: 'y', to: 'out' }],
 });
+/** Reads an instance of a context that the caller may not see. */
+const entity = { ref: 'entity', type: 'entity', entitySlug: '{context.slug}', updateValues: { id: 'a' } };
 const importingFlow = (flow: object): MatrixRow => ({ path: '/admin/flows/import', body: { flow } });
 /** A new flow, and a change of one that the caller sees. */
 const savingFlow = (parts: object): readonly MatrixRow[] => [
@@ -169,6 +171,7 @@ const FLOWS: MatrixRows = {
     ...savingFlow(graph({ rule: '{rule.slug}', version: 'production' })),
     ...savingFlow(graph({ rule: 'seen-rule' }, [{ ref: 'rule', type: 'rule', rule: '{rule.slug}' }])),
     ...savingFlow(graph({ rule: 'seen-rule' }, [{ ref: 'sub', type: 'flow', flow: '{flow.slug}', version: 1 }])),
+    ...savingFlow(graph({ rule: 'seen-rule' }, [entity])),
     ...savingFlow({ context: { slug: '{context.slug}' } }),
     ...savingFlow({ user_groups: ['north', '{group.name}'] }),
   ],
