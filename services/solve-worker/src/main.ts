@@ -82,7 +82,10 @@ runService({
           flows: {
             ...{ runner, library: flowLibrary },
             notify: async (workspaceId, notifications) => {
-              await outbox.write(workspaceId, notifications);
+              await outbox.write(workspaceId, notifications).catch((error: unknown) => {
+                logger.warn({ err: error }, 'Notifications of a flow could not be stored; the flow fails.');
+                throw error;
+              });
               sender.wake();
             },
           },
