@@ -10,7 +10,7 @@ const { join } = require('node:path');
 
 const persistence = (name) => join('packages', 'persistence', 'dist', 'contexts', name);
 
-/** By the name of the build: in which file what is replaced by what. Without `from` it is added at the end. */
+/** By the name of the build: in which file what is replaced by what. */
 const BUILDS = {
   /** Write-backs do not ask whether the operation still holds the instance. */
   'write-back-without-fence': {
@@ -41,17 +41,18 @@ const BUILDS = {
   /** Reads answer what the process knew of an instance up to a second ago. */
   'stale-read': {
     file: persistence('instances.js'),
+    from: 'const findInstances =',
     to: `
-const fresh = exports.findInstances;
 const kept = new Map();
-exports.findInstances = async (transaction, contextId, ids) => {
+const findInstances = async (transaction, contextId, ids) => {
   const key = JSON.stringify([contextId, ids]);
   const known = kept.get(key);
   if (known !== undefined && Date.now() - known.at < 1_000) return known.rows;
-  const rows = await fresh(transaction, contextId, ids);
+  const rows = await findFresh(transaction, contextId, ids);
   kept.set(key, { at: Date.now(), rows });
   return rows;
-};`,
+};
+const findFresh =`,
   },
 };
 
@@ -60,7 +61,6 @@ const build = Object.hasOwn(BUILDS, name) ? BUILDS[name] : undefined;
 if (build === undefined) throw new Error(`BROKEN_BUILD must be one of: ${Object.keys(BUILDS).join(', ')}.`);
 
 const broken = (text) => {
-  if (build.from === undefined) return text + build.to;
   const parts = text.split(build.from);
   if (parts.length !== 2)
     throw new Error(`Expected one place to break in ${build.file}, and found ${parts.length - 1}.`);
