@@ -2,7 +2,7 @@ export { nearName } from '@decision/expressions';
 export { checkRule, type CompileOptions, compileRule, retainedBytesOf } from './compile/compile-rule';
 export { type CompiledRule } from './compile/compiled-rule';
 export { evaluateBriefly, evaluateMany, evaluateRule } from './evaluate/evaluate-rule';
-export { answerFault } from './evaluate/answer';
+export { answerFaultInPieces } from './evaluate/answer-size';
 export { defineOwn, type FieldPath, fieldPath, readOwn } from './match/frame';
 export { operatorCatalogue, operatorNames } from './operators/operator-catalogue';
 export { EXAMPLE_NOW, type OperatorEntry } from './operators/operator-entry';

@@ -37,6 +37,25 @@ describe('evaluation', () => {
     expect(pauses).toBeGreaterThan(10);
   });
 
+  it.each([
+    ['an aggregate of items', [node('all:aggregate', { mode: 'items' })], 'each.n -> all\nall.items -> out'],
+    ['an aggregate of values', [node('all:aggregate')], 'each.n -> all\nall.n -> out'],
+    [
+      'an aggregate of a sum',
+      [node('all:aggregate', { aggregations: { n: { operator: 'sum' } } })],
+      'each.n -> all\nall.n -> out',
+    ],
+  ])('FL-85 pauses while it combines 100,000 items: %s', async (_, nodes, edges) => {
+    const each = node('each:foreach', { outputs: [{ key: 'n', type: 'number' }] });
+    const flow = compiled(graph([each, ...nodes, node('out:result')], `in.request_list -> each\n${edges}`));
+    let pauses = 0;
+    const options = { mayGoOn: () => false, pause: () => Promise.resolve(void (pauses += 1)) };
+    const outcome = await begin(flow, { list: numbers(100_000) }, options);
+    expect(outcome.ok).toBe(true);
+    // The loop pauses after each 128 items, and what combines them after each thousand.
+    expect(pauses).toBeGreaterThan(100_000 / 128 + 90);
+  });
+
   it('FL-81 counts the nodes that run or are skipped, for each item, and stops at the bound', () => {
     const run = solve(doubling, { list: numbers(10) });
     // The origin, the loop, the aggregate, the result, and one node for each item.

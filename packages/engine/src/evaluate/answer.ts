@@ -187,9 +187,9 @@ const areAll = <T>(values: readonly unknown[], isOne: (value: unknown) => value 
  * Elements, members and UTF-16 units of the values of one answer together. A list that rows, outputs or values share is small in memory and
  * enormous as JSON.
  */
-const MAX_ANSWER_SIZE = 10_000_000;
+export const MAX_ANSWER_SIZE = 10_000_000;
 /** Lists and objects within one another in an answer: what writes JSON recurses. */
-const MAX_ANSWER_DEPTH = 1_000;
+export const MAX_ANSWER_DEPTH = 1_000;
 
 /** Why values cannot be answered, as the end of a sentence about them; undefined where they can. Scalars cost next to nothing. */
 export const answerFault = (values: readonly unknown[]): string | undefined => {

@@ -1,29 +1,43 @@
-import { answerFault, type FieldPath } from '@decision/engine';
+import { answerFaultInPieces, type FieldPath } from '@decision/engine';
 import { isMissing, isPlainObject } from '@decision/values';
 import { type ResultPlan } from '../plan';
 import { type Activation, compareOrder } from './frame';
 import { FlowFault } from './outcome';
+import { PIECE, type Pieces, sortInPieces } from './pieces';
 import { writeMember } from './values';
 
+/** The answer of a flow with one result that gave a few numbers and short texts, as most do; undefined for others. */
+export const briefAnswerOf = ({ plan, given, exit }: Activation): Readonly<Record<string, unknown>> | undefined => {
+  const [result] = plan.results;
+  const [parts] = given;
+  if (exit !== undefined || plan.results.length !== 1 || result === undefined || result.isInLoop) return undefined;
+  if (parts?.length !== 1) return undefined;
+  const members = parts[0]?.members ?? {};
+  return Object.values(members).every(isBrief) ? keyed(result, members) : undefined;
+};
+
+const isBrief = (value: unknown): boolean =>
+  typeof value === 'number' || typeof value === 'boolean' || (typeof value === 'string' && value.length < PIECE);
+
 /** The answer of a flow: what its results gave, in the order of the document (FL-60, FL-61), or what the exit says (FL-62). */
-export const answerOf = (activation: Activation): Readonly<Record<string, unknown>> => {
+export function* answerOf(activation: Activation): Pieces<Readonly<Record<string, unknown>>> {
   const { plan, given, exit } = activation;
   let answer: Readonly<Record<string, unknown>> = {};
   if (exit === undefined) {
-    plan.results.forEach((result, index) => {
+    for (const [index, result] of plan.results.entries()) {
       const parts = given[index] ?? [];
-      if (result.isInLoop) answer = merged(answer, listPart(result, parts));
-      else for (const { members } of parts) answer = merged(answer, keyed(result, members));
-    });
+      if (result.isInLoop) answer = yield* merged(answer, yield* listPart(result, parts));
+      else for (const { members } of parts) answer = yield* merged(answer, keyed(result, members));
+    }
   } else {
     const result = plan.results[exit.what];
     const members = given[exit.what]?.find(({ order }) => compareOrder(order, exit.order) === 0)?.members ?? {};
     if (result !== undefined) answer = result.exitData ?? keyed(result, members);
   }
-  const fault = answerFault(Object.values(answer));
+  const fault = yield* answerFaultInPieces(Object.values(answer));
   if (fault !== undefined) throw new FlowFault(`The answer of the flow ${fault}.`, { reason: 'answer_too_large' });
   return answer;
-};
+}
 
 /** The members of a result by their keys in the answer. */
 export const membersOf = (
@@ -47,27 +61,35 @@ const keyed = ({ key }: ResultPlan, members: unknown): Readonly<Record<string, u
 };
 
 /** FL-48: the answers of items in their order, whichever ended first. */
-const listPart = (result: ResultPlan, parts: Activation['given'][number]): Readonly<Record<string, unknown>> => {
-  const inOrder = [...parts].sort((a, b) => compareOrder(a.order, b.order));
-  return keyed(
-    result,
-    inOrder.map(({ members }) => members),
-  );
-};
+function* listPart(result: ResultPlan, parts: Activation['given'][number]): Pieces<Readonly<Record<string, unknown>>> {
+  const list: Readonly<Record<string, unknown>>[] = [];
+  for (const { members } of yield* sortInPieces(parts, (a, b) => compareOrder(a.order, b.order))) {
+    list.push(members);
+    if (list.length % PIECE === 0) yield;
+  }
+  return keyed(result, list);
+}
 
 /** Both objects in one; objects under the same key are merged, and of anything else the second wins. Neither is changed. */
-const merged = (
+function* merged(
   first: Readonly<Record<string, unknown>>,
   second: Readonly<Record<string, unknown>>,
-): Readonly<Record<string, unknown>> => {
+): Pieces<Readonly<Record<string, unknown>>> {
   if (isEmpty(first)) return second;
-  const entries = new Map(Object.entries(first));
-  for (const [key, value] of Object.entries(second)) {
-    const known = entries.get(key);
-    entries.set(key, isPlainObject(known) && isPlainObject(value) ? merged(known, value) : value);
+  const entries = new Map<string, unknown>();
+  for (const key of Object.keys(first)) {
+    entries.set(key, first[key]);
+    if (entries.size % PIECE === 0) yield;
+  }
+  let count = 0;
+  for (const key of Object.keys(second)) {
+    const [known, value] = [entries.get(key), second[key]];
+    entries.set(key, isPlainObject(known) && isPlainObject(value) ? yield* merged(known, value) : value);
+    count += 1;
+    if (count % PIECE === 0) yield;
   }
   return Object.fromEntries(entries);
-};
+}
 
 const isEmpty = (object: Readonly<Record<string, unknown>>): boolean => {
   for (const key in object) if (Object.hasOwn(object, key)) return false;

@@ -83,3 +83,9 @@ export const byOrder = (a: { readonly order: Order }, b: { readonly order: Order
   compareOrder(a.order, b.order);
 
 export const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** The failure of a flow whose own answer cannot be given. */
+export const failureOfAnswer = (error: unknown): FlowFailure => {
+  const details = error instanceof FlowFault ? error.details : {};
+  return { code: 'evaluation_failed', message: reasonOf(error), path: [], indexes: [], details, ofInput: false };
+};

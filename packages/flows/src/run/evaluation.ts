@@ -1,15 +1,18 @@
 import { type RuleOutcome } from '@decision/engine';
 import { isMissing } from '@decision/values';
 import { type FlowPlan, type Step } from '../plan';
-import { answerOf, membersOf } from './answer';
+import { combineLoop } from './aggregate';
+import { answerOf, briefAnswerOf, membersOf } from './answer';
 import { type Call, Calls } from './calls';
 import { evaluateHere } from './evaluate-asset';
-import { byOrder, Endings, type FailedStep, reasonOf } from './endings';
+import { byOrder, Endings, type FailedStep, failureOfAnswer } from './endings';
 import { Activation, Frame, LoopState, RAN, SKIPPED, STARTED, WAITING } from './frame';
 import { type FlowEnd, FlowFault, type FlowOutcome, type RunOptions } from './outcome';
 import { Pace, PARALLEL_ITEMS } from './pace';
+import { given, LongWork } from './pieces';
+import { FrameStack } from './stack';
 import { type Note, Trace, type TraceEntry } from './trace';
-import { asObject, checkOutputs, collect, combineLoop, gather, isOpen } from './values';
+import { asObject, checkOutputs, collect, gather, isOpen } from './values';
 
 type Input = Readonly<Record<string, unknown>>;
 
@@ -26,12 +29,13 @@ type Input = Readonly<Record<string, unknown>>;
 export class Evaluation {
   outcome: FlowOutcome | undefined;
 
-  private stack: Frame[] = [];
+  private readonly stack = new FrameStack();
   /** Frames whose next step, or next item, stands behind an ending that has not taken effect. */
   private readonly held = new Set<Frame>();
   private readonly calls = new Calls();
   private readonly trace: Trace | undefined;
   private readonly endings = new Endings();
+  private readonly long = new LongWork();
   private readonly pace: Pace;
 
   constructor(
@@ -41,20 +45,20 @@ export class Evaluation {
   ) {
     this.pace = new Pace(options);
     this.trace = options.trace === undefined ? undefined : new Trace(options.trace.clock);
-    this.queue(new Activation(plan, input, undefined, 0).root);
+    this.stack.queue(new Activation(plan, input, undefined, 0).root);
   }
 
   /** Goes on until the outcome is there, until it must wait for answers, or until others are to run. */
   advance(): 'done' | 'waiting' | 'paused' {
     while (this.outcome === undefined) {
-      this.calls.takeOver();
-      const frame = this.stack.at(-1);
-      if (frame === undefined) {
-        if (!this.endEarly()) return 'waiting';
-      } else {
-        this.runFrame(frame);
-        if (!this.pace.mayGoOn()) return 'paused';
+      if (this.long.goOn()) this.pace.countPiece();
+      else {
+        this.calls.takeOver();
+        const frame = this.stack.top;
+        if (frame !== undefined) this.runFrame(frame);
+        else if (!this.endEarly()) return 'waiting';
       }
+      if (!this.pace.mayGoOn()) return 'paused';
     }
     this.calls.giveUp();
     return 'done';
@@ -75,24 +79,12 @@ export class Evaluation {
     this.calls.giveUp();
   }
 
-  private queue(frame: Frame): void {
-    if (frame.isQueued) return;
-    frame.isQueued = true;
-    this.stack.push(frame);
-  }
-
-  /** Takes the uppermost frame from the stack. */
-  private park(frame: Frame): void {
-    this.stack.pop();
-    frame.isQueued = false;
-  }
-
   /** Runs the steps of the uppermost frame, until another one is uppermost or it is time to look at the clock. */
   private runFrame(frame: Frame): void {
     const { steps, reachesOut } = frame.scope;
     this.pace.countFrame();
     if (frame.isIdle) {
-      this.park(frame);
+      this.stack.park(frame);
       return this.goOnWithLoop(frame);
     }
     while (frame.next < steps.length) {
@@ -103,14 +95,14 @@ export class Evaluation {
       if (reachesOut && !step.needs.every((other) => (frame.states[other] ?? WAITING) >= RAN)) continue;
       if (this.endings.areBefore(frame, index)) {
         frame.next = index;
-        this.park(frame);
+        this.stack.park(frame);
         this.held.add(frame);
         return;
       }
       this.attempt(frame, step, index);
-      if (this.stack.at(-1) !== frame || this.pace.isTimeToLook) return;
+      if (this.stack.top !== frame || this.pace.isTimeToLook || this.long.isUnderWay) return;
     }
-    this.park(frame);
+    this.stack.park(frame);
     if (frame.left === 0) this.complete(frame);
   }
 
@@ -146,11 +138,8 @@ export class Evaluation {
       }
       case 'loop':
         return this.beginLoop(frame, step, index, values[0]);
-      case 'aggregate': {
-        const combined = combineLoop(step, frame);
-        if (combined === undefined) return this.skip(frame, step, index, 'inputs');
-        return this.ran(frame, step, index, combined);
-      }
+      case 'aggregate':
+        return this.combine(frame, step, index);
       case 'result':
         return this.give(frame, step, index, values);
       case 'subflow':
@@ -158,6 +147,15 @@ export class Evaluation {
       case 'outside':
         return this.ask(frame, step, index, asObject(step.inputs, values), began);
     }
+  }
+
+  private combine(frame: Frame, step: Step & { kind: 'aggregate' }, index: number): void {
+    frame.states[index] = STARTED;
+    this.long.begin(
+      combineLoop(step, frame),
+      (combined) => (combined ? this.ran(frame, step, index, combined) : this.skip(frame, step, index, 'inputs')),
+      (error) => this.fail(frame, step, index, error),
+    );
   }
 
   private evaluate(
@@ -200,13 +198,13 @@ export class Evaluation {
       frames.push(item);
     }
     // The first item stands uppermost.
-    for (const item of frames.reverse()) this.queue(item);
+    for (const item of frames.reverse()) this.stack.queue(item);
   }
 
   private beginSubflow(frame: Frame, step: Step & { kind: 'subflow' }, index: number, inputs: Input): void {
     frame.states[index] = STARTED;
     const kept = step.kept && this.options.keep?.({ node: step.kept, inputs });
-    const begin = (): void => this.queue(new Activation(step.flow, inputs, frame, index, kept).root);
+    const begin = (): void => this.stack.queue(new Activation(step.flow, inputs, frame, index, kept).root);
     if (kept === undefined) return begin();
     const answered = (outputs: Input | undefined): void =>
       outputs === undefined ? begin() : this.ran(frame, step, index, outputs, { inputs, cached: true });
@@ -274,7 +272,7 @@ export class Evaluation {
     // Where nothing answers later, steps end in their order.
     if (frame.scope.reachesOut) frame.next = 0;
     this.held.delete(frame);
-    this.queue(frame);
+    this.stack.queue(frame);
   }
 
   private ran(frame: Frame, step: Step, index: number, value: unknown, note?: Note): void {
@@ -334,7 +332,7 @@ export class Evaluation {
         return;
       }
       loop.begin(frame);
-      this.queue(frame);
+      this.stack.queue(frame);
     } else if (loop.active === 0) {
       this.ran(parent, step, parentStep, loop);
       this.resume(parent);
@@ -342,24 +340,27 @@ export class Evaluation {
   }
 
   /** An activation has come to its end, or to its exit. */
-  private finish(activation: Activation): void {
+  private finish(activation: Activation, then?: () => void): void {
     const { parent, parentStep } = activation.root;
     const step = parent?.scope.steps[parentStep];
     this.endings.forget(activation);
     this.calls.leave(activation);
-    try {
-      const answer = answerOf(activation);
+    const brief = briefAnswerOf(activation);
+    if (brief !== undefined && parent === undefined) return this.conclude({ ok: true, output: brief });
+    const end = (answer: Readonly<Record<string, unknown>>): void => {
       if (parent === undefined || step === undefined) return this.conclude({ ok: true, output: answer });
       if (step.kind === 'subflow') checkOutputs(step.outputs, answer);
       activation.kept?.write(answer);
       this.ran(parent, step, parentStep, answer);
       this.resume(parent);
-    } catch (error) {
-      if (parent !== undefined && step !== undefined) return this.fail(parent, step, parentStep, error);
-      const details = error instanceof FlowFault ? error.details : {};
-      const what = { message: reasonOf(error), path: [], indexes: [], details, ofInput: false };
-      this.conclude({ ok: false, error: { code: 'evaluation_failed', ...what } });
-    }
+      then?.();
+    };
+    this.long.begin(brief === undefined ? answerOf(activation) : given(brief), end, (error) => {
+      if (parent === undefined || step === undefined)
+        return this.conclude({ ok: false, error: failureOfAnswer(error) });
+      this.fail(parent, step, parentStep, error);
+      then?.();
+    });
   }
 
   private conclude(end: FlowEnd): void {
@@ -383,16 +384,14 @@ export class Evaluation {
   /** Ends an activation by its exit: whatever else goes on in it is given up, and what was held back for it goes on. */
   private leave(activation: Activation): void {
     const isInside = (frame: Frame): boolean => frame.isInside(activation);
-    while (this.stack.some(isInside)) {
-      for (const frame of this.stack) if (isInside(frame)) frame.isQueued = false;
-      this.stack = this.stack.filter((frame) => !isInside(frame));
-    }
+    this.stack.drop(isInside);
     for (const frame of this.held) if (isInside(frame)) this.held.delete(frame);
     this.endings.forgetInside(activation);
-    this.finish(activation);
-    // What comes first in the order of evaluation stands uppermost.
-    const held = [...this.held].map((frame) => ({ frame, order: frame.orderOf(frame.next) })).sort(byOrder);
-    this.held.clear();
-    for (const { frame } of held.reverse()) this.queue(frame);
+    this.finish(activation, () => {
+      // What comes first in the order of evaluation stands uppermost.
+      const held = [...this.held].map((frame) => ({ frame, order: frame.orderOf(frame.next) })).sort(byOrder);
+      this.held.clear();
+      for (const { frame } of held.reverse()) this.stack.queue(frame);
+    });
   }
 }

@@ -33,6 +33,11 @@ export class Pace {
     this.work += 1;
   }
 
+  /** A piece of work that takes long has been done. */
+  countPiece(): void {
+    this.work = WORK_PER_LOOK;
+  }
+
   get isTimeToLook(): boolean {
     return this.work >= WORK_PER_LOOK;
   }

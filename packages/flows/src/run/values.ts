@@ -1,16 +1,8 @@
 import { defineOwn, type FieldPath, readOwn } from '@decision/engine';
 import { instantOf, isMissing, isPlainObject } from '@decision/values';
-import {
-  type Collector,
-  type CombinePlan,
-  type GateSource,
-  type InputPlan,
-  type OutputPlan,
-  type Source,
-  type Step,
-} from '../plan';
+import { type Collector, type GateSource, type InputPlan, type OutputPlan, type Source } from '../plan';
 import { type EdgeType } from '../wiring';
-import { type Frame, type LoopState, RAN } from './frame';
+import { type Frame, RAN } from './frame';
 import { FlowFault } from './outcome';
 
 /** Whether one of the gates is open; without gates, always (FL-21). */
@@ -119,7 +111,7 @@ export const fitsType = (value: unknown, type: EdgeType): boolean => {
   }
 };
 
-const mismatch = (subject: string, expected: EdgeType, value: unknown, field: string): FlowFault => {
+export const mismatch = (subject: string, expected: EdgeType, value: unknown, field: string): FlowFault => {
   const came = Array.isArray(value) ? 'list' : value === null ? 'null' : typeof value;
   return new FlowFault(`${subject} must be of type ${expected}; a value of type ${came} came.`, {
     reason: 'wrong_type',
@@ -140,61 +132,4 @@ export const collect = (
   if (values === undefined || values.every(isMissing)) return undefined;
   const counts = filters.every(({ key, holds }) => holds(values[inputs.findIndex((input) => input.key === key)], now));
   return counts ? values : undefined;
-};
-
-/** What an aggregate makes of the loop that it closes; undefined where that was skipped. */
-export const combineLoop = (
-  { loop: at, collector, combine: plan }: Step & { readonly kind: 'aggregate' },
-  { scope, states, values }: Frame,
-): Readonly<Record<string, unknown>> | undefined => {
-  const step = scope.steps[at];
-  if (states[at] !== RAN || step?.kind !== 'loop') return undefined;
-  const collected = step.collectors[collector];
-  const loop = values[at] as LoopState; // what a loop that ran has for its value
-  return collected && combine(plan, collected, loop.rows[collector] ?? []);
-};
-
-/** FL-45 and FL-46. */
-const combine = (
-  { mode, operators }: CombinePlan,
-  { inputs }: Collector,
-  rows: LoopState['rows'][number],
-): Readonly<Record<string, unknown>> => {
-  const taken = [...rows].sort((a, b) => a.index - b.index).map((row) => row.values);
-  if (mode === 'items') return { items: taken.map((row) => asObject(inputs, row)) };
-  const combined: Record<string, unknown> = {};
-  inputs.forEach(({ key, path }, position) => {
-    const values = taken.map((row) => row[position]).filter((value) => !isMissing(value));
-    const value = accumulate(operators[position] ?? 'list', values, key);
-    if (value !== undefined) writeMember(combined, path, value);
-  });
-  return combined;
-};
-
-const accumulate = (operator: CombinePlan['operators'][number], values: readonly unknown[], key: string): unknown => {
-  switch (operator) {
-    case 'list':
-      return values;
-    case 'count':
-      return values.length;
-    case 'first':
-      return values[0];
-    case 'last':
-      return values.at(-1);
-    default:
-  }
-  const numbers = values.map((value) => {
-    if (typeof value === 'number') return value;
-    throw mismatch(`"${key}", of which the ${operator} is asked,`, 'number', value, key);
-  });
-  if (operator === 'sum') return sumOf(numbers, key);
-  if (numbers.length === 0) return undefined;
-  if (operator === 'average') return sumOf(numbers, key) / numbers.length;
-  return numbers.reduce((one, other) => (operator === 'min' ? Math.min(one, other) : Math.max(one, other)));
-};
-
-const sumOf = (numbers: readonly number[], key: string): number => {
-  const sum = numbers.reduce((total, value) => total + value, 0);
-  if (Number.isFinite(sum)) return sum;
-  throw new FlowFault(`The sum of "${key}" is larger than any number.`, { reason: 'out_of_range', field: key });
 };
