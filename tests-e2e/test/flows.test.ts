@@ -194,6 +194,17 @@ describe('a flow that reaches out', () => {
     expect((await solve('nobody', {}, `${slug}-or-fails`)).status).toBe(500);
   });
 
+  it('is tested with mocks, and live where a test says so', async () => {
+    const tests = `/api/v1/admin/flows/${slug}/tests`;
+    const test = { name: 'Mocked', request: { id: 'a' }, critical: true };
+    await service.call('POST', tests, { ...test, response: { double: 2 }, mocks: { score: { score: 1 }, double: { double: 2 } } });
+    expect((await service.call('POST', `${tests}/run`)).body).toMatchObject({ total: 1, passed: 1 });
+    expect(asked).toEqual([]);
+    await service.call('POST', tests, { ...test, name: 'Live', response: { double: 14 }, live: true });
+    expect((await service.call('POST', `${tests}/run`)).body).toMatchObject({ total: 2, passed: 2 });
+    expect(asked).toMatchObject([{ url: '/scores/a' }]);
+  }); // prettier-ignore
+
   it('answers the inputs of a list in their order', async () => {
     const { body } = await service.call('POST', `/api/v1/flows/${slug}`, [{ id: 'a' }, { id: 'nobody' }, { id: 'c' }]);
     expect(body).toEqual([

@@ -29,10 +29,10 @@ interface Opening {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly stopper: Stopper;
-  /** Instances of contexts, for `entity` nodes. */
-  readonly entities: EntityStore;
-  /** Notifications that wait, for `notification` nodes. */
-  readonly outbox: Outbox;
+  /** Instances of contexts, for `entity` nodes; undefined: these cannot run here. */
+  readonly entities: EntityStore | undefined;
+  /** Notifications that wait, for `notification` nodes; undefined: these cannot run here. */
+  readonly outbox: Outbox | undefined;
 }
 
 /** Opens the nodes of flows that reach out. They stop after what was opened later, so that flows in flight can still ask. */
@@ -41,7 +41,7 @@ export const openConnectors = (
   { config, logger, metrics, stopper, entities, outbox }: Opening,
 ): Connectors => {
   const connectors = createConnectors({
-    connectors: [...connectorsOf(config, outbox), createEntityConnector(entities)],
+    connectors: connectorsOf(config, entities, outbox),
     cache,
     maxCalls: config.flowMaxCalls,
     maxCallsPerTarget: config.flowMaxCallsPerTarget,
@@ -55,7 +55,7 @@ export const openConnectors = (
   return connectors;
 };
 
-const connectorsOf = (config: ConnectorConfig, outbox: Outbox) => [
+const connectorsOf = (config: ConnectorConfig, entities: EntityStore | undefined, outbox: Outbox | undefined) => [
   createApiConnector({
     allowedHosts: config.flowApiAllowedHosts,
     timeoutMs: config.flowApiTimeoutMs,
@@ -94,7 +94,15 @@ const connectorsOf = (config: ConnectorConfig, outbox: Outbox) => [
     maxBytes: config.flowAiMaxBytes,
     maxPromptLength: config.flowAiMaxPromptCharacters,
   }),
-  createNotificationConnector({ outbox, maxWaiting: config.flowNotificationMaxWaiting, ...channelSettings(config) }),
+  ...(entities === undefined ? [] : [createEntityConnector(entities)]),
+  ...(outbox === undefined
+    ? []
+    : [
+        createNotificationConnector({
+          ...{ outbox, maxWaiting: config.flowNotificationMaxWaiting },
+          ...channelSettings(config),
+        }),
+      ]),
 ];
 
 const keyValueOf = (config: ConnectorConfig): KeyValueOptions | undefined => {

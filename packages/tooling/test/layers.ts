@@ -26,6 +26,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'services/objects-api': [
     ...[
       'cache',
+      'connectors',
       'contexts',
       'contracts',
       'engine',

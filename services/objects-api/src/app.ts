@@ -23,7 +23,7 @@ import { ruleRoutes } from './routes/rules';
 import { usageRoutes } from './usage/usage';
 import { userRoutes } from './routes/users';
 import { valueRoutes } from './values/values';
-import { type ImportContext } from './rules/import-rule';
+import { type FlowImportContext } from './flows/import-flow';
 import { type UserContext } from './users/user-context';
 
 /** The part of the configuration that the HTTP side needs. */
@@ -41,7 +41,7 @@ type HttpConfig = Pick<
 >;
 
 /** Dependencies of the routes. */
-export interface AppContext extends ImportContext, UserContext {
+export interface AppContext extends FlowImportContext, UserContext {
   readonly config: HttpConfig;
   readonly logger: Logger;
   readonly metrics: Metrics;

@@ -1,4 +1,12 @@
-import { brokerSettings, type Config, cacheSettings, databaseSettings, httpSettings, url } from '@decision/service-kit';
+import {
+  brokerSettings,
+  type Config,
+  cacheSettings,
+  connectorSettings,
+  databaseSettings,
+  httpSettings,
+  url,
+} from '@decision/service-kit';
 
 /** Everything that the environment may say to this service. */
 export const settings = {
@@ -6,6 +14,7 @@ export const settings = {
   ...databaseSettings,
   ...cacheSettings,
   mqBrokers: brokerSettings.mqBrokers,
+  ...connectorSettings,
   publicUrl: url('PUBLIC_URL', {
     protocols: ['http', 'https'],
     default: 'http://localhost:3000',

@@ -5,6 +5,7 @@ import { findPendingMigrations } from '@decision/persistence';
 import { runService } from '@decision/service-kit';
 import { createAnnounce, createAnnouncementMetrics, startAnnouncementRelay } from './announcements';
 import { createObjectsApi } from './app';
+import { createLiveCalls, openLiveCalls } from './tests/live-calls';
 import { settings } from './config';
 import { probeBroker } from './routes/health';
 
@@ -35,6 +36,7 @@ runService({
       newId: randomUUID,
       randomBytes,
       now: Date.now,
+      live: createLiveCalls(() => openLiveCalls(cache, { config, logger, metrics, stopper })),
       // Straight from the database: the service that manages keys must see a revocation at once.
       authenticator: openAuthenticator({ database, logger, metrics }),
       publicUrl: config.publicUrl.replace(/\/+$/, ''),

@@ -1,3 +1,4 @@
+import { type CallFor, FlowFault, type FlowRun } from '@decision/flows';
 import { type Answer, type ObjectsApiUnderTest, startObjectsApi } from './objects-api-under-test';
 
 let api: ObjectsApiUnderTest;
@@ -5,12 +6,26 @@ let workspaceId: string;
 let admin: string;
 
 beforeAll(async () => {
-  api = await startObjectsApi();
+  api = await startObjectsApi({ openLive: () => outside.callFor });
   workspaceId = await api.makeWorkspace('first');
   admin = await api.makeKey(workspaceId, 'admin');
   await importRule({ slug: 'price', ...table, _publish: true });
 });
 afterAll(() => api.stop());
+
+/** Notes what live tests ask, and answers when it is told to. */
+const outside = {
+  runs: [] as FlowRun[],
+  asked: [] as unknown[],
+  answer: (): Promise<Readonly<Record<string, unknown>>> => Promise.resolve({ score: 640 }),
+  callFor: ((run) => {
+    outside.runs.push(run);
+    return ({ path, inputs }) => {
+      outside.asked.push([path.join('/'), inputs]);
+      return outside.answer();
+    };
+  }) as CallFor,
+};
 
 const call = (method: string, path: string, body?: unknown, key = admin): Promise<Answer> =>
   api.call(key, method, `/admin/flows${path}`, body);
@@ -149,8 +164,68 @@ it('answer tests from their mocks where a node reaches out, and call nothing', a
   const run = await call('POST', `/${String(slug)}/tests/run`);
   expect(run.body).toMatchObject({ passed: 1, failed_tests: ['Bare', 'Wrong type'] });
   expect(JSON.stringify(run.body['failures'])).toContain('calls nothing outside'.replace('calls', 'call'));
-  expect(await call('POST', `/${String(slug)}/tests`, test({ live: true }))).toMatchObject({ status: 400 });
-  expect(problemsOf(await importFlow({ name: 'F', ...asking, testSuite: [test({ live: true })] }))).toMatchObject([{ path: '/testSuite/0/live' }]); // prettier-ignore
+  expect(problemsOf(await importFlow({ name: 'F', ...asking, testSuite: [test({ live: 'yes' })] }))).toMatchObject([{ path: '/testSuite/0/live' }]); // prettier-ignore
+});
+
+describe('live tests', () => {
+  const live = (parts: object = {}) => test({ name: 'Live', live: true, response: { score: 640 }, ...parts });
+  beforeEach(() => {
+    outside.runs.splice(0);
+    outside.asked.splice(0);
+  });
+
+  it('ask the outside for what they do not mock, and others of their suite do not', async () => {
+    const testSuite = [
+      live(),
+      live({ name: 'Mocked', mocks: { bureau: { score: 1 } }, response: { score: 1 } }),
+      test({ name: 'Bare' }),
+    ];
+    const { id, slug } = await newFlow({ ...asking, testSuite });
+    expect((await call('GET', `/${String(slug)}/tests`)).body).toMatchObject([{ live: true }, { live: true }, {}]);
+    const run = await call('POST', `/${String(slug)}/tests/run`);
+    expect(run.body).toMatchObject({ passed: 2, failed_tests: ['Bare'] });
+    expect(outside.asked).toEqual([['bureau', { price: 4.9 }]]);
+    expect(outside.runs[0]).toMatchObject({ workspaceId, round: 0 });
+    expect(outside.runs[0]?.idempotencyRoot).toContain(String(id));
+    expect(outside.runs[0]?.deadline).toBeLessThanOrEqual(Date.now() + 20_000);
+  });
+
+  it('that are added by themselves keep saying so', async () => {
+    const { slug } = await newFlow(asking);
+    const made = await call('POST', `/${String(slug)}/tests`, live());
+    expect(made).toMatchObject({ status: 200, body: { live: true } });
+    expect((await call('POST', `/${String(slug)}/tests/run`)).body).toMatchObject({ passed: 1 });
+  });
+
+  it('fail with the reason why the outside did not answer', async () => {
+    outside.answer = () => Promise.reject(new FlowFault('The bureau is closed.'));
+    const { slug } = await newFlow({ ...asking, testSuite: [live()] });
+    const run = await call('POST', `/${String(slug)}/tests/run`);
+    outside.answer = () => Promise.resolve({ score: 640 });
+    expect(run.body).toMatchObject({ failed: 1, results: [{ error: true }] });
+    expect(JSON.stringify(run.body['failures'])).toContain('The bureau is closed.');
+  });
+
+  it('run before a publication that asks for passing tests', async () => {
+    const parts = { settings: { testing: 'continuous' }, testSuite: [live({ response: { score: 0 } })] };
+    const refused = await importFlow({ name: 'F', slug: 'live-guarded', ...asking, ...parts });
+    expect(refused).toMatchObject({ status: 409, body: { code: 'tests_failed', failed_tests: ['Live'] } });
+    expect(outside.asked).toHaveLength(1);
+  });
+
+  it('run in two suites at once at most', async () => {
+    const { slug } = await newFlow({ ...asking, testSuite: [live()] });
+    let open = (): void => undefined;
+    const opened = new Promise<void>((resolve) => (open = resolve));
+    outside.answer = () => opened.then(() => ({ score: 640 }));
+    const run = (): Promise<Answer> => call('POST', `/${String(slug)}/tests/run`);
+    const first = [run(), run()];
+    while (outside.asked.length < 2) await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(await run()).toMatchObject({ status: 429, body: { code: 'overloaded' } });
+    open();
+    for (const answer of await Promise.all(first)) expect(answer.body).toMatchObject({ passed: 1 });
+    expect((await run()).body).toMatchObject({ passed: 1 });
+  });
 });
 
 it('CN-152: send no notification, whose nodes need no mock', async () => {

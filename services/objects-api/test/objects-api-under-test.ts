@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { type InvalidationKind } from '@decision/contracts';
+import { type CallFor } from '@decision/flows';
 import { testStack } from '@decision/local-stack';
 import {
   createApiKey,
@@ -15,6 +16,7 @@ import { createMigratedDatabase } from '@decision/persistence/testing';
 import { createAuthenticator, createLogger, createMetrics, generateApiKey, guardKeys } from '@decision/service-kit';
 import supertest from 'supertest';
 import { createObjectsApi } from '../src/app';
+import { createLiveCalls } from '../src/tests/live-calls';
 
 export interface Answer {
   readonly status: number;
@@ -45,8 +47,14 @@ export interface ObjectsApiUnderTest {
   stop(): Promise<void>;
 }
 
+/** Where a test gives no others: nothing is asked. */
+const refuseLive: CallFor = () => () => Promise.reject(new Error('Nothing outside can be asked here.'));
+
 /** The limit of request bodies is 1 MB where none is given. */
-export const startObjectsApi = async ({ bodyLimitBytes = 1_000_000 } = {}): Promise<ObjectsApiUnderTest> => {
+export const startObjectsApi = async ({
+  bodyLimitBytes = 1_000_000,
+  openLive = (): CallFor => refuseLive,
+} = {}): Promise<ObjectsApiUnderTest> => {
   const stack = testStack();
   const databaseName = stack.uniqueName('objects');
   const url = await createMigratedDatabase(stack.databaseUrl, databaseName);
@@ -75,6 +83,7 @@ export const startObjectsApi = async ({ bodyLimitBytes = 1_000_000 } = {}): Prom
     newId: randomUUID,
     randomBytes,
     now: Date.now,
+    live: createLiveCalls(openLive),
     publicUrl: 'https://decisions.example.com',
     authenticator: createAuthenticator({
       findKey: (selector) => findApiKey(database, selector),

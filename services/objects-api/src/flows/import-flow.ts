@@ -18,6 +18,7 @@ import { withTestIds } from '../tests/run-suite';
 import { type FlowProblem, problemsOfCode } from './check-code';
 import { problemsOfEntities } from './check-entities';
 import { findNamedAssets, type NamedAssets } from './flow-assets';
+import { type LiveCalls } from '../tests/live-calls';
 import { requireFlowTested } from './test-flow';
 
 type FlowRecord = AssetRecord<'flow'>;
@@ -45,13 +46,19 @@ const GIVEN_FIELDS = [
   ...(['sampleResponse', 'testRequest', 'metadata', 'context'] as const),
 ];
 
+/** Dependencies of importing flows. */
+export interface FlowImportContext extends ImportContext {
+  /** Asks the outside for live tests. */
+  readonly live: LiveCalls;
+}
+
 /**
  * Creates or changes a flow and publishes it unless the import says otherwise, in one transaction. Throws `flow_invalid` with every problem,
  * `invalid_request` for groups that the key has not, `slug_taken`, `flow_released`, `tests_failed`, or where the flow is not as expected `flow_stale` and
  * `flow_not_found`; then nothing has changed.
  */
 export const importFlow = (
-  context: ImportContext,
+  context: FlowImportContext,
   access: WorkspaceAccess,
   imported: FlowImport,
   expectation: Expectation = {},
@@ -70,7 +77,7 @@ export const importFlow = (
       : await createAsset(transaction, access, 'flow', { ...imported, id: imported.id ?? context.newId() }, draft);
     if (imported._unpublish === true) await unpublish(transaction, 'flow', saved.id);
     else if (checked !== undefined) {
-      await requireFlowTested(transaction, context, saved, checked.assets.uses);
+      await requireFlowTested(transaction, { ...context, access }, saved, checked.assets.uses);
       await publish(transaction, context, saved, checked);
     }
     const after = await readAgain(transaction, 'flow', saved.id);

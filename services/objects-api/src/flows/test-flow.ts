@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { type FlowDefinition, type FlowUse, ServiceError } from '@decision/contracts';
 import { collectReferences, compileRule } from '@decision/engine';
 import { compileStoredFlow } from '@decision/execution';
-import { evaluateFlow, FlowFault, type FlowPlan, type OutsideCall } from '@decision/flows';
+import { type CallFor, evaluateFlow, FlowFault, type FlowPlan, type FlowRun, type OutsideCall } from '@decision/flows';
 import {
   type AssetRecord,
   asWorkspace,
@@ -11,6 +11,7 @@ import {
   loadFlowVersion,
   loadVersion,
   type Transaction,
+  type WorkspaceAccess,
 } from '@decision/persistence';
 import {
   DEADLINE_MS,
@@ -27,6 +28,7 @@ import {
   tooSlow,
 } from '../tests/run-suite';
 import { findNamedAssets } from './flow-assets';
+import { type LiveCalls } from '../tests/live-calls';
 
 type Outputs = Readonly<Record<string, unknown>>;
 type FlowRecord = AssetRecord<'flow'>;
@@ -34,43 +36,54 @@ type FlowRecord = AssetRecord<'flow'>;
 /** A test of a flow; what nodes that reach out answer in it, by their refs. */
 export interface FlowStoredTest extends StoredTest {
   readonly mocks?: Record<string, Record<string, unknown>>;
+  /** Whether nodes that are not mocked ask the outside. */
+  readonly live?: true;
+}
+
+/** Dependencies of tests of flows. */
+interface FlowTestTools extends TestClock {
+  readonly live: LiveCalls;
+  /** On whose behalf live tests ask. */
+  readonly access: WorkspaceAccess;
 }
 
 /** {@link readTests} for flows. */
 export const readFlowTests = (suite: readonly Outputs[]): readonly FlowStoredTest[] =>
   readTests(suite).map((test, index) => {
-    const mocks = suite[index]?.['mocks'];
-    if (mocks === undefined) return test;
+    const { mocks, live } = suite[index] ?? {};
+    const own = live === true ? { ...test, live: true as const } : test;
+    if (mocks === undefined) return own;
     const entries = Object.entries(objectOf(mocks)).map(([ref, outputs]) => [ref, { ...objectOf(outputs) }] as const);
-    return { ...test, mocks: Object.fromEntries(entries) };
+    return { ...own, mocks: Object.fromEntries(entries) };
   });
 
 /** If a flow must pass its tests before it is published, throws `tests_failed` with the names of the critical tests that fail. */
 export const requireFlowTested = (
   transaction: Transaction,
-  clock: TestClock,
+  tools: FlowTestTools,
   flow: FlowRecord,
   uses: readonly FlowUse[],
-): Promise<void> => requirePassed('flow', flow, () => runTests(transaction, clock, flow, uses, true));
+): Promise<void> => requirePassed('flow', flow, () => runTests(transaction, tools, flow, uses, true));
 
 /**
- * Runs the tests of a draft with the rules and flows that it names now, and keeps their results. Nothing outside is called. Throws `flow_invalid`
- * where something that the draft names is gone, `rule_invalid` where a value has changed so that a rule cannot be executed, and `deadline_exceeded`.
+ * Runs the tests of a draft with the rules and flows that it names now, and keeps their results. Only tests that say `live` ask the outside. Throws
+ * `flow_invalid` where something that the draft names is gone, `rule_invalid` where a value has changed so that a rule cannot be executed,
+ * `deadline_exceeded`, and `overloaded` where too many live tests run.
  */
 export const testFlow = async (
   transaction: Transaction,
-  clock: TestClock,
+  tools: FlowTestTools,
   flow: FlowRecord,
   criticalOnly: boolean,
 ): Promise<readonly TestOutcome[]> => {
   // A flow runs what its definer let it name, whoever asks (V2).
   const { uses } = await asWorkspace(transaction, () => findNamedAssets(transaction, flow.graph));
-  return runTests(transaction, clock, flow, uses, criticalOnly);
+  return runTests(transaction, tools, flow, uses, criticalOnly);
 };
 
 const runTests = async (
   transaction: Transaction,
-  { now }: TestClock,
+  { now, live, access }: FlowTestTools,
   flow: FlowRecord,
   uses: readonly FlowUse[],
   criticalOnly: boolean,
@@ -81,7 +94,11 @@ const runTests = async (
   const startedAt = now();
   const slices = new Slices(tests.length);
   const elapsed = () => performance.now();
-  const outcomes = await runEach(tests, { elapsed, pause: slices.pause }, (test) => runTest(plan, test, startedAt, slices)); // prettier-ignore
+  const runAll = (callFor?: CallFor) =>
+    runEach(tests, { elapsed, pause: slices.pause }, (test) =>
+      runTest(plan, { access, flow, test, now: startedAt, callFor }, slices),
+    );
+  const outcomes = await (tests.some((test) => test.live) ? live.run(runAll) : runAll());
   return saveOutcomes(transaction, flow.id, startedAt, outcomes);
 };
 
@@ -161,6 +178,11 @@ class Slices {
   /** `total`: how many tests there are. */
   constructor(private readonly total: number) {}
 
+  /** Epoch ms after which nobody waits for the tests. */
+  get deadline(): number {
+    return Date.now() + DEADLINE_MS - (performance.now() - this.begun);
+  }
+
   get signal(): AbortSignal {
     return this.controller.signal;
   }
@@ -174,14 +196,28 @@ class Slices {
   };
 }
 
-const runTest = async (plan: FlowPlan, test: FlowStoredTest, now: number, slices: Slices): Promise<Tested> => {
+/** One test on its way. */
+interface TestRun {
+  readonly access: WorkspaceAccess;
+  readonly flow: FlowRecord;
+  readonly test: FlowStoredTest;
+  /** Epoch ms: the clock of its request. */
+  readonly now: number;
+  /** Undefined where no test of the suite asks the outside. */
+  readonly callFor: CallFor | undefined;
+}
+
+const runTest = async (plan: FlowPlan, run: TestRun, slices: Slices): Promise<Tested> => {
+  const { test, now, callFor } = run;
   const unmocked: string[] = [];
-  const call = ({ node, path }: OutsideCall): Promise<Outputs> => {
-    const name = path.join('/');
+  const outside = test.live === true ? callFor?.(liveRun(run, slices)) : undefined;
+  const call = (asked: OutsideCall): Promise<Outputs> => {
+    const name = asked.path.join('/');
     const mocks = test.mocks ?? {};
     if (Object.hasOwn(mocks, name)) return Promise.resolve(mocks[name] ?? {});
     // Nothing depends on what it answers, and nothing is sent (CN-152).
-    if (node.type === 'notification') return Promise.resolve({});
+    if (asked.node.type === 'notification') return Promise.resolve({});
+    if (outside !== undefined) return outside(asked);
     unmocked.push(name);
     return Promise.reject(new FlowFault(`has no outputs among the mocks of the test`));
   };
@@ -190,8 +226,15 @@ const runTest = async (plan: FlowPlan, test: FlowStoredTest, now: number, slices
   // Whatever the node makes of a failed call, a test that lacks an answer says nothing.
   const [missing] = unmocked;
   if (missing !== undefined) {
-    const message = `The node "${missing}" reaches out, and tests call nothing outside: give its outputs in the test as "mocks": {"${missing}": {...}}.`;
+    const message = `The node "${missing}" reaches out, and tests call nothing outside: give its outputs in the test as "mocks": {"${missing}": {...}}, or say "live": true.`;
     return { ok: false, error: { message } };
   }
   return outcome.ok ? { ok: true, output: outcome.output, matched: [] } : outcome;
 };
+
+/** What a live test asks of the outside has names of its own for each run: a test that runs again is meant to ask again. */
+const liveRun = ({ access: { workspaceId, origin }, flow, test, now }: TestRun, { deadline }: Slices): FlowRun => ({
+  ...{ workspaceId, versionId: DRAFT, deadline, round: 0 },
+  idempotencyRoot: JSON.stringify(['test', flow.id, test.id, now]),
+  requestId: origin?.requestId ?? '',
+});

@@ -29,7 +29,7 @@ import {
 import { bindOperation, type BoundOperation } from '@decision/service-kit';
 import { assetNotFound } from '../assets/asset-errors';
 import { type FlowStoredTest, readFlowTests, testFlow } from '../flows/test-flow';
-import { refused } from '../grants';
+import { type LiveCalls } from '../tests/live-calls';
 import { readTests, testDraft, type TestOutcome } from '../tests/run-suite';
 
 /** The calls under /api/v1/admin/rules/{slug}/tests. */
@@ -49,14 +49,13 @@ export const ruleTestRoutes = (context: TestContext): readonly BoundOperation[] 
 ];
 
 /** The calls under /api/v1/admin/flows/{slug}/tests. */
-export const flowTestRoutes = (context: TestContext): readonly BoundOperation[] => [
+export const flowTestRoutes = (context: FlowTestContext): readonly BoundOperation[] => [
   bindOperation(listFlowTests, ({ identity, params }) =>
     listTests(context, accessOf(identity), 'flow', params['slug'] ?? ''),
   ),
-  bindOperation(createFlowTest, ({ identity, params, body: { live, ...test } }) => {
-    if (live === true) throw refused('/live', LIVE);
-    return createTest(context, accessOf(identity), 'flow', params['slug'] ?? '', test);
-  }),
+  bindOperation(createFlowTest, ({ identity, params, body }) =>
+    createTest(context, accessOf(identity), 'flow', params['slug'] ?? '', body),
+  ),
   bindOperation(deleteFlowTest, ({ identity, params }) =>
     deleteTest(context, accessOf(identity), 'flow', params['slug'] ?? '', params['test_id'] ?? ''),
   ),
@@ -65,14 +64,17 @@ export const flowTestRoutes = (context: TestContext): readonly BoundOperation[] 
   ),
 ];
 
-const LIVE = 'cannot be true: tests call nothing outside; give the outputs of nodes that reach out as "mocks"';
-
 /** Dependencies of the calls on tests. */
 interface TestContext {
   readonly database: Database;
   readonly newId: () => string;
   /** Epoch ms. */
   readonly now: () => number;
+}
+
+interface FlowTestContext extends TestContext {
+  /** Asks the outside for live tests. */
+  readonly live: LiveCalls;
 }
 
 /** Tests that a rule or flow may have. */
@@ -98,7 +100,7 @@ const createTest = (
   access: WorkspaceAccess,
   kind: AssetKind,
   slug: string,
-  { id = newId(), name, request, response, policy = 'contains', critical, mocks }: NewTest,
+  { id = newId(), name, request, response, policy = 'contains', critical, mocks, live }: NewTest,
 ): Promise<FlowTest> =>
   database.inWorkspace(access, async (transaction) => {
     const suite = await findTestSuiteForChange(transaction, kind, { slug });
@@ -109,7 +111,8 @@ const createTest = (
       throw new ServiceError('too_many_tests', `A ${kind} has at most ${MAX_TESTS} tests; delete some first.`, {
         limit: MAX_TESTS,
       });
-    const test = { id, name, request, response, policy, critical, ...(mocks === undefined ? {} : { mocks }) };
+    const own = { ...(mocks === undefined ? {} : { mocks }), ...(live === true ? { live } : {}) };
+    const test = { id, name, request, response, policy, critical, ...own };
     await saveTestSuite(transaction, { assetId: suite.assetId, tests: [...suite.tests, test] });
     return toTest(test, undefined);
   });
@@ -147,16 +150,22 @@ export const runTests = (
     return { rule: slug, ...toRun(await testDraft(transaction, { now }, rule, criticalOnly)) };
   });
 
-/** Runs the tests of a flow against its draft. Throws `flow_not_found`, `flow_invalid`, `rule_invalid` or `deadline_exceeded`. */
-const runFlowSuite = ({ database, now }: TestContext, access: WorkspaceAccess, slug: string, criticalOnly: boolean) =>
+/** Runs the tests of a flow against its draft. Throws `flow_not_found`, `flow_invalid`, `rule_invalid`, `deadline_exceeded` or `overloaded`. */
+const runFlowSuite = (
+  { database, now, live }: FlowTestContext,
+  access: WorkspaceAccess,
+  slug: string,
+  criticalOnly: boolean,
+) =>
   database.inWorkspace(access, async (transaction) => {
     const flow = await findAsset(transaction, 'flow', { slug });
     if (flow === undefined) throw assetNotFound('flow', { slug });
-    return { flow: slug, ...toRun(await testFlow(transaction, { now }, flow, criticalOnly)) };
+    const tools = { now, live, access };
+    return { flow: slug, ...toRun(await testFlow(transaction, tools, flow, criticalOnly)) };
   });
 
 /** A test of a rule, or one of a flow. */
-type NewTest = CreateRuleTestRequest & Pick<FlowTest, 'mocks'>;
+type NewTest = CreateRuleTestRequest & Pick<FlowTest, 'mocks' | 'live'>;
 
 const testsOf = (
   kind: AssetKind,

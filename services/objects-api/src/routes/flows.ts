@@ -15,14 +15,13 @@ import { assetNotFound } from '../assets/asset-errors';
 import { deleteAsset } from '../assets/delete-asset';
 import { assetEtag } from '../assets/expectation';
 import { diffFlow } from '../flows/diff-flows';
-import { importFlow } from '../flows/import-flow';
+import { type FlowImportContext, importFlow } from '../flows/import-flow';
 import { listFlows, toFlowDocument } from '../flows/list-flows';
-import { type ImportContext } from '../rules/import-rule';
 import { ignoredFields } from '../rules/read-import';
 import { listVersions, publishAgain } from '../rules/versions';
 
 /** The calls under /api/v1/admin/flows. */
-export const flowRoutes = (context: ImportContext): readonly BoundOperation[] => [
+export const flowRoutes = (context: FlowImportContext): readonly BoundOperation[] => [
   bindOperation(listOperation, async ({ identity, query }) => {
     const { limit, cursor, ...filters } = query;
     const paged = limit !== undefined || cursor !== undefined;

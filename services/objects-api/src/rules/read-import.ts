@@ -185,8 +185,7 @@ const misreadMocks = function* (
   { live, mocks }: Readonly<Record<string, unknown>>,
   path: string,
 ): Generator<ImportProblem> {
-  if (live !== undefined && live !== false)
-    yield problem(`${path}/live`, 'Tests call nothing outside, so that "live" cannot be true; give the outputs of nodes that reach out as "mocks".'); // prettier-ignore
+  if (live !== undefined && typeof live !== 'boolean') yield problem(`${path}/live`, '"live" must be true or false.');
   if (mocks !== undefined && !(isRecord(mocks) && Object.values(mocks).every(isRecord)))
     yield problem(`${path}/mocks`, '"mocks" must be an object of the outputs of nodes by their refs, such as {"bureau": {"score": 700}}.'); // prettier-ignore
 };

@@ -65,7 +65,7 @@ export const runFlowTests = {
   path: '/api/v1/admin/flows/{slug}/tests/run',
   summary: 'Run the tests of a flow against its draft',
   description:
-    'Nothing is published, and nothing outside is called: nodes that reach out answer what the test mocks. The state of each test that ran is kept with it.',
+    'Nothing is published. Nodes that reach out answer what the test mocks; only a test that says `live` asks the outside for the others. The state of each test that ran is kept with it.',
   entitlement: 'rules.write',
   body: {
     schema: RunRuleTestsRequest,
@@ -79,7 +79,7 @@ export const runFlowTests = {
     schema: FlowTestRun,
     example: { flow: 'parcel-quote', ...runExample },
   },
-  errors: ['flow_not_found', 'flow_invalid', 'rule_invalid', 'deadline_exceeded'],
+  errors: ['flow_not_found', 'flow_invalid', 'rule_invalid', 'deadline_exceeded', 'overloaded'],
 } as const satisfies Operation;
 
 export const flowTestOperations: readonly Operation[] = [listFlowTests, createFlowTest, deleteFlowTest, runFlowTests];

@@ -7,8 +7,15 @@ const own = {
     described(
       Type.Record(Type.String(), Type.Record(Type.String(), Type.Unknown())),
       'Outputs of nodes that reach out, by their `ref`; of a node in a subflow by the refs of the flow nodes around it and its own, with `/` between them. ' +
-        'A node that is reached and has no entry fails the test: tests call nothing outside.',
+        'A node that is reached and has no entry fails the test, unless the test says `live`.',
     ),
+  ),
+  live: Type.Optional(
+    Type.Boolean({
+      default: false,
+      description:
+        'Whether nodes that reach out and are not mocked ask the outside, as in a request. Nodes of type `entity` need mocks, and nothing is notified. Default false.',
+    }),
   ),
 };
 
@@ -24,9 +31,6 @@ export const CreateFlowTestRequest = Type.Object(
   {
     ...CreateRuleTestRequest.properties,
     ...own,
-    live: Type.Optional(
-      Type.Boolean({ default: false, description: 'True is refused: tests call nothing outside. Default false.' }),
-    ),
   },
   {
     $id: 'CreateFlowTestRequest',
