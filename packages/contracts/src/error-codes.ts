@@ -172,7 +172,7 @@ export const errorCodes = {
   operation_interrupted: entry(
     503,
     true,
-    'What became of the operation cannot be told; the same request again is safe, and answers what is known then.',
+    'The outcome of the operation is unknown; repeating the request is safe and answers what is known then.',
   ),
   not_ready: entry(503, true, 'The service has started but is not ready to take work.'),
   shutting_down: entry(503, true, 'The service is stopping; another replica will answer.'),

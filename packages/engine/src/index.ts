@@ -12,5 +12,6 @@ export { type HiddenValues, problemsOfMovedReferences } from './references/moved
 export { checkFunctionText } from './references/read-formula';
 export { bindValueReferences } from './references/bind-value-references';
 export { type StoredValue, type ValueLookUp, type ValueSource } from './references/value-reference';
+export { isObject } from './values/json-value';
 export { type Audience, type ExplainMode, type RuleOutcome } from './rule-outcome';
 export { MAX_PROBLEMS, type RuleProblem, type RuleProblemCode } from './rule-problem';

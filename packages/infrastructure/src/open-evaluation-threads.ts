@@ -76,7 +76,7 @@ export const openEvaluationThreads = (
 const measureThreads = (metrics: Metrics): ((event: ThreadEvent) => void) => {
   const events = metrics.counter({
     name: 'decision_evaluation_threads_events_total',
-    help: 'What became of long evaluations and their threads, by type.',
+    help: 'Outcomes of long evaluations and events of their threads, by type.',
     labelNames: ['type'],
   });
   const seconds = metrics.histogram({

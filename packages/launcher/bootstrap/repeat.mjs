@@ -1,7 +1,7 @@
 // `pnpm test:repeat [rounds] [part of a path ...]`: runs each test file that starts servers or services many times on a busy machine, and names
 // every failure. Ended in the middle, it goes on where it stopped; `--anew` forgets what an earlier call has done.
 import { spawn } from 'node:child_process';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { describeFailures } from './failures.mjs';
 import { installed, runTests, startTestServers } from './test-run.mjs';
@@ -12,7 +12,7 @@ const ROUNDS = 10;
 const SPINNERS = 2;
 /** Folders of tests that start servers or services. */
 const STARTS_SERVERS =
-  /^(tests-e2e|services\/[^/]+|packages\/(broker|cache|infrastructure|local-stack|persistence))\/test\//;
+  /^(tests-e2e|services\/[^/]+|packages\/(broker|cache|connectors|infrastructure|launcher|local-stack|persistence|service-kit))\/test\//;
 const RESULTS = join(root, 'test-results');
 const STATE = join(RESULTS, 'repeat.json');
 
@@ -28,7 +28,9 @@ const readState = () => {
 
 const writeState = (state) => {
   mkdirSync(RESULTS, { recursive: true });
-  writeFileSync(STATE, JSON.stringify(state, null, 2));
+  // Renamed into place: a run that is killed while it writes leaves the former state.
+  writeFileSync(`${STATE}.new`, JSON.stringify(state, null, 2));
+  renameSync(`${STATE}.new`, STATE);
 };
 
 /** Test files below the folders, of those that hold one of the parts in their path; all of them where no part is given. */
@@ -41,8 +43,11 @@ const listFiles = async (parts) => {
   return files.filter((file) => parts.length === 0 || parts.some((part) => file.includes(part))).sort();
 };
 
+/** Keeps a processor busy until the process that started it is gone, however that ended. */
+const SPIN = 'const parent = process.ppid; while (process.ppid === parent);';
+
 const startSpinners = () => {
-  const children = Array.from({ length: SPINNERS }, () => spawn(process.execPath, ['-e', 'for (;;);']));
+  const children = Array.from({ length: SPINNERS }, () => spawn(process.execPath, ['-e', SPIN]));
   const stop = () => children.forEach((child) => child.kill('SIGKILL'));
   process.once('exit', stop);
   return stop;

@@ -81,7 +81,7 @@ const REMEMBERED_KEYS = 32;
 const keyCounts = new WeakMap<object, number>();
 
 /**
- * How many keys an object has. The right side of a comparison is mostly an argument of an operator, which never changes and is compared with
+ * How many keys an object has. The right side of a comparison is usually an argument of an operator, which never changes and is compared with
  * every element of a list: it is counted once and not once an element.
  */
 const countKeys = (object: object): number => {

@@ -50,7 +50,7 @@ export const kafkaConfig = (settings: BrokerSettings, log: BrokerLog, sockets: S
 const saslOptions = (sasl: NonNullable<BrokerSettings['sasl']>): SASLOptions => {
   if ('token' in sasl)
     return { mechanism: 'oauthbearer', oauthBearerProvider: async () => ({ value: await sasl.token() }) };
-  // A union of types by mechanism, of which these are three with like fields.
+  // A union of types by mechanism; these three have the same fields.
   return { mechanism: sasl.mechanism, username: sasl.username, password: sasl.password };
 };
 

@@ -81,7 +81,7 @@ export interface ConsumerSession {
   discard(): void;
 }
 
-/** The library's configuration of a session, but for its assigner. */
+/** The library's configuration of a session, without its assigner. */
 export const consumerConfig = (
   options: Pick<
     ConsumerSessionOptions,

@@ -124,7 +124,7 @@ export class PendingRequests {
 /** Deadlines are kept in slots of this width, ms: an item expires at most this much late. */
 export const SLOT_MS = 16;
 
-/** Things with deadlines, of which most are removed long before. Adding and removing cost the same however many there are. */
+/** Entries with deadlines, most of which are removed long before. Adding and removing cost the same however many there are. */
 interface DeadlineWheel<T> {
   /** `deadline` in epoch ms. Returns when the item will be due: at the deadline or up to one slot after it. */
   add(deadline: number, item: T): number;

@@ -25,7 +25,7 @@ const isNeeded = ({ facts, derived }: ContextModel, fact: string): boolean => {
 export const isReady = (model: ContextModel, asset: BoundAsset, state: Facts): boolean =>
   factsAwaited(model, asset, state).length === 0;
 
-/** The instance of which an asset waits for facts, and what is known of it. */
+/** The instance whose facts an asset waits for, and the facts that are known. */
 interface WaitingInstance {
   readonly instanceId: string;
   readonly state: Facts;

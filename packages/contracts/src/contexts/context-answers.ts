@@ -124,7 +124,7 @@ export const ExecutedAsset = Type.Object(
     written_to_context: Type.Optional(described(names, 'Names of facts that the run wrote.')),
     cleared: Type.Optional(clearedFacts),
   },
-  { $id: 'ExecutedAsset', description: 'What became of one bound asset.' },
+  { $id: 'ExecutedAsset', description: 'The outcome of one bound asset.' },
 );
 export type ExecutedAsset = Static<typeof ExecutedAsset>;
 
@@ -168,7 +168,7 @@ export const BatchResult = Type.Object(
         description: 'The last run of each bound asset, by `<type>:<slug>`.',
       }),
     ),
-    executed: Type.Optional(Type.Array(ExecutedAsset, { description: 'What became of each bound asset.' })),
+    executed: Type.Optional(Type.Array(ExecutedAsset, { description: 'The outcome of each bound asset.' })),
     triggered: Type.Optional(Type.Boolean({ description: 'Whether any bound asset ran.' })),
     reason: Type.Optional(
       Type.Unsafe<UntriggeredReason>({

@@ -51,7 +51,7 @@ export const CascadeResult = Type.Object(
     cleared: Type.Optional(clearedFacts),
     error: Type.Optional(Type.String({ description: 'Why it failed, in a sentence; absent where it did not.' })),
   },
-  { $id: 'CascadeResult', description: 'What became of one asset.' },
+  { $id: 'CascadeResult', description: 'The outcome of one asset.' },
 );
 export type CascadeResult = Static<typeof CascadeResult>;
 
@@ -96,7 +96,7 @@ export const CascadeRejection = Type.Object(
 export type CascadeRejection = Static<typeof CascadeRejection>;
 
 const cascadeRejections = Type.Optional(
-  Type.Array(CascadeRejection, { description: 'One for each context and relation of which something failed.' }),
+  Type.Array(CascadeRejection, { description: 'One for each context and relation in which something failed.' }),
 );
 
 const cascaded = Type.Array(Type.Union([CascadeResult, ContextCascadeSummary]));
@@ -111,7 +111,7 @@ const submitted = {
   triggered: Type.Boolean({ description: 'Whether any bound asset ran.' }),
   reason: Type.Optional(Type.String({ description: 'Why nothing was triggered; absent where something was.' })),
   expires_at: described(nullable(timestamp), 'When the instance ends, ISO 8601; null: never.'),
-  cascaded: described(cascaded, 'What became of each bound asset, and of the instances that read this one.'),
+  cascaded: described(cascaded, 'The outcome of each bound asset, and of each instance that reads this one.'),
   execution_degraded: Type.Optional(
     Type.String({ description: 'Why rules could not be run, in a sentence; absent where they could.' }),
   ),
@@ -192,7 +192,7 @@ export const DeletedInstance = Type.Object(
     message: Type.String({ description: 'What was done, in a sentence.' }),
     pending_evaluations_cancelled: Type.Integer({ description: 'Registered evaluations that ended with it.' }),
     cascaded: Type.Array(ContextCascadeSummary, {
-      description: 'What became of the instances that read it, by context and relationship.',
+      description: 'The outcomes of the instances that read it, by context and relationship.',
     }),
     execution_degraded: Type.Optional(
       Type.String({ description: 'Why rules could not be run, in a sentence; absent where they could.' }),
@@ -272,11 +272,11 @@ export const CascadeRequest = Type.Object({}, { $id: 'CascadeRequest', descripti
 export const CascadeAnswer = Type.Object(
   {
     context: Type.String({ description: '`<slug>:<instance>`' }),
-    cascaded: described(cascaded, 'What became of each bound asset, and of the instances that read this one.'),
+    cascaded: described(cascaded, 'The outcome of each bound asset, and of each instance that reads this one.'),
     unfinished: remarks.unfinished,
     stopped_by: remarks.stopped_by,
   },
-  { $id: 'CascadeAnswer', description: 'What became of the registered evaluations.' },
+  { $id: 'CascadeAnswer', description: 'The results of the registered evaluations.' },
 );
 export type CascadeAnswer = Static<typeof CascadeAnswer>;
 
@@ -294,7 +294,7 @@ const solvedAlike = {
   written_to_context: Type.Optional(described(names, 'Names of facts that the run wrote.')),
   cleared: Type.Optional(clearedFacts),
   cascaded: Type.Optional(
-    described(cascaded, 'What became of each bound asset, and of the instances that read this one.'),
+    described(cascaded, 'The outcome of each bound asset, and of each instance that reads this one.'),
   ),
   error: Type.Optional(Type.String({ description: 'Why it could not be evaluated; with `error`.' })),
   have: Type.Optional(described(names, 'Names of facts that have a value; with `pending`.')),
@@ -360,7 +360,7 @@ export const BatchAnswer = Type.Object(
     ),
     results: Type.Array(BatchResult, { description: 'One entry for each touched instance.' }),
     cascaded: Type.Array(ContextCascadeSummary, {
-      description: 'What became of the instances that read touched ones, by context and relationship.',
+      description: 'The outcomes of the instances that read touched ones, by context and relationship.',
     }),
     cascade_rejections: cascadeRejections,
     execution_degraded: Type.Optional(

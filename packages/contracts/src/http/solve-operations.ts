@@ -64,14 +64,14 @@ const FlowQuery = Type.Object(
         type: 'string',
         enum: ['true', 'false', 'all'],
         description:
-          '`true` and `all` add what became of each node, with its inputs, outputs and duration; `false`, the default, nothing.',
+          '`true` and `all` add the status of each node, with its inputs, outputs and duration; `false`, the default, nothing.',
       }),
     ),
   },
   {
     $id: 'FlowQuery',
     description:
-      'Whether the answer explains itself under `$explain`, whose `path` lists the nodes; it shows cells of rules: the key also needs `rules.read`. A key that does not see everything that the flow runs is told what became of the nodes, and nothing of their inputs and outputs.',
+      'Whether the answer explains itself under `$explain`, whose `path` lists the nodes; it shows cells of rules: the key also needs `rules.read`. A key that does not see everything that the flow runs sees the status of each node, without inputs and outputs.',
   },
 );
 

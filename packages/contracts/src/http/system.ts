@@ -20,7 +20,7 @@ export const ObjectsApiHealth = Type.Object(
     ),
     broker: Type.Object(
       {
-        enabled: Type.Boolean({ description: 'Whether this service was told of a broker.' }),
+        enabled: Type.Boolean({ description: 'Whether this service has a broker configured.' }),
         ready: Type.Boolean({ description: 'Whether one of the brokers accepted a connection just now.' }),
       },
       { description: 'The message broker.' },

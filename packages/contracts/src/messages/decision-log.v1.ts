@@ -17,7 +17,7 @@ const DecisionItem = Type.Object(
     }),
     path_trace: Type.Optional(
       Type.Array(Type.Record(Type.String(), Type.Unknown()), {
-        description: 'Of a flow: what became of its nodes, in the order in which they ended, cut to a size.',
+        description: 'Of a flow: the outcomes of its nodes, in the order in which they ended, cut to a size.',
       }),
     ),
     path_not_listed: Type.Optional(

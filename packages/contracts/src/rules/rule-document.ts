@@ -283,7 +283,7 @@ export const RuleDocument = Type.Object(
           reason: Type.String({ description: 'Why it was not stored, in a sentence.' }),
         }),
         {
-          description: 'After an import that had fields of which nothing is known: these, which were not stored.',
+          description: 'The unknown fields of an import, which were not stored.',
         },
       ),
     ),

@@ -34,7 +34,7 @@ interface PlacedCell {
 
 /** Fewer conditions with an order stay tests: ranks would save nothing. */
 const MIN_RANKED = 5;
-/** Nanoseconds that one character costs a regular expression for each of its instructions: mostly one, at worst 50. */
+/** Nanoseconds that one character costs a regular expression for each of its instructions: usually one, at worst 50. */
 const PATTERN_STEP = 20;
 
 type Ordered = Extract<Condition, { readonly kind: 'starts with' | 'ends with' | 'versions' }>;
@@ -59,7 +59,7 @@ export class FormFields {
   readonly derived: DerivedField[] = [];
   /** By field of the frame: whether its values are points. */
   readonly isPoint: boolean[];
-  /** By field of the frame: the input of which it is made. */
+  /** By field of the frame: the input from which it is made. */
   readonly inputs: number[];
   /** By input: what reading its value costs all that has been placed. */
   readonly costs = new Map<number, ReadingCost>();

@@ -75,7 +75,7 @@ const valueBytes = (value: unknown): number => {
 
 const isWide = (text: string): boolean => /[^\u0000-\u00ff]/.test(text);
 
-/** Texts are those of the arguments, but for folded ones; sets and tests are objects of their own. */
+/** Texts are shared with the arguments, except folded ones; sets and tests are objects of their own. */
 const operandBytes = (kind: number, operand: unknown): number => {
   switch (kind) {
     case CellKind.is:

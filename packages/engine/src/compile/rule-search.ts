@@ -30,7 +30,7 @@ export const relevantCosts = (costs: ReadingCosts): ReadingCosts => {
 
 /**
  * Steps that one regular expression may take on one text: the characters of the text times the instructions of the expression. A step is
- * mostly a nanosecond and at worst 50: a second at most. A megabyte can be asked about 20 instructions.
+ * usually a nanosecond and at worst 50: a second at most. A megabyte can be asked about 20 instructions.
  */
 export const MAX_PATTERN_STEPS = 20_000_000;
 /** The same for all regular expressions of a rule together, each as often as it stands in a row. */
@@ -75,7 +75,7 @@ export interface BuiltClauses {
 }
 
 interface FrameField {
-  /** The input that it is, or of which it is made. */
+  /** The input itself, or the input from which it is made. */
   readonly input: number;
   /** Whether its values are points. */
   readonly isPoint: boolean;

@@ -98,7 +98,7 @@ const losersOf = (grounds: Grounds, { winners, mode }: Decision): Losers => {
   return { lost, not_listed: end - wonBeforeEnd - lost.length };
 };
 
-/** The first cell of a row that fails; of a row joined with OR, of which all fail, the first. */
+/** The first cell of a row that fails; in a row joined with OR, where all cells have failed, the first cell. */
 const whyLost = (grounds: Grounds, place: number): LosingRow => {
   const { rule, search } = grounds;
   const { table, firstClauses } = search.clauses;

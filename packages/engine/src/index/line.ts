@@ -58,7 +58,7 @@ const cutsOf = (table: ClauseTable, clauses: readonly number[]): Float64Array =>
   return sorted.filter((cut, index) => cut !== sorted[index - 1]);
 };
 
-/** Numbers from 0 on, of which some are removed, in about constant time for each. */
+/** Numbers from 0 on, some of which are removed; each removal takes about constant time. */
 class Leaps {
   /** By number: itself, or one that is nearer to the next that is left. */
   private readonly next: Uint32Array;

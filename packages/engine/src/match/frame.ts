@@ -87,7 +87,7 @@ export const isPointType = (type: FieldType): boolean => KINDS[type] >= NUMBER &
 
 /** A field of the frame that is made of another one: a form of an input, or what a test says of it. */
 export interface DerivedField {
-  /** Position of the field of which it is made, which comes before it. */
+  /** Position of the field from which it is made; that field comes before it. */
   readonly base: number;
   readonly isPoint: boolean;
   /** NaN, or undefined where it is no point: the value has no such form, and no condition on it matches. */

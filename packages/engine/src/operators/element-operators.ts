@@ -4,7 +4,7 @@ import { anything, list, number, wholeNumber } from './argument';
 import { type Condition, negate, test } from './condition';
 import { type Operator, operatorsOf } from './operator-entry';
 
-/** Equality of two elements: the same value, or the same but for the case of texts. */
+/** Equality of two elements: the same value, or texts that differ only in case. */
 export interface Matching {
   /** Suffix of the operator's name. */
   readonly suffix: '' | ' (case-insensitive)';

@@ -138,7 +138,7 @@ interface Comparator {
   readonly version: Version;
 }
 
-/** Alternatives, of which one must hold, each of bounds, all of which must. */
+/** Alternatives, one of which must hold. Each is a list of bounds, all of which must hold. */
 export type VersionRange = readonly (readonly Comparator[])[];
 
 const MAX_LENGTH = 1_000;
@@ -249,7 +249,7 @@ const parseTerm = (term: string): readonly Comparator[] | undefined => {
   }
 };
 
-/** A version of which the last numbers may be left out, or be `x` or `*`. */
+/** A version whose last numbers may be left out, or be `x` or `*`. */
 interface PartialVersion {
   /** The lowest version that it means. */
   readonly from: Version;

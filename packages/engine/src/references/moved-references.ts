@@ -8,7 +8,7 @@ import { asReference, type StoredValue } from './value-reference';
 export interface HiddenValues {
   readonly size: number;
   readonly has: (id: string) => boolean;
-  /** Lists that are seen, of which a member is not. */
+  /** Visible lists with a hidden member. */
   readonly hasPartly: (id: string) => boolean;
   /** Values that the table is bound to, hidden ones too. */
   readonly get: (id: string) => StoredValue | undefined;

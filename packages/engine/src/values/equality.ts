@@ -23,7 +23,7 @@ const MOST_GROWTH = 3;
 
 /** Key of a JSON value in a Set or Map: equal values have the same key, others never do. */
 export type ValueKey = string | number | boolean | null;
-/** Makes the key of a value. Linear in its size, but for the keys of objects, which are sorted. */
+/** Makes the key of a value. Linear in its size, except that the keys of objects are sorted. */
 export type KeyOf = (value: unknown) => ValueKey;
 
 /** Begins the key of a text that itself begins with one of these marks, and of a list or object. */

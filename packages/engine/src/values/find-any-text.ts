@@ -3,7 +3,7 @@ import { type HoldsText, searchFor } from '@decision/values';
 /** So many parts are sought one after the other, which the platform does faster than one pass for all. */
 const FEW_PARTS = 16;
 
-/** Prepares a search for any of several parts: linear in the text and in the parts, but for the logarithm of their number. */
+/** Prepares a search for any of several parts: linear in the text and in the parts, times the logarithm of the number of parts. */
 export const searchForAny = (parts: readonly string[]): HoldsText => {
   const distinct = [...new Set(parts)];
   if (distinct.includes('')) return () => true;

@@ -5,7 +5,7 @@ const MOST_COMPARED = 100_000;
 const COST_OF_NAME = 5;
 
 /**
- * The known name that a misspelt one most likely means, or undefined: the same but for case and separators, one that it begins, or one
+ * The known name that a misspelt one most likely means, or undefined: one that differs only in case and separators, one that it begins, or one
  * that a few changed, missing, added or swapped characters turn into it.
  */
 export const nearName = (written: string, known: Iterable<string>): string | undefined => {

@@ -24,7 +24,7 @@ const mapItems = (site: CallSite, run: Run, items: readonly unknown[], selector:
   return items.map((item) => selector.apply(run, item));
 };
 
-/** The nearest element to one end, or its field, or the nearest of which the condition holds. */
+/** The nearest element to one end, or its field, or the nearest for which the condition holds. */
 const nearest = (
   site: CallSite,
   run: Run,

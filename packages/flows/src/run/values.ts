@@ -1,4 +1,4 @@
-import { defineOwn, type FieldPath, readOwn } from '@decision/engine';
+import { defineOwn, type FieldPath, isObject, readOwn } from '@decision/engine';
 import { instantOf, isMissing, isPlainObject } from '@decision/values';
 import { type Collector, type GateSource, type InputPlan, type OutputPlan, type Source } from '../plan';
 import { type EdgeType } from '../wiring';
@@ -20,7 +20,7 @@ const valueOf = ({ up, step, from, path, type }: Source, reader: Frame): unknown
     case 'index':
       return frame.index;
     case 'member': {
-      const value = isReadable(frame.item) ? readOwn(frame.item, path) : undefined;
+      const value = isObject(frame.item) ? readOwn(frame.item, path) : undefined;
       if (!fitsType(value, type))
         throw mismatch(`The member "${path.key}" of item ${frame.index}`, type, value, path.key);
       return value;
@@ -29,11 +29,8 @@ const valueOf = ({ up, step, from, path, type }: Source, reader: Frame): unknown
   }
   if (frame.states[step] !== RAN) return SKIPPED_SOURCE;
   const value = from === 'request' ? frame.activation.input : frame.values[step];
-  return isReadable(value) ? readOwn(value, path) : undefined;
+  return isObject(value) ? readOwn(value, path) : undefined;
 };
-
-const isReadable = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** The values that enter a step, by input; undefined where all their nodes were skipped (FL-22, FL-23). */
 export const gather = (inputs: readonly InputPlan[], frame: Frame): unknown[] | undefined => {
@@ -85,7 +82,7 @@ export const writeMember = (target: Record<string, unknown>, { segments }: Field
 
 /** Holds a node to the types that it declares for its outputs (FL-31). */
 export const checkOutputs = (outputs: readonly OutputPlan[], given: unknown): void => {
-  if (!isReadable(given)) return;
+  if (!isObject(given)) return;
   for (const { path, key, type } of outputs) {
     const value = readOwn(given, path);
     if (!fitsType(value, type)) throw mismatch(`The output "${key}"`, type, value, key);
@@ -105,7 +102,7 @@ export const fitsType = (value: unknown, type: EdgeType): boolean => {
     case 'list':
       return Array.isArray(value);
     case 'object':
-      return isReadable(value);
+      return isObject(value);
     default:
       return true;
   }

@@ -64,7 +64,7 @@ export interface FleetOptions {
   readonly overrideOf?: (service: ServiceName) => string | undefined;
   readonly onLine: (service: ServiceName, line: string) => void;
   readonly onNotice: (sentence: string) => void;
-  /** Told whenever a service has been started, again or for the first time. */
+  /** Called whenever a service has been started, again or for the first time. */
   readonly onStart?: () => void;
 }
 

@@ -13,7 +13,7 @@ interface ServiceProcessOptions {
   readonly onLine: (service: ServiceName, line: string) => void;
   /** Gets a sentence for each unexpected end and the restart after it. */
   readonly onNotice: (sentence: string) => void;
-  /** Told after each start, the first included; the process id is a new one each time. */
+  /** Called after each start, the first included; the process id is a new one each time. */
   readonly onStart?: () => void;
 }
 

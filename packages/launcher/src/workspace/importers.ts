@@ -1,5 +1,5 @@
 import { LaunchError } from '../launch-error';
-import { type WorkspaceFile } from './workspace-files';
+import { isObject, type WorkspaceFile } from './workspace-files';
 
 /** How the files of one folder become assets of a workspace. */
 interface Importer {
@@ -11,9 +11,6 @@ interface Importer {
   /** Completes the assets of one file once those of every file of the folder are written. */
   readonly complete?: (client: WorkspaceClient, content: WorkspaceFile['content']) => Promise<void>;
 }
-
-const isObject = (value: unknown): value is WorkspaceFile['content'] =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** The API as an importer uses it. */
 interface WorkspaceClient {

@@ -54,7 +54,8 @@ const parse = (text: string, file: string): unknown => {
   }
 };
 
-const isObject = (value: unknown): value is WorkspaceFile['content'] =>
+/** Whether a value is an object as JSON makes them: no null and no list. */
+export const isObject = (value: unknown): value is WorkspaceFile['content'] =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const reasonOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));

@@ -79,7 +79,7 @@ const POLL_MS = 20;
 
 /**
  * Removes what a crash leaves and what would block the next start: sessions of the old server that still hold its memory, and its
- * pid file where the process that it names has ended or is another program. Where that cannot be told the pid file stays: two servers on the same
+ * pid file where the process that it names has ended or is another program. Where that cannot be determined, the pid file stays: two servers on the same
  * data would destroy it.
  */
 export const clearDatabaseRemains = async (data: string): Promise<void> => {

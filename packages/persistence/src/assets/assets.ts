@@ -255,7 +255,7 @@ const BINDING = /* sql */ `
 const DELETE = /* sql */ `delete from assets where id = cast(:id as uuid)`;
 
 /**
- * Deletes an asset of which no release waits or is live, and that no context runs, with all its versions and past releases, and answers what is
+ * Deletes an asset that has no pending or live release and that no context runs, with all its versions and past releases, and answers what is
  * gone. Its id is remembered, with the last number it gave; versions that flows use stay loadable until the last of these flows is gone.
  */
 export const deleteAsset = async (

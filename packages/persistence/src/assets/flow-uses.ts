@@ -63,7 +63,7 @@ const USING = /* sql */ `
   group by assets.id
   order by assets.slug`;
 
-/** The visible flows of which a published version runs a version of this asset, by slug. */
+/** The visible flows with a published version that runs a version of this asset, by slug. */
 export const findUsingFlows = async (transaction: Transaction, assetId: string): Promise<readonly UsingFlow[]> => {
   if (!isUuid(assetId)) return [];
   const flows = await query<UsingFlow>(transaction, USING, { id: assetId });

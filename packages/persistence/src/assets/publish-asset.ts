@@ -133,7 +133,7 @@ const UNPUBLISH = /* sql */ `
   update assets set published_version_id = null where id = cast(:id as uuid) returning user_groups`;
 
 /**
- * Takes an asset of which no release waits or is live out of service: no selector solves it until it is published again. Its versions are
+ * Takes an asset without a pending or live release out of service: no selector solves it until it is published again. Its versions are
  * kept. Idempotent.
  */
 export const unpublishAsset = async (

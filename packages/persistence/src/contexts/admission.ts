@@ -74,7 +74,7 @@ export const lockInstances = async (
 ): Promise<readonly LockedInstance[]> => {
   const bindings = { context: contextId, ids: instanceIds };
   const lock = () => query<LockedRow>(transaction, LOCK, { ...bindings, ticket: ticketId ?? null });
-  // One row alone cannot be taken out of order: mostly it is there already, and nothing has to be created.
+  // One row alone cannot be taken out of order. It usually exists already, and nothing has to be created.
   let rows = instanceIds.length === 1 || !create ? await lock() : [];
   if (create && rows.length === 0) {
     await query(transaction, CREATE, bindings);

@@ -19,7 +19,7 @@ const ADD = /* sql */ `
   from unnest(cast(:ids as text[]), cast(:facts as text[]), cast(:times as double precision[]), cast(:values as text[]))
     as a (instance_id, fact, at, value)`;
 
-/** Each fact's oldest entry to go is looked up once, so that what is kept is passed over once; mostly there is none. */
+/** Each fact's oldest entry to go is looked up once, so that the entries to keep are passed over once; usually no entry goes. */
 const TRIM = /* sql */ `
   delete from context_history h where h.context_id = cast(:context as uuid) and h.ctid = any (array(
     select stale.row

@@ -214,7 +214,7 @@ export const listReleases = async (
   return { releases: entries, nextCursor };
 };
 
-/** An asset of which something is live, and in how many environments. */
+/** An asset with a live version, and the number of environments in which one is live. */
 export interface PinnedAsset {
   readonly kind: AssetKind;
   readonly slug: string;

@@ -1,7 +1,7 @@
 import { type GivenOf, type RecordOf, recordName, type ResourceFields } from '@decision/contracts';
 import { type Bindings } from '../connection/query';
 
-/** A row by the names of its columns, of which the driver knows the types. */
+/** A row by the names of its columns, whose types the driver knows. */
 export type DescribedRow = Readonly<Record<string, unknown>>;
 
 /** What statements need to know of a table whose resource the contracts describe; its columns have the names of the fields. */

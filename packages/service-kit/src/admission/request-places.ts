@@ -78,7 +78,7 @@ export class RequestPlace {
     this.large = large;
   }
 
-  /** As {@link onSize}, of a body of which `mostHeld` bytes are in memory at once at most. */
+  /** As {@link onSize}, for a body that holds at most `mostHeld` bytes in memory at once. */
   onStreamed(bytes: number, mostHeld: number): void {
     const more = Math.min(bytes, mostHeld) - this.body;
     this.holdBody(more);

@@ -60,8 +60,8 @@ export interface ServiceServer {
   /** Resolves once it listens. Throws `StartRefusal` where the address cannot be used. */
   listen(): Promise<{ readonly url: string; readonly port: number }>;
   /**
-   * Not ready at once, no new connections after the grace period, requests in flight finish; past `drainMs`, of which the grace period is
-   * a part, they are cut. Idempotent.
+   * Is not ready at once, takes no new connections after the grace period, and finishes requests in flight. They are cut after `drainMs`,
+   * which includes the grace period. Idempotent.
    */
   stop(drainMs: number): Promise<void>;
 }

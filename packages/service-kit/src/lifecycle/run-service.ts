@@ -67,7 +67,7 @@ const numberOr = (value: unknown, otherwise: number): number => (typeof value ==
 
 const readConfigOrExit = <S extends SettingsShape>(settings: S): Config<S> & Config<typeof processSettings> => {
   try {
-    // Read together, so that all faults are told at once.
+    // Read together, so that all faults are reported at once.
     return readConfig({ ...processSettings, ...settings }, process.env);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;

@@ -103,7 +103,7 @@ interface CountedEvent {
 export const createEventCounter = (metrics: Metrics, source: string): ((event: CountedEvent) => void) => {
   const counter = metrics.counter({
     name: `decision_${source}_events_total`,
-    help: `What the ${source} of this process told of itself, by type.`,
+    help: `Events of the ${source} of this process, by type.`,
     labelNames: ['type'],
   });
   return ({ type }) => counter.inc({ type });

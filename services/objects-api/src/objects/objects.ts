@@ -57,7 +57,7 @@ export const getObject = (
 ): Promise<WorkspaceObject> =>
   database.inWorkspace(access, async (transaction) => toWorkspaceObject(await requireObject(transaction, idOrName)));
 
-/** Deletes an object; what becomes of its values is told with counts that add up. Throws `object_not_found`. */
+/** Deletes an object, and answers how its values were treated, as counts that add up. Throws `object_not_found`. */
 export const deleteObject = async (
   context: AnnouncingContext,
   access: WorkspaceAccess,

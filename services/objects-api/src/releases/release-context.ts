@@ -19,7 +19,7 @@ export const pointerKey = (
   { kind, slug }: { readonly kind: AssetKind; readonly slug: string },
 ): string => (kind === 'rule' ? cacheKeys.rulePointer(workspaceId, slug) : cacheKeys.flowPointer(workspaceId, slug));
 
-/** Changes a release in one transaction; where a pin moves, every process is told after the commit. */
+/** Changes a release in one transaction; where a pin moves, the change is announced to every process after the commit. */
 export const moveAndAnnounce = async (
   context: ReleaseContext,
   access: WorkspaceAccess,

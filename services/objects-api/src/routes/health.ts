@@ -32,7 +32,7 @@ export interface HealthSource {
   /** Names of the migrations that the database lacks. */
   readonly pendingMigrations: () => Promise<readonly string[]>;
   readonly cacheStatus: () => CacheStatus;
-  /** Whether a broker can be reached; undefined where the service was told of none. */
+  /** Whether a broker can be reached; undefined where the service has none configured. */
   readonly probeBroker: (() => Promise<boolean>) | undefined;
 }
 

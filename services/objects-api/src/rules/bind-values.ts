@@ -132,6 +132,6 @@ const sourceOf = (values: readonly BoundValue[]): ValueSource => {
   return { revision: 0, get: (id) => byId.get(id) };
 };
 
-/** A reference that found no value is told once, by the binding. */
+/** A reference that found no value is reported once, by the binding. */
 const checkBound = (table: RuleTable, values: ValueSource): readonly RuleProblem[] =>
   checkRule(table, { values }).filter(({ code }) => code !== 'unbound_value');

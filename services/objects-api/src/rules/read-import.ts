@@ -12,7 +12,7 @@ import {
   ScheduleWindow,
   testPolicies,
 } from '@decision/contracts';
-import { MAX_PROBLEMS, nearName, type RuleProblem } from '@decision/engine';
+import { isObject, MAX_PROBLEMS, nearName, type RuleProblem } from '@decision/engine';
 
 /** Something in an import that would be dropped although it means something. */
 export type ImportProblem = Pick<RuleProblem, 'message' | 'path'> & { readonly code: 'misread' };
@@ -86,7 +86,7 @@ const first = (...all: readonly Generator<ImportProblem>[]): readonly ImportProb
   return problems;
 };
 
-/** Fields of an import of which nothing is known: they are left out, and told. */
+/** Unknown fields of an import: they are left out and reported. */
 export const ignoredFields = (
   kind: AssetKind,
   imported: object,
@@ -142,7 +142,7 @@ const SELECTOR = /^[1-9]\d{0,8}$|^[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*$/;
 const misreadContext = function* (context: unknown): Generator<ImportProblem> {
   if (context === undefined || context === null) return;
   const example = '{"slug": "orders"} or {"slug": "orders", "version": "latest"}';
-  if (!isRecord(context)) {
+  if (!isObject(context)) {
     yield problem('/context', `"context" must be an object, such as ${example}; null binds to nothing.`);
     return;
   }
@@ -158,7 +158,7 @@ const misreadContext = function* (context: unknown): Generator<ImportProblem> {
 
 const misreadFolder = function* (folder: unknown): Generator<ImportProblem> {
   if (folder === undefined || folder === null || typeof folder === 'string') return;
-  if (!isRecord(folder)) {
+  if (!isObject(folder)) {
     yield problem('/folder', '"folder" must be an object, such as {"name": "Pricing"}; null means no folder.');
     return;
   }
@@ -178,7 +178,7 @@ const misreadTest = function* (
   if (critical !== undefined && typeof critical !== 'boolean')
     yield problem(`${path}/critical`, '"critical" must be true or false.');
   for (const part of ['request', 'response'])
-    if (test[part] !== undefined && !isRecord(test[part])) yield problem(`${path}/${part}`, `"${part}" must be an object.`); // prettier-ignore
+    if (test[part] !== undefined && !isObject(test[part])) yield problem(`${path}/${part}`, `"${part}" must be an object.`); // prettier-ignore
 };
 
 const misreadMocks = function* (
@@ -186,7 +186,7 @@ const misreadMocks = function* (
   path: string,
 ): Generator<ImportProblem> {
   if (live !== undefined && typeof live !== 'boolean') yield problem(`${path}/live`, '"live" must be true or false.');
-  if (mocks !== undefined && !(isRecord(mocks) && Object.values(mocks).every(isRecord)))
+  if (mocks !== undefined && !(isObject(mocks) && Object.values(mocks).every(isObject)))
     yield problem(`${path}/mocks`, '"mocks" must be an object of the outputs of nodes by their refs, such as {"bureau": {"score": 700}}.'); // prettier-ignore
 };
 
@@ -209,7 +209,7 @@ const LEAST_COMPARED = 4;
 /** So many characters more or fewer still look alike. */
 const MOST_MORE = 2;
 
-/** The known name that another one most likely means: the same but for case and separators, or one a few characters away. */
+/** The known name that another one most likely means: one that differs only in case and separators, or one a few characters away. */
 const lookalike = (name: string, known: readonly string[]): string | undefined => {
   const bare = bareOf(name);
   const same = known.find((candidate) => bareOf(candidate) === bare);
@@ -224,6 +224,3 @@ const problem = (path: string, message: string): ImportProblem => ({
   path: path.slice(0, 500),
   message: message.slice(0, 500),
 });
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

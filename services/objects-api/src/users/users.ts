@@ -99,7 +99,7 @@ export const createGroup = async (
   throw new ServiceError('group_name_taken', `The workspace already has a user group named "${name}".`, { name });
 };
 
-/** Keys that changed or died are told to every process. */
+/** Announces changed and revoked keys to every process. */
 const announceKeysLater = (announceLater: AnnounceLater, selectors: readonly string[]): void => {
   if (selectors.length > 0) announceLater({ kind: 'api-key', keys: selectors.map(cacheKeys.apiKey) });
 };

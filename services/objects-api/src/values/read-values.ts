@@ -7,7 +7,7 @@ import {
   type ValueType,
   type WriteValuesRequest,
 } from '@decision/contracts';
-import { checkFunctionText } from '@decision/engine';
+import { checkFunctionText, isObject } from '@decision/engine';
 import { type SavedValue } from '@decision/persistence';
 import { isGivenReference } from './bind-references';
 
@@ -60,7 +60,7 @@ export interface ReadMembers {
 }
 
 /**
- * Reads the members of a collection, whose name is put before theirs. What cannot be stored is told, not thrown. Throws `value_invalid`
+ * Reads the members of a collection, whose name is put before theirs. Members that cannot be stored are reported, not thrown. Throws `value_invalid`
  * where the name of the collection cannot be one, and where more than 100 values have a fault.
  */
 export const readCollection = (
@@ -199,9 +199,6 @@ const readFunction = (content: unknown): Reading => {
     ? { content: { type: 'function', value: check.value } }
     : { fault: `is a function that cannot be called: ${fault}` };
 };
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const isFunction = (value: unknown): value is Readonly<Record<typeof FUNCTION_KEY, unknown>> =>
   isObject(value) && Object.hasOwn(value, FUNCTION_KEY) && Object.keys(value).length === 1;

@@ -21,7 +21,7 @@ interface Written extends Pick<SyncValuesAnswer, 'unchanged' | 'errors'> {
   readonly updated: readonly ValueRecord[];
 }
 
-/** Writes the members that can be written and differ from what is stored; the others are told. The caller records it. */
+/** Writes the members that can be written and differ from what is stored; the others are reported. The caller records it. */
 export const writeMembers = async (
   transaction: Transaction,
   { values, problems }: ReadMembers,

@@ -165,7 +165,7 @@ export const cascadeOperation = {
   body: { schema: CascadeRequest, description: 'Nothing is needed.', example: {}, optional: true },
   success: {
     status: 200,
-    description: 'What became of the registered evaluations.',
+    description: 'The results of the registered evaluations.',
     schema: CascadeAnswer,
     example: { context: 'orders:o-1001', cascaded: [solved] },
   },

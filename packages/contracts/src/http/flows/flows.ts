@@ -86,7 +86,7 @@ export const ImportFlowAnswer = Type.Object(
 );
 export type ImportFlowAnswer = Static<typeof ImportFlowAnswer>;
 
-/** A flow of which all is named by the caller: by its id, or by its slug. */
+/** A flow that the caller names by its id or by its slug. */
 export const ExportFlowQuery = Type.Object(
   {
     id: Type.Optional(Type.String({ format: 'uuid', description: 'Id of the flow, a UUID.' })),

@@ -150,7 +150,7 @@ const SyncedObjectValues = Type.Object(
     archived: Type.Integer({ description: 'Values that the object no longer generates and that were archived.' }),
     ...counts,
   },
-  { $id: 'SyncedObjectValues', description: 'What became of the values of an object.' },
+  { $id: 'SyncedObjectValues', description: 'How the values of an object were changed.' },
 );
 
 const PlannedObjectValues = Type.Object(
@@ -208,9 +208,9 @@ export const DeletedObject = Type.Object(
         detached: Type.Integer({ description: 'Values that stay active as ordinary ones.' }),
         archived: Type.Integer({ description: 'Values that were archived.' }),
       },
-      { description: 'What became of the values of the object, as counts.' },
+      { description: 'The changes of the values of the object, as counts.' },
     ),
   },
-  { $id: 'DeletedObject', description: 'What was deleted, and what became of its values.' },
+  { $id: 'DeletedObject', description: 'The deleted object, and how its values were treated.' },
 );
 export type DeletedObject = Static<typeof DeletedObject>;

@@ -130,7 +130,7 @@ export const syncValues = {
   },
   success: {
     status: 200,
-    description: 'What became of the collection; for a dry run what would.',
+    description: 'The changes of the collection; for a dry run, those that it would make.',
     schema: SyncValuesAnswer,
     example: {
       collection: 'countries',

@@ -249,7 +249,7 @@ export const SyncValuesAnswer = Type.Object(
       },
     ),
   },
-  { $id: 'SyncValuesAnswer', description: 'What became of a collection.' },
+  { $id: 'SyncValuesAnswer', description: 'The changes of a collection.' },
 );
 export type SyncValuesAnswer = Static<typeof SyncValuesAnswer>;
 
