@@ -66,7 +66,11 @@ const connectorsOf = (config: ConnectorConfig, entities: EntityStore | undefined
     timeoutMs: config.flowSoapTimeoutMs,
     maxBytes: config.flowSoapMaxBytes,
   }),
-  createDbConnector({ allowedHosts: config.flowDbAllowedHosts, timeoutMs: config.flowDbTimeoutMs }),
+  createDbConnector({
+    allowedHosts: config.flowDbAllowedHosts,
+    timeoutMs: config.flowDbTimeoutMs,
+    maxRows: config.flowDbMaxRows,
+  }),
   createCodeConnector({
     threads: config.flowCodeThreads,
     maxRunMs: config.flowCodeTimeoutMs,

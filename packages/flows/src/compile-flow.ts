@@ -19,7 +19,7 @@ import {
   type Source,
   type Step,
 } from './plan';
-import { type FlowIdentity, type ReadFlow, readFlow } from './read-flow';
+import { type FlowIdentity, type FlowLimits, type ReadFlow, readFlow, WITHOUT_LIMITS } from './read-flow';
 import { type ReadNode } from './read-nodes';
 import { type DataEdge, type EdgeType, edgeTypeOf, fieldsOf, type GateEdge } from './wiring';
 
@@ -30,8 +30,13 @@ interface CheckedFlow extends Pick<ReadFlow, 'problems' | 'graph'> {
 }
 
 /** Every problem of a flow, at most 100. An empty answer means that it compiles with the same assets. */
-export const checkFlow = (graph: FlowGraph, assets: FlowAssets, identity?: FlowIdentity): CheckedFlow => {
-  const flow = readFlow(graph, assets, identity);
+export const checkFlow = (
+  graph: FlowGraph,
+  assets: FlowAssets,
+  identity?: FlowIdentity,
+  limits?: FlowLimits,
+): CheckedFlow => {
+  const flow = readFlow(graph, assets, identity, limits);
   if (flow.problems.length > 0) return { problems: flow.problems, graph: flow.graph, asset: undefined };
   const problems = new FlowProblems();
   const asset = new Compiler(flow, problems).compile();
@@ -50,14 +55,14 @@ interface CompileOptions {
   readonly rulesAnswerLater?: boolean;
 }
 
-/** Compiles a flow. Throws `flow_invalid` with every problem that {@link checkFlow} finds. */
+/** Compiles a flow, whatever its size. Throws `flow_invalid` with every other problem that {@link checkFlow} finds. */
 export const compileFlow = (
   head: FlowHead,
   graph: FlowGraph,
   assets: FlowAssets<CompiledRuleAsset, FlowPlan>,
   { rulesAnswerLater = false }: CompileOptions = {},
 ): FlowPlan => {
-  const flow = readFlow(graph, assets, head);
+  const flow = readFlow(graph, assets, head, WITHOUT_LIMITS);
   const problems = new FlowProblems();
   const plan = flow.problems.length > 0 ? undefined : new Compiler(flow, problems, rulesAnswerLater).compile();
   const [first] = [...flow.problems, ...problems.list];

@@ -16,3 +16,4 @@ export {
 export { Secret } from './run/secret';
 export { fitsType } from './run/values';
 export { nameOfAsset, usesOf } from './uses';
+export { type FlowLimits } from './read-flow';

@@ -6,8 +6,16 @@ import { typeNamed } from './node-kinds';
 import { type ReadNode, readNodes } from './read-nodes';
 import { readConnections, type Wiring } from './wiring';
 
-/** FL-4 and FL-82. */
-const flowLimits = { nodes: 1_000, connections: 10_000, depth: 16 } as const;
+/** Bounds of a flow document (FL-4, FL-82). */
+export interface FlowLimits {
+  /** Nodes of a flow; connections may be ten times as many. Default 1,000. */
+  readonly nodes?: number;
+  /** Flows within one another, itself included. Default 16. */
+  readonly depth?: number;
+}
+
+/** What was published within the limits of its time runs, whatever they are now. */
+export const WITHOUT_LIMITS: FlowLimits = { nodes: Infinity, depth: Infinity };
 
 /** Identity of the flow that is read: it may not run itself through its subflows. */
 export interface FlowIdentity {
@@ -25,11 +33,17 @@ export interface ReadFlow {
 }
 
 /** Reads a flow document whose shape was checked, and finds every problem in it (FL-3). */
-export const readFlow = (graph: FlowGraph, assets: FlowAssets, identity: FlowIdentity = {}): ReadFlow => {
+export const readFlow = (
+  graph: FlowGraph,
+  assets: FlowAssets,
+  identity: FlowIdentity = {},
+  { nodes: maxNodes = 1_000, depth = 16 }: FlowLimits = {},
+): ReadFlow => {
   const problems = new FlowProblems();
   const { nodes, connections = [] } = graph;
-  if (nodes.length > flowLimits.nodes || connections.length > flowLimits.connections) {
-    const message = `The flow has ${nodes.length} nodes and ${connections.length} connections; at most ${flowLimits.nodes} nodes and ${flowLimits.connections} connections make a flow: move parts of it into subflows.`;
+  const maxConnections = 10 * maxNodes;
+  if (nodes.length > maxNodes || connections.length > maxConnections) {
+    const message = `The flow has ${nodes.length} nodes and ${connections.length} connections; at most ${maxNodes} nodes and ${maxConnections} connections make a flow: move parts of it into subflows.`;
     problems.add('too_large', message, { path: '/nodes' });
     return {
       problems: problems.list,
@@ -40,7 +54,7 @@ export const readFlow = (graph: FlowGraph, assets: FlowAssets, identity: FlowIde
   }
   const read = readNodes(nodes, assets, problems);
   checkRoles(nodes, read, problems);
-  checkSubflows([...read.values()], identity, problems);
+  checkSubflows([...read.values()], identity, depth, problems);
   const wiring = readConnections(connections, read, new Set(nodes.map(({ ref }) => ref)), problems);
   const arranged = arrange(read, wiring, problems);
   checkResults(arranged, problems);
@@ -71,7 +85,12 @@ const checkRoles = (nodes: readonly FlowNode[], read: ReadonlyMap<string, ReadNo
 };
 
 /** FL-6 and FL-82. */
-const checkSubflows = (nodes: readonly ReadNode[], identity: FlowIdentity, problems: FlowProblems): void => {
+const checkSubflows = (
+  nodes: readonly ReadNode[],
+  identity: FlowIdentity,
+  maxDepth: number,
+  problems: FlowProblems,
+): void => {
   for (const { ref, position, flow } of nodes) {
     if (flow === undefined) continue;
     const path = `/nodes/${position}/flow`;
@@ -81,8 +100,8 @@ const checkSubflows = (nodes: readonly ReadNode[], identity: FlowIdentity, probl
       const message = `The node "${shown(ref)}" makes the flow run itself: ${shownChain}; run another flow.`;
       problems.add('cycle', message, { path, ref, field: 'flow' });
     }
-    if (flow.depth >= flowLimits.depth) {
-      const message = `The node "${shown(ref)}" runs a flow that nests ${flow.depth} deep; with this one that is more than ${flowLimits.depth}.`;
+    if (flow.depth >= maxDepth) {
+      const message = `The node "${shown(ref)}" runs a flow that nests ${flow.depth} deep; with this one that is more than ${maxDepth}; have fewer flows run each other.`;
       problems.add('too_deep', message, { path, ref, field: 'flow' });
     }
   }

@@ -1,5 +1,5 @@
 import { checkFlowGraph, flowNodeAliases, flowNodeTypes } from '@decision/contracts';
-import { checkFlow, compileFlow } from '../src';
+import { checkFlow, compileFlow, type FlowLimits } from '../src';
 import { assetsOf, compiled, formulaRule, graph, node, problemsOf, rules, wires } from './support/flows';
 
 const out = node('out:result');
@@ -118,6 +118,18 @@ describe('flow documents', () => {
     const one = wires('in.seen -> out')[0] ?? { from: '', to: '' };
     const many = { ...graph([out], ''), connections: new Array<typeof one>(10_001).fill(one) };
     expect(codes(many)).toEqual([['too_large', undefined, undefined]]);
+  });
+
+  it('FL-4, FL-82 are held to the limits of the operator, and what was published within others still compiles', () => {
+    const flow = graph([node('sub:flow', { flow: 'inner', version: 1 }), out], 'in.seen -> out');
+    const inner = compiled(graph([out], 'in.seen -> out'), 'inner');
+    const codesWithin = (limits: FlowLimits) =>
+      checkFlow(flow, assetsOf([inner]), {}, limits).problems.map(({ code }) => code);
+    expect(codesWithin({ nodes: 3, depth: 2 })).toEqual([]);
+    expect(codesWithin({ nodes: 2 })).toEqual(['too_large']);
+    expect(codesWithin({ depth: 1 })).toEqual(['too_deep']);
+    const large = Array.from({ length: 1_100 }, (_, index) => node(`n${index}:rule`, { rule: 'double' }));
+    expect(compiled(graph([...large, out], 'in.seen -> out')).root.steps).toHaveLength(1_102);
   });
 
   it('FL-5 connect outputs and inputs that exist', () => {

@@ -18,6 +18,7 @@ export {
   databaseSettings,
   decisionSettings,
   evaluationSettings,
+  flowDocumentSettings,
   flowSettings,
   httpSettings,
   processSettings,

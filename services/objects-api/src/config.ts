@@ -4,6 +4,7 @@ import {
   cacheSettings,
   connectorSettings,
   databaseSettings,
+  flowDocumentSettings,
   httpSettings,
   url,
 } from '@decision/service-kit';
@@ -14,6 +15,7 @@ export const settings = {
   ...databaseSettings,
   ...cacheSettings,
   mqBrokers: brokerSettings.mqBrokers,
+  ...flowDocumentSettings,
   ...connectorSettings,
   publicUrl: url('PUBLIC_URL', {
     protocols: ['http', 'https'],

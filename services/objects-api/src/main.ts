@@ -36,6 +36,7 @@ runService({
       newId: randomUUID,
       randomBytes,
       now: Date.now,
+      flowLimits: { nodes: config.flowMaxNodes, depth: config.flowMaxDepth },
       live: createLiveCalls(() => openLiveCalls(cache, { config, logger, metrics, stopper })),
       // Straight from the database: the service that manages keys must see a revocation at once.
       authenticator: openAuthenticator({ database, logger, metrics }),

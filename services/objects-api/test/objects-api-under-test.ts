@@ -84,6 +84,7 @@ export const startObjectsApi = async ({
     randomBytes,
     now: Date.now,
     live: createLiveCalls(openLive),
+    flowLimits: {},
     publicUrl: 'https://decisions.example.com',
     authenticator: createAuthenticator({
       findKey: (selector) => findApiKey(database, selector),

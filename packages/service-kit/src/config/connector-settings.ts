@@ -56,6 +56,12 @@ export const connectorSettings = {
   flowSoapMaxBytes: size('FLOW_SOAP_MAX_BYTES', 'soap', 2_097_152),
   flowDbAllowedHosts: allowedHosts('FLOW_DB_ALLOWED_HOSTS', 'db'),
   flowDbTimeoutMs: time('FLOW_DB_TIMEOUT_MS', 'db', 10_000),
+  flowDbMaxRows: wholeNumber('FLOW_DB_MAX_ROWS', {
+    default: 10_000,
+    min: 1,
+    max: 1_000_000,
+    meaning: 'Rows that a query of a node of type db may answer; more fail the node.',
+  }),
   flowVaultGrants: vaultGrants(
     'FLOW_VAULT_GRANTS',
     'What nodes of type vault may read, by workspace, such as `* environment:FLOW_SECRET_; 0b7e1c52-6d0f-4a57-9f0e-2f3f8c1d7a90 file:/run/secrets/sales key-value:sales/`. Nothing of the service itself can be granted.',

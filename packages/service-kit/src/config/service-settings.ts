@@ -166,6 +166,22 @@ export const decisionSettings = {
   decisionLogBufferBytes: limit(limits.decisionLogBufferBytes),
 };
 
+/** Bounds of flow documents, where they are imported. What was published before goes on running. */
+export const flowDocumentSettings = {
+  flowMaxNodes: wholeNumber('FLOW_MAX_NODES', {
+    default: 1_000,
+    min: 1,
+    max: 10_000,
+    meaning: 'Nodes of a flow at most when it is imported; it may have ten times as many connections.',
+  }),
+  flowMaxDepth: wholeNumber('FLOW_MAX_DEPTH', {
+    default: 16,
+    min: 1,
+    max: 64,
+    meaning: 'Flows that may lie within one another when a flow is imported, itself included.',
+  }),
+};
+
 /** Bounds of flows, for every service that runs them. */
 export const flowSettings = {
   flowMaxSteps: wholeNumber('FLOW_MAX_STEPS', {

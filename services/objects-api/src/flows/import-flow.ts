@@ -1,5 +1,5 @@
 import { type FlowImport, type FlowNode, type RuleField, ServiceError } from '@decision/contracts';
-import { checkFlow } from '@decision/flows';
+import { checkFlow, type FlowLimits } from '@decision/flows';
 import {
   type AssetRecord,
   findContextOfRule,
@@ -50,6 +50,7 @@ const GIVEN_FIELDS = [
 export interface FlowImportContext extends ImportContext {
   /** Asks the outside for live tests. */
   readonly live: LiveCalls;
+  readonly flowLimits: FlowLimits;
 }
 
 /**
@@ -109,7 +110,7 @@ interface CheckedDraft {
 const checkDraft = async (
   transaction: Transaction,
   { imported, before }: GivenFlow,
-  { newId }: ImportContext,
+  { newId, flowLimits }: FlowImportContext,
 ): Promise<CheckedDraft> => {
   const given = Object.fromEntries(
     GIVEN_FIELDS.filter((field) => imported[field] !== undefined).map((field) => [field, imported[field]]),
@@ -127,7 +128,7 @@ const checkDraft = async (
     connections: imported.connections ?? draft.graph.connections,
   };
   const assets = await findNamedAssets(transaction, graph, before?.graph);
-  const { problems, graph: canonical, asset } = checkFlow(graph, assets, before ?? imported);
+  const { problems, graph: canonical, asset } = checkFlow(graph, assets, before ?? imported, flowLimits);
   requireNone([
     ...problems,
     ...(await problemsOfCode(canonical.nodes)),
