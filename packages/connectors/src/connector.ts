@@ -18,6 +18,8 @@ export interface ConnectorCall {
   readonly secrets: readonly Secret[];
   readonly workspaceId: string;
   readonly requestId: string;
+  /** Id of the API key that asked; absent where no key did. */
+  readonly keyId: string | undefined;
   /** Operations on instances that the flow is part of, the innermost last. */
   readonly within: readonly RunningOperation[];
   /** Epoch ms at which nobody waits for the outputs any more. */

@@ -253,6 +253,7 @@ const connectorCall = (
   secrets,
   workspaceId: run.workspaceId,
   requestId: run.requestId,
+  keyId: run.keyId,
   within: run.within ?? [],
   attempt: 1,
   notify: call.onNotifications,

@@ -59,6 +59,8 @@ interface SettleSurroundings {
   readonly within?: readonly RunningOperation[] | undefined;
   /** Names the request in what flows ask of the outside. */
   readonly requestId: string;
+  /** Id of the API key that asked; absent where no key did. */
+  readonly keyId?: string | undefined;
   readonly models: ContextModels;
   /** Receives each evaluation, for logs and counts; answers its name among decisions. */
   readonly onRun: (run: OperationRun) => string | undefined;
@@ -247,7 +249,7 @@ const evaluateRuleOf = async (
 /** What it asks of the outside has the same keys when the operation is begun again, and others the next time that the flow runs (C147). */
 const evaluateFlowOf = async (
   { asset, inputs, runs, instance, request, settling }: AssetToRun,
-  { flows, workspaceId, deadline, requestId, within = [] }: SettleSurroundings,
+  { flows, workspaceId, deadline, requestId, keyId, within = [] }: SettleSurroundings,
 ): Promise<Evaluated> => {
   if (flows === undefined) throw new ServiceError('internal_error', 'Flows cannot be run here.');
   const versionId = versionOf(asset);
@@ -255,7 +257,7 @@ const evaluateFlowOf = async (
   const idempotencyRoot = JSON.stringify([request.contextId, instanceId, createdAt, asset.slug]);
   const beganAt = performance.now();
   const { outcome } = await flows.run({
-    ...{ workspaceId, versionId, deadline, idempotencyRoot, round: runs, requestId },
+    ...{ workspaceId, versionId, deadline, idempotencyRoot, round: runs, requestId, keyId },
     within: [...within, toRunning(request, instanceId, asset, settling)],
     ...{ input: inputs, now: request.now, trace: true, follows: asset.flow?.follows },
   });

@@ -69,7 +69,7 @@ export interface WorkersUnderTest {
   /** The keys of messages that each instance came with. */
   readonly keys: Map<string, Set<string>>;
   /** Decisions of operations that were settled in the service itself. */
-  readonly ranHere: { id: string; versionId: string; slug: string | undefined }[];
+  readonly ranHere: { id: string; versionId: string; slug: string | undefined; keyId: string | undefined }[];
   /** Why rules had no answer, of workers and of the service itself. */
   readonly faults: SettleFault[];
   /** Answers what flows ask of the outside, instances apart. */
@@ -318,7 +318,7 @@ const openWorkers = (database: Database) => {
   };
   const decisions = {
     write: ({ requester: by, correlationId, versionId, origin }: SolutionRequestEnvelope) =>
-      void workers.ranHere.push({ id: `${by}:${correlationId}`, versionId, slug: origin?.slug }),
+      void workers.ranHere.push({ id: `${by}:${correlationId}`, versionId, slug: origin?.slug, keyId: origin?.keyId }),
   };
   const flows = createFlowRunner({
     library: createStoredFlows(database, cache, library, { maxBytes: 67_108_864 }),

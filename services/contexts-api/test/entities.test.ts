@@ -38,7 +38,14 @@ const ask = (
   { root = randomUUID(), deadlineMs = 30_000, signal = new AbortController().signal }: Step = {},
 ) => {
   const run = {
-    ...{ workspaceId: api.access.workspaceId, versionId: 'v', idempotencyRoot: root, round: 0, requestId: 'r' },
+    ...{
+      workspaceId: api.access.workspaceId,
+      versionId: 'v',
+      idempotencyRoot: root,
+      round: 0,
+      requestId: 'r',
+      keyId: 'key-of-caller',
+    },
     deadline: Date.now() + deadlineMs,
   };
   const node = { ref: 'e', type: 'entity', fields: { entitySlug: slug, ...fields }, onError: 'fail' as const, defaultOutputs: {} }; // prettier-ignore
@@ -148,6 +155,13 @@ describe('an entity node that updates', () => {
     await update({ order_id: 'o-1', total: 50 });
     expect(await get('o-1')).toMatchObject({ state: { country: 'NL', total: 50, discount: 0 } });
     expect(await history('o-1')).toMatchObject({ total: [{ value: 50 }, { value: 200 }] });
+  });
+
+  it('CN-104: logs what it ran with the key that asked for the flow', async () => {
+    await api.bindRule(slug, `${slug}-discount`, DISCOUNT);
+    api.workers.ranHere.length = 0;
+    await update({ order_id: 'o-1', country: 'NL', total: 200 });
+    expect(api.workers.ranHere).toMatchObject([{ slug: `${slug}-discount`, keyId: 'key-of-caller' }]);
   });
 
   it('CN-104: extends the life of the instance, and begins a new one where it has expired', async () => {

@@ -93,6 +93,7 @@ const handleSettle = async (
     workspaceId,
     deadline,
     requestId,
+    keyId: envelope.origin?.keyId,
     library,
     threads,
     flows: flows && { run: (evaluation: FlowEvaluation) => flows.runner.run(evaluation, letNextBegin) },

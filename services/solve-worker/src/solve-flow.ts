@@ -109,10 +109,10 @@ class FlowSolver {
     const durationUs = (): number => (performance.now() - beganAt) * 1_000;
     if (input instanceof ServiceError) return refusedInput(solvedInput(request, input, durationUs()), input);
     const { envelope, letNextBegin, isLogged } = this.options;
-    const { workspaceId, versionId, deadline, requestId, receivedAt: now } = envelope;
+    const { workspaceId, versionId, deadline, requestId, receivedAt: now, origin } = envelope;
     const outcome = await this.flow.run(
       {
-        ...{ workspaceId, versionId, deadline, requestId, now, input },
+        ...{ workspaceId, versionId, deadline, requestId, keyId: origin?.keyId, now, input },
         ...{ idempotencyRoot: rootOf(envelope, offset), round: 0, trace: this.isExplained || isLogged },
       },
       letNextBegin,

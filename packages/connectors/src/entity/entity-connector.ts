@@ -15,9 +15,9 @@ export const createEntityConnector = (store: EntityStore): Connector => ({
   isRepeatable: () => true,
   run: async (call) => {
     try {
-      const { workspaceId, requestId, deadline, signal, within, idempotencyKey: key } = call;
+      const { workspaceId, requestId, keyId, deadline, signal, within, idempotencyKey: key } = call;
       const contextSlug = String(call.fields['entitySlug']);
-      const entity = await store.open({ workspaceId, contextSlug, requestId, deadline, signal, within, key });
+      const entity = await store.open({ workspaceId, contextSlug, requestId, keyId, deadline, signal, within, key });
       return await carryOut(entity, call);
     } catch (error) {
       throw error instanceof ServiceError ? failureOf(error) : error;

@@ -8,6 +8,8 @@ export interface EntityStep {
   readonly workspaceId: string;
   readonly contextSlug: string;
   readonly requestId: string;
+  /** Id of the API key that asked, for decision logs; absent where no key did. */
+  readonly keyId: string | undefined;
   /** Epoch ms after which nobody waits. */
   readonly deadline: number;
   /** Aborted when nobody waits any more. */

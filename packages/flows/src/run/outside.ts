@@ -51,6 +51,8 @@ export interface FlowRun {
   /** How often the flow ran before for its instance within one operation; 0 where it belongs to no context. */
   readonly round: number;
   readonly requestId: string;
+  /** Id of the API key that asked, for decision logs and usage; absent where no key did. */
+  readonly keyId?: string | undefined;
   /** Operations on instances that this run is part of, the innermost last. Default: none, the flow is solved directly. */
   readonly within?: readonly RunningOperation[];
 }

@@ -42,9 +42,9 @@ class OpenEntities implements EntityContext {
     private readonly definition: OpenContext,
     private readonly step: EntityStep,
   ) {
-    const { requestId, deadline, within, signal } = step;
+    const { requestId, keyId, deadline, within, signal } = step;
     this.origin = {
-      ...{ access: definition.view.access, keyId: undefined, traceparent: undefined, now: Date.now() },
+      ...{ access: definition.view.access, keyId, traceparent: undefined, now: Date.now() },
       ...{ requestId, deadline, within, signal },
     };
   }

@@ -235,7 +235,7 @@ export const createLocalSettler = (tools: LocalSettlerTools): LocalSettler => {
       const { onRun, isFull } = runs;
       const reportFault = (fault: SettleFault): void => onFault({ ...fault, requestId });
       const settled = await settleOperations(request, {
-        ...{ workspaceId, deadline, requestId, within, library, threads, flows, models },
+        ...{ workspaceId, deadline, requestId, keyId: envelope.origin?.keyId, within, library, threads, flows, models },
         ...{ onRun, isFull, onFault: reportFault },
       });
       runs.write();
