@@ -5,6 +5,7 @@ import type { Producer, ProducerOptions } from './producer/producer';
 import { createRequester as makeRequester, type Requester, type RequesterOptions } from './requester/requester';
 import { createResponder as makeResponder, type Responder, type ResponderOptions } from './responder/responder';
 import type { BrokerLog, BrokerSettings } from './settings';
+import { createSubscriber as makeSubscriber, type Subscriber, type SubscriberOptions } from './subscriber/subscriber';
 import {
   checkTopics,
   countMembers,
@@ -83,4 +84,11 @@ export const createResponder = (broker: Broker, options: ResponderOptions): Resp
   const responder = makeResponder(broker.settings, broker.log, options);
   broker.adopt(responder);
   return responder;
+};
+
+/** Makes a subscriber that has not been started. It is stopped with the broker. */
+export const createSubscriber = (broker: Broker, options: SubscriberOptions): Subscriber => {
+  const subscriber = makeSubscriber(broker.settings, broker.log, options);
+  broker.adopt(subscriber);
+  return subscriber;
 };

@@ -1,4 +1,4 @@
-export { type Broker, createBroker, createRequester, createResponder } from './broker';
+export { type Broker, createBroker, createRequester, createResponder, createSubscriber } from './broker';
 export { hashOfKey } from './producer/message-partition';
 export {
   largestMessageBytes,
@@ -15,5 +15,6 @@ export type {
   RequesterStatus,
 } from './requester/requester';
 export type { Responder, ResponderEvent, ResponderOptions, ResponderStatus } from './responder/responder';
+export type { SubscribedMessage, Subscriber, SubscriberOptions, SubscriberStatus } from './subscriber/subscriber';
 export { type BrokerLog, type BrokerSettings, instanceIdOf } from './settings';
 export { brokerSecurity } from './security/broker-security';

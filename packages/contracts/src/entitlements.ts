@@ -16,6 +16,7 @@ export const entitlements = {
   'users.manage': 'Create, invite, change and delete users, user groups and custom roles',
   'usage.read': 'Read how much was decided',
   'audit.read': 'Read who changed what',
+  'decisions.read': 'Find and read decisions, with their requests and responses',
   'workers.scale': 'Ask for more workers',
 } as const;
 
@@ -40,6 +41,7 @@ export const builtInRoles = {
     'users.manage',
     'usage.read',
     'audit.read',
+    'decisions.read',
     'workers.scale',
   ],
   developer: [
@@ -55,6 +57,7 @@ export const builtInRoles = {
     'contexts.submit',
     'users.read',
     'usage.read',
+    'decisions.read',
   ],
   editor: [
     'solve',

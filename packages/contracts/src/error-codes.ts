@@ -49,6 +49,7 @@ export const errorCodes = {
   user_not_found: entry(404, false, 'No user of this id is visible to the key.'),
   role_not_found: entry(404, false, 'The workspace has no role of this name.'),
   invitation_not_found: entry(404, false, 'The invitation is unknown, used, withdrawn or expired.'),
+  decision_not_found: entry(404, false, 'No decision of this id is kept and visible to the key.'),
   value_not_found: entry(404, false, 'No value of this id is visible to the key.'),
   object_not_found: entry(404, false, 'No object of this id or name is visible to the key.'),
   context_not_found: entry(404, false, 'No context of this slug or id is visible to the key.'),

@@ -51,6 +51,7 @@ export * from './http/flows/flow-tests';
 export * from './http/flows/flow-test-operations';
 export * from './http/flows/flow-versions';
 export * from './http/scale';
+export * from './http/decisions';
 export * from './http/solve-operations';
 export * from './http/operations';
 export * from './http/ingress-routes';

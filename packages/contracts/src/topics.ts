@@ -54,6 +54,7 @@ export const consumerGroups = {
   workers: 'generic-workers',
   gatewayReplies: 'hps-response-consumer',
   contextReplies: 'contexts-response-consumer',
+  collectors: 'collector-consumers',
 } as const;
 
 export type ConsumerGroupKey = keyof typeof consumerGroups;

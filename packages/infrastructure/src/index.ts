@@ -3,4 +3,4 @@ export { createNotificationStore } from './notification-store';
 export { openBroker, openRequester, openResponder } from './open-broker';
 export { openDecisions } from './open-decisions';
 export { openEvaluationThreads } from './open-evaluation-threads';
-export { openAuthenticator, openStores } from './open-stores';
+export { openAuthenticator, openStore, openStores } from './open-stores';

@@ -40,16 +40,30 @@ interface Stores {
 type StoreConfig = Config<typeof databaseSettings & typeof cacheSettings>;
 
 /**
- * Opens the database and the cache. Waits for a database that is not there yet; rejects where it is not one that the service can work
- * with, as `requireDatabase` does. The cache connects when it can;
- * its entries are signed with a secret of the database, so that access to the cache alone lets nobody forge an identity or a rule.
+ * Opens the database. Waits for one that is not there yet; rejects where it is not one that the service can work with, as `requireDatabase` does.
  */
-export const openStores = async ({ name, config, logger, metrics, stopper }: Opening<StoreConfig>): Promise<Stores> => {
+export const openStore = async ({
+  name,
+  config,
+  logger,
+  metrics,
+  stopper,
+}: Opening<Config<typeof databaseSettings>>): Promise<Database> => {
   const url = config.databaseUrl.reveal();
   await requireDatabase(url, { onRetry: (message) => logger.warn(message) });
   const database = openDatabase({ url, poolMax: config.databasePoolMax, applicationName: name });
   exportPool(metrics, database);
   stopper.add('database', () => database.close());
+  return database;
+};
+
+/**
+ * Opens the database, as {@link openStore} does, and the cache. The cache connects when it can;
+ * its entries are signed with a secret of the database, so that access to the cache alone lets nobody forge an identity or a rule.
+ */
+export const openStores = async (opening: Opening<StoreConfig>): Promise<Stores> => {
+  const { config, logger, metrics, stopper } = opening;
+  const database = await openStore(opening);
   const cache = openCache(
     {
       url: config.cacheUrl?.reveal(),

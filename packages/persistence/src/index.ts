@@ -154,6 +154,30 @@ export {
   writeInstances,
   type WrittenInstance,
 } from './contexts/write-instances';
+export {
+  dropDecisionDay,
+  lacksDecisionDay,
+  listDecisionDays,
+  makeDecisionDay,
+  refusesDecisions,
+} from './decisions/decision-days';
+export {
+  countDecisions,
+  type DecisionFilters,
+  type DecisionItemRecord,
+  type DecisionPosition,
+  type DecisionSort,
+  findDecision,
+  findDecisions,
+  type FoundDecision,
+  readDecisions,
+} from './decisions/query-decisions';
+export {
+  forgetQuarantined,
+  quarantineDecisions,
+  type QuarantinedMessage,
+  storeDecisions,
+} from './decisions/store-decisions';
 export * from './folders/folders';
 export * from './keys/api-keys';
 export { checkDatabase, checkServer, requireDatabase } from './migrations/check-database';

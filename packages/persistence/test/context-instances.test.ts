@@ -367,6 +367,7 @@ it('reads no row beyond a prefix, however often the statement was planned before
     await t.raw('set local plan_cache_mode = force_generic_plan');
     const explaining: Transaction = {
       savepoint: t.savepoint.bind(t),
+      copyIn: t.copyIn.bind(t),
       raw: (sql, bindings) => t.raw(`explain (analyze, format json) ${sql}`, bindings),
     };
     const plans: string[] = [];

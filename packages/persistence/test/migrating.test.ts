@@ -44,6 +44,8 @@ const TABLES = [
   'context_untold',
   'context_worlds',
   'contexts',
+  'decision_log',
+  'decision_quarantine',
   'deployment_secrets',
   'entity_writes',
   'environments',

@@ -347,6 +347,16 @@ describe('row security', () => {
 
   /** Functions that make something of one's own, or act within limits that tests of their own state, below or in the file named. */
   const ELSEWHERE: Readonly<Record<string, string>> = {
+    findDecisions: 'query.test.ts of log-collector: shows and counts decisions of assets that it sees',
+    countDecisions: 'query.test.ts of log-collector: shows and counts decisions of assets that it sees',
+    readDecisions: 'query.test.ts of log-collector: no trace of what it does not',
+    findDecision: 'query.test.ts of log-collector: no trace of what it does not',
+    storeDecisions: 'query.test.ts of log-collector: a query of another workspace finds nothing',
+    quarantineDecisions: 'days.test.ts of log-collector: may neither own, change nor read them past the table',
+    forgetQuarantined: 'on behalf of no workspace',
+    makeDecisionDay: 'on behalf of no workspace: days.test.ts of log-collector',
+    dropDecisionDay: 'on behalf of no workspace: days.test.ts of log-collector',
+    listDecisionDays: 'on behalf of no workspace: days.test.ts of log-collector',
     asWorkspace: 'sees the whole of its own workspace for a part of a transaction',
     insertRule: 'the id of a hidden rule',
     insertAsset: 'the id of a hidden rule',
@@ -437,7 +447,7 @@ describe('row security', () => {
   const NOT_OF_WORKSPACES = [
     ...['openDatabase', 'createDatabase', 'dropDatabase', 'checkDatabase', 'checkServer', 'requireDatabase'],
     ...['migrate', 'ensureWorkspace', 'ensureServiceLogin', 'readCacheEntrySecret', 'findPendingMigrations'],
-    ...['isValueReference', 'referencesIn', 'refusesValues'],
+    ...['isValueReference', 'referencesIn', 'refusesValues', 'refusesDecisions', 'lacksDecisionDay'],
   ];
 
   it('is tested here for every function of the package', () => {

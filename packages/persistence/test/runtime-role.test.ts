@@ -238,9 +238,11 @@ describe('the database, to the runtime role', () => {
          )`,
       );
       expect(without).toEqual(
-        expect.arrayContaining([{ table_name: 'deployment_secrets' }, { table_name: 'workspaces' }]),
+        expect.arrayContaining(
+          ['deployment_secrets', 'workspaces', 'decision_quarantine'].map((name) => ({ table_name: name })),
+        ),
       );
-      expect(without).toHaveLength(2);
+      expect(without).toHaveLength(3);
     });
 
     it('refuses to change a version, whoever asks', async () => {

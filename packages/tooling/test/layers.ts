@@ -7,6 +7,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'packages/waiting': [],
   'packages/sandbox': [],
   'packages/contracts': [],
+  'packages/decision-logs': ['contracts'],
   'packages/expressions': ['values'],
   'packages/local-stack': ['waiting'],
   'packages/engine': ['contracts', 'expressions', 'values'],
@@ -14,7 +15,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'packages/contexts': ['contracts', 'expressions', 'values'],
   'packages/broker': ['contracts', 'waiting'],
   'packages/cache': ['contracts', 'waiting'],
-  'packages/persistence': ['contracts', 'waiting'],
+  'packages/persistence': ['contracts', 'decision-logs', 'waiting'],
   'packages/service-kit': ['contracts', 'waiting'],
   'packages/connectors': ['cache', 'contracts', 'flows', 'sandbox', 'service-kit', 'values', 'waiting'],
   'packages/execution': ['cache', 'contexts', 'contracts', 'engine', 'flows', 'persistence', 'waiting'],
@@ -57,12 +58,22 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
     ...['broker', 'cache', 'connectors', 'contracts', 'engine', 'execution', 'flows', 'infrastructure'],
     ...['operations', 'service-kit'],
   ],
+  'services/log-collector': [
+    'broker',
+    'contracts',
+    'decision-logs',
+    'infrastructure',
+    'persistence',
+    'service-kit',
+    'waiting',
+  ],
 };
 
 /** Packages that answer the same for the same arguments: no network, disk, clock, randomness or process. */
 export const PURE: readonly string[] = [
   'packages/contexts',
   'packages/contracts',
+  'packages/decision-logs',
   'packages/engine',
   'packages/expressions',
   'packages/flows',

@@ -1,4 +1,4 @@
-import { fixedLimits } from '@decision/contracts';
+import { fixedLimits, ServiceError } from '@decision/contracts';
 import { backOffMs } from '@decision/waiting';
 import type { KafkaMessage } from 'kafkajs';
 import { type Claim, NO_CLAIM } from './sticky-assigner';
@@ -79,6 +79,12 @@ export class GroupConsumer {
   async commit(offsets: ReadonlyMap<number, number>): Promise<void> {
     const own = new Map([...offsets].filter(([partition]) => this.isOwned(partition)));
     if (own.size > 0) await this.session?.commit(own);
+  }
+
+  /** Offsets behind the last message of partitions. Rejects with what the library threw, and where there is no session. */
+  async endOffsets(partitions: readonly number[]): Promise<ReadonlyMap<number, number>> {
+    if (this.session === undefined) throw new ServiceError('broker_unavailable', 'The consumer is not in its group.');
+    return this.session.endOffsets(partitions);
   }
 
   /** Fetches nothing more, but stays in the group. */

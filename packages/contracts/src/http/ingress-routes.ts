@@ -15,6 +15,7 @@ export const ingressRoutes: readonly IngressRoute[] = [
   { prefix: '/api/v1/scale', service: 'hps-gateway' },
   { prefix: '/api/v1/contexts', service: 'contexts-api' },
   { prefix: '/api/v1/admin/contexts', service: 'contexts-api' },
+  { prefix: '/api/v1/decisions', service: 'log-collector' },
   { prefix: '/health', service: 'hps-gateway' },
   { prefix: '/ready', service: 'hps-gateway' },
   { prefix: '/api', service: 'objects-api' },

@@ -1,5 +1,6 @@
 import { listAudit } from './access/audit';
 import { contextOperations } from './contexts/context-operations';
+import { decisionOperations } from './decisions';
 import { flowTestOperations } from './flows/flow-test-operations';
 import { flowVersionOperations } from './flows/flow-versions';
 import { flowOperations } from './flows/flow-operations';
@@ -35,6 +36,7 @@ export const operations: readonly Operation[] = [
   ...valueOperations,
   ...contextOperations,
   ...instanceOperations,
+  ...decisionOperations,
   ...keyOperations,
   ...folderOperations,
   ...userOperations,

@@ -59,7 +59,7 @@ export const createDecisionLog = (options: DecisionLogOptions): DecisionLog => {
     const message = {
       topic: 'logs',
       partition: undefined,
-      headers: { v: '1' },
+      headers: headersOf(envelope),
       value,
       deadline: now() + LIFE_MS,
     } as const;
@@ -92,6 +92,10 @@ export const createDecisionLog = (options: DecisionLogOptions): DecisionLog => {
     flush,
   };
 };
+
+/** They say whether the inputs are those of a list, perhaps with others in other messages: a reader puts them together. */
+const headersOf = ({ kind }: SolutionRequestEnvelope): MessageHeaders =>
+  kind === 'solve-list' || kind === 'solve-lines' ? { v: '1', form: 'list' } : { v: '1' };
 
 const createDropReport = ({ log, now }: DecisionLogOptions): ((decisions: number, reason: string) => void) => {
   let dropped = 0;

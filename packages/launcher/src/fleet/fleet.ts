@@ -83,7 +83,13 @@ export interface Fleet {
 }
 
 /** Started and awaited together, stopped in this order: services that admit work stop before those that do it. */
-const SERVICES: readonly ServiceName[] = ['hps-gateway', 'objects-api', 'contexts-api', 'solve-worker'];
+const SERVICES: readonly ServiceName[] = [
+  'hps-gateway',
+  'objects-api',
+  'contexts-api',
+  'solve-worker',
+  'log-collector',
+];
 const INGRESS_DRAIN_MS = 1_000;
 const SERVICE_STOP_MS = 3_500;
 

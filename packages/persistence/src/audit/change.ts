@@ -15,7 +15,8 @@ type ChangeKind =
   | 'user'
   | 'user_group'
   | 'invitation'
-  | 'worker_floor';
+  | 'worker_floor'
+  | 'decision';
 
 /** One change, as its repository knows it. Who made it, when and from where comes from the transaction. */
 export interface Change {

@@ -73,6 +73,8 @@ export interface StatementRunner {
 
 /** One transaction of one workspace; it commits when the work that received it succeeds. Statements run one after the other, as they come. */
 export interface Transaction extends StatementRunner {
+  /** Runs a `copy ... from stdin` with lines of its text format. Without an answer in 30 seconds it fails, and the connection is given up. */
+  copyIn(sql: string, lines: Iterable<string>): Promise<void>;
   /** Runs work whose failure undoes that work alone, and is thrown on. */
   savepoint<T>(work: (savepoint: Transaction) => Promise<T>): Promise<T>;
 }

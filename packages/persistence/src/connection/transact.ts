@@ -1,5 +1,8 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { ServiceError } from '@decision/contracts';
 import { type Client } from 'pg';
+import { from as copyFrom } from 'pg-copy-streams';
 import { bindNames, type StatementRunner, type Transaction } from './query';
 import { beginAs, type WorkspaceAccess } from './access';
 import { type Pool } from './pool';
@@ -42,6 +45,22 @@ export const transact = async <T>(
   throw new ServiceError('internal_error', 'A transaction whose statement had failed was rolled back at its end.');
 };
 
+const tooLate = (): ServiceError =>
+  new ServiceError('internal_error', 'A statement came after the end of its transaction.');
+
+/** How long a copy may take, ms. */
+const COPY_DEADLINE_MS = 30_000;
+
+const copyInto = async (connection: Client, sql: string, lines: Iterable<string>): Promise<void> => {
+  const signal = AbortSignal.timeout(COPY_DEADLINE_MS);
+  try {
+    await pipeline(Readable.from(lines), connection.query(copyFrom(sql)), { signal });
+  } catch (error) {
+    // As the driver says it of statements.
+    throw signal.aborted ? new Error('Query read timeout', { cause: error }) : error;
+  }
+};
+
 class RunningTransaction implements Transaction {
   hasEnded = false;
   private savepoints = 0;
@@ -53,9 +72,10 @@ class RunningTransaction implements Transaction {
 
   /** Whoever comes late must not meet the next transaction of the connection. */
   readonly raw: StatementRunner['raw'] = (sql, bindings) =>
-    this.hasEnded
-      ? Promise.reject(new ServiceError('internal_error', 'A statement came after the end of its transaction.'))
-      : this.runner.raw(sql, bindings);
+    this.hasEnded ? Promise.reject(tooLate()) : this.runner.raw(sql, bindings);
+
+  readonly copyIn: Transaction['copyIn'] = (sql, lines) =>
+    this.hasEnded ? Promise.reject(tooLate()) : copyInto(this.connection, sql, lines);
 
   async savepoint<T>(work: (savepoint: Transaction) => Promise<T>): Promise<T> {
     const name = `savepoint_${(this.savepoints += 1)}`;

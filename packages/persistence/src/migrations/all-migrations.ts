@@ -25,6 +25,7 @@ import { valueLookUps } from './0024-value-look-ups';
 import { assets } from './0025-assets';
 import { entityWrites } from './0026-entity-writes';
 import { notifications } from './0028-notifications';
+import { decisionLog } from './0030-decision-log';
 import { type Migration } from './migration';
 
 /** Every migration, in order. */
@@ -56,6 +57,7 @@ export const allMigrations: readonly Migration[] = [
   assets,
   entityWrites,
   notifications,
+  decisionLog,
 ];
 
 /** Table of the applied migrations. */

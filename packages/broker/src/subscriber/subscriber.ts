@@ -1,0 +1,273 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type ConsumerGroupKey, consumerGroupName, headerText, type TopicKey, topicName } from '@decision/contracts';
+import { type BackOffBounds, backOffMs, settledWithin } from '@decision/waiting';
+import type { KafkaMessage } from 'kafkajs';
+import { brokerErrorText } from '../connection/broker-error';
+import { GroupConsumer } from '../consumer/group-consumer';
+import type { ConsumerEvent, PartitionDelivery } from '../consumer/group-consumer-options';
+import { isRejoinSignal } from '../consumer/rejoin-signals';
+import { BackgroundCommits } from '../responder/background-commits';
+import { Room } from '../responder/room';
+import { type BrokerLog, type BrokerSettings, DEFAULT_RETRY } from '../settings';
+
+/** A message that a subscriber hands over. */
+export interface SubscribedMessage {
+  readonly topic: string;
+  readonly partition: number;
+  readonly offset: number;
+  /** Epoch ms, as its producer says. */
+  readonly writtenAt: number;
+  readonly value: Buffer | null;
+  /** Text of a header, where the message has it. */
+  readonly header: (name: string) => string | undefined;
+}
+
+/** Events of a subscriber, for metrics. */
+type SubscriberEvent =
+  | ConsumerEvent
+  /** Messages have been handled; the time in ms. */
+  | { readonly type: 'handled'; readonly messages: number; readonly bytes: number; readonly tookMs: number }
+  /** Handling failed and is tried again. */
+  | { readonly type: 'handling_failed'; readonly attempt: number }
+  | { readonly type: 'commit_failed'; readonly reason: string };
+
+export interface SubscriberOptions {
+  readonly topic: TopicKey;
+  readonly group: ConsumerGroupKey;
+  /** Name of this process among the members of the group. */
+  readonly memberName: string;
+  readonly sessionTimeoutMs: number;
+  readonly heartbeatIntervalMs: number;
+  /** Most messages that have been fetched and not handled. Fetching goes on below half of it. */
+  readonly maxQueued: number;
+  /** Most bytes of such messages; a single larger one is taken all the same. */
+  readonly maxQueuedBytes: number;
+  /** Most messages, and bytes, that are handled at once; a single larger one is handled alone. */
+  readonly maxBatch: number;
+  readonly maxBatchBytes: number;
+  readonly retry?: BackOffBounds;
+  /**
+   * Handles messages; once it resolves their offsets are committed. Rejections are tried again with the same messages, with back-off, for ever:
+   * it resolves also for messages that can never be handled. The same message may come again, here or in another process.
+   */
+  readonly handle: (messages: readonly SubscribedMessage[]) => Promise<void>;
+  readonly onEvent?: (event: SubscriberEvent) => void;
+}
+
+export interface SubscriberStatus {
+  /** Why it is not in its group, a sentence; undefined when it is. */
+  readonly reason: string | undefined;
+  readonly partitions: number;
+  /** Messages, and bytes, that have been fetched and not handled. */
+  readonly queued: number;
+  readonly queuedBytes: number;
+  /** When the oldest of them was written, epoch ms; undefined where there is none. */
+  readonly oldestAt: number | undefined;
+}
+
+/** Reads a topic as a member of a group, each message at least once. */
+export interface Subscriber {
+  /** Begins, and returns at once: a broker that is down is tried for ever. Idempotent. */
+  start(): void;
+  status(): SubscriberStatus;
+  /** Messages of each owned partition that have been written and not handled. Rejects where the broker cannot be asked. */
+  lag(): Promise<ReadonlyMap<number, number>>;
+  /** Fetches no more, handles what it has for at most `drainMs` (default 5,000), commits, and leaves the group. Idempotent. */
+  stop(options?: { readonly drainMs?: number }): Promise<void>;
+}
+
+interface Taken {
+  readonly message: SubscribedMessage;
+  readonly bytes: number;
+  readonly finish: () => void;
+}
+
+/** Bytes that a message takes beside its value. */
+const MESSAGE_BYTES = 256;
+/** How often a delivery that waits for room looks after the heartbeat, ms. */
+const WAIT_MS = 500;
+const DEFAULT_DRAIN_MS = 5_000;
+const STOP_COMMIT_MS = 2_000;
+
+class GroupSubscriber implements Subscriber {
+  private readonly topic: string;
+  private readonly consumer: GroupConsumer;
+  private readonly commits: BackgroundCommits;
+  private readonly room: Room;
+  /** Offset behind the last handled message of each owned partition. */
+  private readonly handled = new Map<number, number>();
+  private queue: Taken[] = [];
+  private owned: readonly number[] = [];
+  private handling: Promise<void> | undefined;
+  private draining = false;
+  private readonly cut = new AbortController();
+  private stopped: Promise<void> | undefined;
+
+  constructor(
+    settings: BrokerSettings,
+    log: BrokerLog,
+    private readonly options: SubscriberOptions,
+  ) {
+    const { group, memberName, sessionTimeoutMs, heartbeatIntervalMs, retry = DEFAULT_RETRY } = options;
+    this.topic = topicName(settings.topicPrefix, options.topic);
+    this.room = new Room({ items: options.maxQueued, bytes: options.maxQueuedBytes });
+    this.consumer = new GroupConsumer({
+      ...{
+        settings,
+        log,
+        groupId: consumerGroupName(settings.topicPrefix, group),
+        topic: this.topic,
+        self: memberName,
+      },
+      ...{ begin: 'committed', sessionTimeoutMs, heartbeatIntervalMs, goneAfterMs: sessionTimeoutMs, retry },
+      hooks: {
+        onAssigned: ({ owned, gained, lost }) => {
+          this.owned = owned;
+          for (const partition of lost) this.handled.delete(partition);
+          this.commits.end(lost);
+          this.commits.begin(gained);
+        },
+        onRebalancing: () => void this.commits.flush(),
+        onMessages: (delivery) => this.take(delivery),
+        onGone: () => undefined,
+        // Others read the topic too: nothing but records is written to it. Members notice at their next heartbeat.
+        signal: () => undefined,
+        onEvent: (event) => options.onEvent?.(event),
+      },
+    });
+    this.commits = new BackgroundCommits(
+      (offsets) => this.consumer.commit(offsets),
+      (error) => options.onEvent?.({ type: 'commit_failed', reason: brokerErrorText(error) }),
+    );
+  }
+
+  start(): void {
+    if (!this.draining) this.consumer.start();
+  }
+
+  status(): SubscriberStatus {
+    const why = this.consumer.reason();
+    return {
+      reason: why === undefined ? undefined : `The consumer of "${this.topic}" is not in its group: ${why}.`,
+      partitions: this.owned.length,
+      queued: this.room.items,
+      queuedBytes: this.room.bytes,
+      oldestAt: this.queue.reduce<number | undefined>(
+        (oldest, { message }) => (oldest === undefined ? message.writtenAt : Math.min(oldest, message.writtenAt)),
+        undefined,
+      ),
+    };
+  }
+
+  async lag(): Promise<ReadonlyMap<number, number>> {
+    const ends = await this.consumer.endOffsets(this.owned);
+    return new Map(
+      [...ends].flatMap(([partition, end]) => {
+        const handled = this.handled.get(partition);
+        return handled === undefined ? [] : [[partition, Math.max(0, end - handled)] as const];
+      }),
+    );
+  }
+
+  stop({ drainMs = DEFAULT_DRAIN_MS }: { readonly drainMs?: number } = {}): Promise<void> {
+    this.stopped ??= this.drainAndClose(drainMs);
+    return this.stopped;
+  }
+
+  /** Takes messages over as room allows; waits, with heartbeats, while there is none. */
+  private async take({ partition, messages, took, heartbeat, isRunning }: PartitionDelivery): Promise<void> {
+    for (const message of messages) {
+      while (this.room.isFull() && isRunning() && !this.draining) {
+        await Promise.race([this.room.hasRoom(), sleep(WAIT_MS)]);
+        await heartbeat();
+      }
+      if (!isRunning() || this.draining) return;
+      took(message);
+      this.accept(partition, message);
+    }
+  }
+
+  private accept(partition: number, message: KafkaMessage): void {
+    const offset = Number(message.offset);
+    const finished = this.commits.accept(partition, offset);
+    if (isRejoinSignal(message.headers ?? {})) {
+      finished();
+      return;
+    }
+    const bytes = (message.value?.length ?? 0) + MESSAGE_BYTES;
+    this.room.enter(bytes);
+    const { headers = {}, value, timestamp } = message;
+    this.queue.push({
+      message: {
+        ...{ topic: this.topic, partition, offset, writtenAt: Number(timestamp), value },
+        header: (name) => headerText(headers, name),
+      },
+      bytes,
+      finish: () => {
+        finished();
+        this.room.leave(bytes);
+        if (this.owned.includes(partition)) this.handled.set(partition, offset + 1);
+      },
+    });
+    this.handling ??= this.handleQueue();
+  }
+
+  private async handleQueue(): Promise<void> {
+    // The rest of the delivery first: what came together is handled together.
+    await sleep(0);
+    while (this.queue.length > 0 && !this.cut.signal.aborted) {
+      const batch = this.nextBatch();
+      if (!(await this.handleBatch(batch))) break;
+      this.queue.splice(0, batch.length);
+      for (const { finish } of batch) finish();
+    }
+    // In the same turn in which the queue was found empty: what comes next begins anew.
+    this.handling = undefined;
+  }
+
+  private nextBatch(): readonly Taken[] {
+    const { maxBatch, maxBatchBytes } = this.options;
+    let bytes = 0;
+    let count = 0;
+    for (const taken of this.queue) {
+      bytes += taken.bytes;
+      if (count === maxBatch || (count > 0 && bytes > maxBatchBytes)) break;
+      count += 1;
+    }
+    return this.queue.slice(0, count);
+  }
+
+  /** Answers whether the batch was handled; false where the subscriber is stopped before. */
+  private async handleBatch(batch: readonly Taken[]): Promise<boolean> {
+    const { handle, onEvent, retry = DEFAULT_RETRY } = this.options;
+    const messages = batch.map(({ message }) => message);
+    const bytes = batch.reduce((sum, taken) => sum + taken.bytes, 0);
+    for (let attempt = 1; ; attempt += 1) {
+      const begunAt = performance.now();
+      try {
+        await handle(messages);
+        onEvent?.({ type: 'handled', messages: batch.length, bytes, tookMs: performance.now() - begunAt });
+        return true;
+      } catch {
+        // Whoever handles tells of its failures; here they are counted.
+        onEvent?.({ type: 'handling_failed', attempt });
+      }
+      await sleep(backOffMs(attempt, retry), undefined, { signal: this.cut.signal }).catch(() => undefined);
+      if (this.cut.signal.aborted) return false;
+    }
+  }
+
+  private async drainAndClose(drainMs: number): Promise<void> {
+    this.draining = true;
+    this.consumer.pause();
+    if (this.handling !== undefined) await settledWithin(this.handling, drainMs);
+    this.cut.abort();
+    await settledWithin(this.commits.flush(), STOP_COMMIT_MS);
+    this.commits.close();
+    await this.consumer.stop();
+  }
+}
+
+/** Makes a subscriber that has not been started. */
+export const createSubscriber = (settings: BrokerSettings, log: BrokerLog, options: SubscriberOptions): Subscriber =>
+  new GroupSubscriber(settings, log, options);

@@ -1,0 +1,230 @@
+import { type Static, Type } from '@sinclair/typebox';
+import { type AssetKind, assetKinds } from '../asset-pointer';
+import { described } from '../described';
+import { timeParameter, timestamp } from '../page-schema';
+import { type Operation } from './operation';
+
+const json = Type.Record(Type.String(), Type.Unknown());
+
+const DecisionItem = Type.Object(
+  {
+    index: Type.Integer({ minimum: 0, description: 'Position in the request, from 0.' }),
+    status: Type.Integer({ description: 'HTTP status of this input, had it come alone.' }),
+    code: Type.Optional(Type.String({ description: 'The error code, where it could not be decided.' })),
+    duration_ms: Type.Number({ description: 'Evaluation, milliseconds; of a part of a list, the mean.' }),
+    matched: Type.Array(Type.Integer(), { description: 'Rows of the rule that made the response, from 0.' }),
+  },
+  { $id: 'DecisionItemFacts', description: 'What became of one input.' },
+);
+
+const DecisionFacts = Type.Object(
+  {
+    type: Type.Unsafe<AssetKind>({
+      type: 'string',
+      enum: [...assetKinds],
+      description: 'What decided: `rule` or `flow`.',
+    }),
+    asset_id: Type.Optional(
+      Type.String({ description: 'Id of the rule or flow; absent where it was gone when the record came.' }),
+    ),
+    selector: Type.String({ description: 'What the request asked for: `latest`, a version number or an environment.' }),
+    version_id: Type.String({ description: 'Id of the version that answered.' }),
+    context: Type.Optional(
+      Type.String({
+        description: 'Of a run within an operation on an instance: the context that the asset is bound to.',
+      }),
+    ),
+    execution_id: Type.Optional(Type.String({ description: 'Name of such a run, 32 hexadecimal digits.' })),
+    request_id: Type.String({ description: 'Id of the request.' }),
+    key_id: Type.Optional(
+      Type.String({ description: 'Id of the key that asked; keys without restriction to groups read it.' }),
+    ),
+    items: Type.Array(DecisionItem, { description: 'One for each input that is shown, in their order.' }),
+  },
+  { $id: 'DecisionFacts', description: 'How it was decided.' },
+);
+
+export const DecisionLogEntry = Type.Object(
+  {
+    id: Type.String({ format: 'uuid', description: 'Id of the decision; of a list, of all of it.' }),
+    timestamp: described(timestamp, 'Arrival of the request, ISO 8601 in UTC.'),
+    name: Type.String({ description: 'Slug of the rule or flow.' }),
+    endpoint: Type.String({ description: 'Path of the call that decides so.' }),
+    status: Type.Integer({ description: 'HTTP status; of a list the highest of the items that were found.' }),
+    request: Type.Optional(
+      Type.Union(
+        [described(json, 'The input.'), Type.Array(Type.Unknown(), { description: 'The inputs of a list.' })],
+        {
+          description:
+            'What was sent; of a list its inputs, in the order of `decision.items`. Absent where it was not JSON.',
+        },
+      ),
+    ),
+    response: described(json, 'What was answered; of a list `{"results": [...]}`, in the order of `decision.items`.'),
+    decision: described(DecisionFacts, 'How it was decided.'),
+    trace_id: Type.Optional(Type.String({ description: 'Id of the trace of the request, 32 hexadecimal digits.' })),
+    path_trace: Type.Optional(
+      Type.Array(Type.Unknown(), {
+        description:
+          'Of a flow, where it was asked for: what became of its nodes; of a list, one such list for each input. Keys that are restricted to groups read it where they see everything that the flow runs.',
+      }),
+    ),
+    matched_items: Type.Optional(
+      Type.Array(Type.Integer(), {
+        description: 'Of a list: positions in the request of the inputs that pass the filters.',
+      }),
+    ),
+    error: Type.Optional(
+      Type.String({ description: 'Why it could not be decided; of a list, the first such sentence.' }),
+    ),
+    abbreviated: Type.Boolean({
+      description:
+        'Whether something was left out: items beyond what is read at once, or characters that the store cannot hold.',
+    }),
+  },
+  { $id: 'DecisionLogEntry', description: 'One decision, or one request with a list of inputs.' },
+);
+export type DecisionLogEntry = Static<typeof DecisionLogEntry>;
+
+const DecisionLogPage = Type.Object(
+  {
+    data: Type.Optional(
+      Type.Array(DecisionLogEntry, {
+        description: 'The decisions of this page; absent where only their number was asked for.',
+      }),
+    ),
+    cursor: Type.Optional(
+      Type.String({ description: 'Give it as `cursor` to read the next page; absent on the last page.' }),
+    ),
+    count: Type.Optional(
+      Type.Integer({ minimum: 0, description: 'How many decisions there are, where that was asked for.' }),
+    ),
+  },
+  { $id: 'DecisionLogPage', description: 'Decisions, or their number.' },
+);
+
+const yesOrNo = (description: string) =>
+  Type.Optional(
+    Type.Unsafe<'true' | 'false'>({ type: 'string', enum: ['true', 'false'], description, examples: ['true'] }),
+  );
+const names = (description: string, example: string) =>
+  Type.Optional(Type.String({ minLength: 1, maxLength: 4_096, description, examples: [example] }));
+const search = (description: string, example: string) =>
+  Type.Optional(Type.String({ description, examples: [example] }));
+
+const QueryDecisionsQuery = Type.Object(
+  {
+    search: search(
+      'Comparisons (`=`, `!=`, `>`, `>=`, `<`, `<=`, contains `:`, does not contain `!:`) and words, joined by AND, OR and parentheses. Fields are `name`, `type`, `selector`, `status`, `error`, `duration` (ms), `trace_id`, `execution_id`, `request_id`, `key_id`, and paths below `request.` and `response.`. A UUID or 32 hexadecimal digits are an execution, trace or request.',
+      'request.order.total > 100 AND response.tier = "gold"',
+    ),
+    rules: names('Slugs or ids of rules, separated by commas.', 'shipping-price'),
+    flows: names('Slugs or ids of flows, separated by commas. With `rules`, decisions of either.', 'loan-application'),
+    contexts: names('Slugs of contexts: runs within operations on their instances. Separated by commas.', 'customer'),
+    trace: Type.Optional(
+      Type.String({
+        pattern: '^[0-9a-fA-F]{32}$',
+        description: 'Id of a trace.',
+        examples: ['4bf92f3577b34da6a3ce929d0e0e4736'],
+      }),
+    ),
+    statuses: Type.Optional(
+      Type.String({
+        pattern: '^[1-5][0-9]{2}(,[1-5][0-9]{2}){0,49}$',
+        description: 'HTTP statuses, separated by commas; of a list, items with them.',
+        examples: ['422,500'],
+      }),
+    ),
+    include_traces: yesOrNo('Whether `path_trace` of flows is answered. Default false.'),
+    item_filter: search(
+      'A search that each item must fulfil to be shown; of a list the others are left out.',
+      'status >= 400',
+    ),
+    start: Type.Optional(timeParameter('Decisions from this moment on.', '2026-01-01T00:00:00Z')),
+    end: Type.Optional(timeParameter('Decisions before this moment.', '2026-02-01T00:00:00Z')),
+    sort: Type.Optional(
+      Type.Unsafe<'time' | 'name' | 'status' | 'type'>({
+        type: 'string',
+        enum: ['time', 'name', 'status', 'type'],
+        description: 'What decisions are sorted by, and then by time. Default time.',
+        examples: ['time'],
+      }),
+    ),
+    order: Type.Optional(
+      Type.Unsafe<'asc' | 'desc'>({
+        type: 'string',
+        enum: ['asc', 'desc'],
+        description: 'Default desc.',
+        examples: ['desc'],
+      }),
+    ),
+    cursor: Type.Optional(
+      Type.String({ maxLength: 1_000, description: 'The `cursor` of the page before, with the same filters.' }),
+    ),
+    limit: Type.Optional(
+      Type.String({ pattern: '^[0-9]{1,9}$', description: '1 to 1000, default 100.', examples: ['50'] }),
+    ),
+    count: yesOrNo('Whether the number of decisions is answered in their place. Default false.'),
+  },
+  {
+    $id: 'QueryDecisionsQuery',
+    additionalProperties: false,
+    description: 'Which decisions, in which order, and which page of them.',
+  },
+);
+export type QueryDecisionsQuery = Static<typeof QueryDecisionsQuery>;
+
+const example = {
+  id: '019bc1a7-5a20-84f1-a0c3-9d3b7e21c055',
+  timestamp: '2026-01-15T09:30:00.032Z',
+  name: 'shipping-price',
+  endpoint: '/api/v1/solve/shipping-price/latest',
+  status: 200,
+  request: { weight: 12 },
+  response: { price: 9.5 },
+  decision: {
+    type: 'rule' as const,
+    asset_id: '5f9c1f4e-7f4b-4c55-8a49-2f7f0a8f1d11',
+    selector: 'latest',
+    version_id: '8f3f6c0a-2f1a-4d8b-9a39-3f1b9a1f2c10',
+    request_id: '0b0e6a4a-0c5e-4f5f-9d5b-3f0f5f4f3c11',
+    key_id: '2b8f8a0e-58a6-4f0c-9df0-6c3f9f0f7b21',
+    items: [{ index: 0, status: 200, duration_ms: 0.081, matched: [2] }],
+  },
+  trace_id: '4bf92f3577b34da6a3ce929d0e0e4736',
+  abbreviated: false,
+};
+
+const shared = { service: 'log-collector', tag: 'Decisions', method: 'get', entitlement: 'decisions.read' } as const;
+
+export const queryDecisions = {
+  ...shared,
+  id: 'queryDecisions',
+  path: '/api/v1/decisions/query',
+  pathParameters: [],
+  summary: 'Find decisions',
+  description:
+    'Decisions of the last LOG_TABLE_RETENTION_DAYS, seconds after they were made. Filters are asked of single inputs: a list is found where one of its inputs passes all of them. A cursor stays valid while decisions arrive. Reading is recorded in the audit.',
+  query: QueryDecisionsQuery,
+  success: {
+    status: 200,
+    description: 'Decisions of rules and flows that the key sees.',
+    schema: DecisionLogPage,
+    example: { data: [example], cursor: 'eyJvIjpbXX0' },
+  },
+  errors: [],
+} as const satisfies Operation;
+
+export const getDecision = {
+  ...shared,
+  id: 'getDecision',
+  path: '/api/v1/decisions/{id}',
+  pathParameters: [{ name: 'id', description: 'Id of a decision, as a query answers it.', example: example.id }],
+  summary: 'Read one decision, with its trace',
+  description: 'The whole decision, of a list all inputs up to 64 MiB of characters. Reading is recorded in the audit.',
+  success: { status: 200, description: 'The decision.', schema: DecisionLogEntry, example },
+  errors: ['decision_not_found'],
+} as const satisfies Operation;
+
+/** Calls about decisions that were made. */
+export const decisionOperations = [queryDecisions, getDecision];

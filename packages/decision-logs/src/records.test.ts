@@ -1,0 +1,82 @@
+import { readMessage } from '.';
+
+const log = (change: object = {}, item: object = {}) => ({
+  v: 1,
+  id: 'gateway-1:a',
+  kind: 'rule',
+  workspace_id: '5f9c1f4e-7f4b-4c55-8a49-2f7f0a8f1d11',
+  key_id: 'k',
+  slug: 'price',
+  selector: 'latest',
+  version_id: '8f3f6c0a-2f1a-4d8b-9a39-3f1b9a1f2c10',
+  request_id: 'r',
+  trace_id: null,
+  received_at: '2026-01-15T09:30:00.000Z',
+  worker: 'w',
+  items: [
+    { index: 0, status: 'success', duration_us: 5, matched: [0], request: { a: 1 }, response: { b: 2 }, ...item },
+  ],
+  ...change,
+});
+const read = (value: unknown, isOfList = false) => readMessage(Buffer.from(JSON.stringify(value)), isOfList);
+
+describe('a message of the log', () => {
+  it('becomes one record an item', () => {
+    const { records, reason } = read(log());
+    expect(reason).toBeUndefined();
+    expect(records).toMatchObject([
+      { item: 0, isOfList: false, status: 200, errorCode: null, request: '{"a":1}', response: '{"b":2}' },
+    ]);
+  });
+
+  it('has the status of the error of an item, and 500 for one that is not known', () => {
+    expect(read(log({}, { status: 'error', code: 'payload_too_large' })).records).toMatchObject([{ status: 413 }]);
+    expect(read(log({}, { status: 'error', code: 'toString' })).records).toMatchObject([
+      { status: 500, errorCode: 'toString' },
+    ]);
+  });
+
+  it('is a part of a list where its sender says so, has several items or begins later', () => {
+    const [item] = log().items;
+    expect(read(log(), true).records).toMatchObject([{ isOfList: true }]);
+    expect(read(log({ items: [item, { ...item, index: 1 }] })).records).toMatchObject([
+      { isOfList: true },
+      { isOfList: true },
+    ]);
+    expect(read(log({}, { index: 7 })).records).toMatchObject([{ isOfList: true }]);
+  });
+
+  it('holds runs within operations on instances, which are no list', () => {
+    const [item] = log().items;
+    const run = (index: number) => ({ ...item, index, execution_id: String(index).repeat(32) });
+    expect(read(log({ items: [run(0), run(1)] })).records).toMatchObject([{ isOfList: false }, { isOfList: false }]);
+  });
+
+  it.each([
+    ['not_text', Buffer.from([0xff, 0xfe])],
+    ['not_json', Buffer.from('{"v":1')],
+    ['not_json', Buffer.from('{"v":1e999}')],
+    ['not_json', null],
+    ['unknown_shape', Buffer.from('[]')],
+    ['unknown_shape', Buffer.from(JSON.stringify({ ...log(), v: 3 }))],
+    ['unstorable_name', Buffer.from(JSON.stringify(log({ workspace_id: 'w' })))],
+    ['unstorable_name', Buffer.from(JSON.stringify(log({ slug: 'a\0' })))],
+    ['unstorable_name', Buffer.from(JSON.stringify(log({ request_id: 'r'.repeat(600) })))],
+  ])('is set apart as %s', (reason, value) => {
+    expect(readMessage(value, false)).toMatchObject({ reason, records: [] });
+  });
+
+  it('keeps a decision whose text the database cannot hold with U+FFFD in its place, and is set apart beside it', () => {
+    const { records, reason } = read(
+      log({}, { request: { text: 'a\0b', path: 'C:\\u0000', half: '\ud800', whole: '😀' } }),
+    );
+    expect(reason).toBe('altered');
+    expect(records[0]?.isAltered).toBe(true);
+    expect(JSON.parse(records[0]?.request ?? '')).toEqual({
+      text: 'a\ufffdb',
+      path: 'C:\\u0000',
+      half: '\ufffd',
+      whole: '😀',
+    });
+  });
+});

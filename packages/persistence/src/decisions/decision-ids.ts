@@ -1,0 +1,31 @@
+import { hash } from 'node:crypto';
+import { type DecisionRecord } from '@decision/decision-logs';
+
+/** Digits of an id that say when the request came. */
+const TIME_DIGITS = 12;
+
+/**
+ * Id of a decision: of what came in one request, a list has one. It begins with the milliseconds of the request's arrival, and the rest follows
+ * from the name of the message, or of the list: it is the same whenever the decision is told of again. A UUID of version 8.
+ */
+export const decisionIdOf = (record: DecisionRecord): string => {
+  const digits = hash('sha256', nameOf(record)).slice(0, 18);
+  const time = Date.parse(record.decidedAt).toString(16).padStart(TIME_DIGITS, '0');
+  return `${time.slice(0, 8)}-${time.slice(8)}-8${digits.slice(0, 3)}-a${digits.slice(3, 6)}-${digits.slice(6)}`;
+};
+
+const nameOf = ({ messageId, item, isOfList, requestId, kind, versionId }: DecisionRecord): string => {
+  if (!isOfList) return JSON.stringify([messageId, item]);
+  // The chunks of a list come from one process. A client may choose the same id for several requests.
+  return JSON.stringify([messageId.slice(0, messageId.lastIndexOf(':')), requestId, kind, versionId]);
+};
+
+/** When the request of a decision came, as its id says; ISO 8601. Undefined for another UUID. */
+export const timeOfDecisionId = (id: string): string | undefined => {
+  if (!/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-a[0-9a-f]{3}-[0-9a-f]{12}$/.test(id)) return undefined;
+  const time = Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
+  return time < LATEST_MS ? new Date(time).toISOString() : undefined;
+};
+
+/** The year 10000. */
+const LATEST_MS = 253_402_300_800_000;

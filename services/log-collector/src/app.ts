@@ -1,0 +1,49 @@
+import { type Database } from '@decision/persistence';
+import {
+  type Authenticator,
+  createServiceServer,
+  type Logger,
+  type Metrics,
+  type ServiceServer,
+} from '@decision/service-kit';
+import { type CollectorConfig } from './config';
+import { decisionRoutes } from './routes/decisions';
+import { type HealthSource, readHealth, readReadiness } from './routes/health';
+
+/** The part of the configuration that the HTTP side needs. */
+type HttpConfig = Pick<
+  CollectorConfig,
+  | 'host'
+  | 'port'
+  | 'bodyLimitBytes'
+  | 'requestTimeoutMs'
+  | 'keepAliveMs'
+  | 'logRequests'
+  | 'trustedProxies'
+  | 'proxySecret'
+  | 'shutdownGraceMs'
+>;
+
+/** Dependencies of the routes. */
+export interface AppContext {
+  readonly config: HttpConfig;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly database: Database;
+  readonly authenticator: Authenticator;
+  readonly health: HealthSource;
+}
+
+/** The HTTP side of this service. */
+export const createCollectorServer = (context: AppContext): ServiceServer =>
+  createServiceServer({
+    ...context.config,
+    name: 'log-collector',
+    version: '0.1.0',
+    logger: context.logger,
+    metrics: context.metrics,
+    authenticator: context.authenticator,
+    operations: [...decisionRoutes(context)],
+    health: () => readHealth(context.health),
+    ready: () => readReadiness(context.health),
+  });

@@ -1,0 +1,100 @@
+import { type Subscriber } from '@decision/broker';
+import { type Logger, type Metrics } from '@decision/service-kit';
+import { type Collected } from './store-messages';
+
+const STORE_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15];
+/** One log line of this time says what was done, ms. */
+const REPORT_EVERY_MS = 3_600_000;
+/** Failures of this time share a log line, ms. */
+const WARN_EVERY_MS = 10_000;
+
+/** Tells of what the collector does. */
+interface CollectorObserver {
+  /** Messages have been stored or set apart, in ms. */
+  collected(outcome: Collected, tookMs: number): void;
+  /** A store attempt failed; it is tried again. */
+  failed(error: unknown): void;
+  /** Says what was done since the last time, at most once an hour. */
+  report(): void;
+}
+
+/** Counts and times what the collector does, and says it in the log. */
+export const createCollectorObserver = (metrics: Metrics, logger: Logger, now: () => number): CollectorObserver => {
+  const records = metrics.counter({
+    name: 'decision_collector_records_total',
+    help: 'Decisions that came from the topic: stored, repeated (they were there), or expired (their day is no longer kept).',
+    labelNames: ['outcome'],
+  });
+  for (const outcome of ['stored', 'repeated', 'expired']) records.inc({ outcome }, 0);
+  const setApart = metrics.counter({
+    name: 'decision_collector_set_apart_total',
+    help: 'Messages that were set apart in the quarantine, by reason.',
+    labelNames: ['reason'],
+  });
+  const seconds = metrics.histogram({
+    name: 'decision_collector_store_seconds',
+    help: 'Time to store the messages of one batch.',
+    buckets: STORE_BUCKETS,
+  });
+  const totals = { stored: 0, repeated: 0, expired: 0, set_apart: 0 };
+  let reportedAt = now();
+  let warnedAt = -Infinity;
+  return {
+    collected: (outcome, tookMs) => {
+      seconds.observe(tookMs / 1_000);
+      for (const name of ['stored', 'repeated', 'expired'] as const) {
+        records.inc({ outcome: name }, outcome[name]);
+        totals[name] += outcome[name];
+      }
+      totals.set_apart += outcome.setApart.length;
+      for (const reason of outcome.setApart) setApart.inc({ reason });
+    },
+    failed: (error) => {
+      if (now() - warnedAt < WARN_EVERY_MS) return;
+      warnedAt = now();
+      logger.warn({ err: error }, 'Decisions could not be stored; they are kept on the topic and tried again.');
+    },
+    report: () => {
+      if (now() - reportedAt < REPORT_EVERY_MS) return;
+      reportedAt = now();
+      logger.info({ ...totals }, 'Decisions were collected since the last such line.');
+      for (const name of ['stored', 'repeated', 'expired', 'set_apart'] as const) totals[name] = 0;
+    },
+  };
+};
+
+/** Exports what waits to be stored, and what has not been fetched, as gauges. */
+export const exportCollector = (metrics: Metrics, subscriber: Subscriber, now: () => number): void => {
+  metrics.gauge({
+    name: 'decision_collector_queued_messages',
+    help: 'Messages that were fetched and are not stored.',
+    collect() {
+      this.set(subscriber.status().queued);
+    },
+  });
+  metrics.gauge({
+    name: 'decision_collector_queued_bytes',
+    help: 'Bytes of these messages.',
+    collect() {
+      this.set(subscriber.status().queuedBytes);
+    },
+  });
+  metrics.gauge({
+    name: 'decision_collector_oldest_seconds',
+    help: 'Age of the oldest of these messages; 0 where there is none.',
+    collect() {
+      const { oldestAt } = subscriber.status();
+      this.set(oldestAt === undefined ? 0 : Math.max(0, now() - oldestAt) / 1_000);
+    },
+  });
+  metrics.gauge({
+    name: 'decision_collector_lag_messages',
+    help: 'Messages of each partition that were written and are not stored; absent while the broker does not answer.',
+    labelNames: ['partition'],
+    async collect() {
+      this.reset();
+      const lag = await subscriber.lag().catch(() => new Map<number, number>());
+      for (const [partition, messages] of lag) this.set({ partition: String(partition) }, messages);
+    },
+  });
+};

@@ -1,0 +1,123 @@
+import { type SubscribedMessage } from '@decision/broker';
+import { type DecisionRecord, readMessage } from '@decision/decision-logs';
+import {
+  type Database,
+  lacksDecisionDay,
+  quarantineDecisions,
+  type QuarantinedMessage,
+  refusesDecisions,
+  storeDecisions,
+} from '@decision/persistence';
+import { type LogDays } from './days';
+
+/** What became of messages: records, and messages that were set apart. */
+export interface Collected {
+  readonly stored: number;
+  /** That were stored before. */
+  readonly repeated: number;
+  /** Of days that are no longer kept. */
+  readonly expired: number;
+  /** Reasons of messages that were set apart. */
+  readonly setApart: readonly string[];
+}
+
+interface StoreOptions {
+  readonly database: Pick<Database, 'inWorkspace' | 'lookUp'>;
+  readonly days: LogDays;
+}
+
+interface Origin {
+  readonly record: DecisionRecord;
+  readonly message: SubscribedMessage;
+}
+
+/** The header with which a worker says that its inputs are a part of a list. */
+const isOfList = (message: SubscribedMessage): boolean => message.header('form') === 'list';
+
+/**
+ * Stores the decisions that messages hold; it resolves once the database has all of them durably, or has set apart what it cannot hold. What
+ * was stored before stays as it is, so the same messages may come again. Rejects where the database is not to be had: try again later.
+ */
+export const storeMessages = async (
+  { database, days }: StoreOptions,
+  messages: readonly SubscribedMessage[],
+): Promise<Collected> => {
+  const apart: QuarantinedMessage[] = [];
+  const wanted: Origin[] = [];
+  let expired = 0;
+  for (const message of messages) {
+    const { records, reason, detail } = readMessage(message.value, isOfList(message));
+    if (reason !== undefined) apart.push(quarantined(message, reason, detail));
+    const outcome = records[0] === undefined ? 'kept' : days.outcomeOf(dayOfRecord(records[0]));
+    if (outcome === 'expired') expired += records.length;
+    else if (outcome === 'future')
+      apart.push(quarantined(message, 'future', `Its time, ${records[0]?.decidedAt ?? ''}, is more than a day ahead.`));
+    else for (const record of records) wanted.push({ record, message });
+  }
+  await days.ensure(wanted.map(({ record }) => dayOfRecord(record)));
+  let [stored, repeated] = [0, 0];
+  try {
+    for (const [workspaceId, origins] of byWorkspace(wanted)) {
+      const outcome = await storeOrSetApart(database, workspaceId, origins, apart);
+      stored += outcome.stored;
+      repeated += outcome.repeated;
+    }
+  } catch (error) {
+    if (lacksDecisionDay(error)) days.forget();
+    throw error;
+  }
+  await quarantineDecisions(database, apart);
+  return { stored, repeated, expired, setApart: apart.map(({ reason }) => reason) };
+};
+
+const dayOfRecord = ({ decidedAt }: DecisionRecord): string => decidedAt.slice(0, 10);
+
+const byWorkspace = (origins: readonly Origin[]): ReadonlyMap<string, readonly Origin[]> => {
+  const groups = new Map<string, Origin[]>();
+  for (const origin of origins) {
+    const group = groups.get(origin.record.workspaceId);
+    if (group === undefined) groups.set(origin.record.workspaceId, [origin]);
+    else group.push(origin);
+  }
+  return groups;
+};
+
+const quarantined = (message: SubscribedMessage, reason: string, detail: string): QuarantinedMessage => ({
+  topic: message.topic,
+  partition: message.partition,
+  offset: message.offset,
+  reason,
+  detail,
+  payload: message.value ?? Buffer.alloc(0),
+});
+
+/** Stores records, and halves what the database refuses until it is one record, whose message is set apart. */
+const storeOrSetApart = async (
+  database: StoreOptions['database'],
+  workspaceId: string,
+  origins: readonly Origin[],
+  apart: QuarantinedMessage[],
+): Promise<{ readonly stored: number; readonly repeated: number }> => {
+  try {
+    return await storeDecisions(
+      database,
+      workspaceId,
+      origins.map(({ record }) => record),
+    );
+  } catch (error) {
+    const [first] = origins;
+    if (!refusesDecisions(error) || first === undefined) throw error;
+    if (origins.length === 1) {
+      const isKnown = apart.some(
+        ({ partition, offset }) => partition === first.message.partition && offset === first.message.offset,
+      );
+      if (!isKnown)
+        apart.push(quarantined(first.message, 'refused', `The database cannot hold item ${first.record.item}.`));
+      return { stored: 0, repeated: 0 };
+    }
+    const middle = Math.ceil(origins.length / 2);
+    const one = await storeOrSetApart(database, workspaceId, origins.slice(0, middle), apart);
+    const other = await storeOrSetApart(database, workspaceId, origins.slice(middle), apart);
+    return { stored: one.stored + other.stored, repeated: one.repeated + other.repeated };
+  }
+};

@@ -1,0 +1,103 @@
+import { type DecisionLogEntry, getDecision, queryDecisions, ServiceError } from '@decision/contracts';
+import { accessOf } from '@decision/infrastructure';
+import {
+  countDecisions,
+  type Database,
+  findDecision,
+  findDecisions,
+  type FoundDecision,
+  readDecisions,
+  recordChange,
+  type Transaction,
+} from '@decision/persistence';
+import { bindOperation, type BoundOperation } from '@decision/service-kit';
+import { toEntries } from '../queries/answer-decisions';
+import { type DecisionQuery, readDecisionQuery } from '../queries/read-query';
+
+const MIB = 1_048_576;
+/** Characters of requests and responses of one page; it ends before it exceeds them, with one decision at least. */
+const MOST_OF_PAGE = 16 * MIB;
+/** The same of one decision that is asked for alone. */
+const MOST_OF_ONE = 64 * MIB;
+
+/** The calls under /api/v1/decisions. */
+export const decisionRoutes = ({ database }: { readonly database: Database }): readonly BoundOperation[] => [
+  bindOperation(queryDecisions, async ({ identity, query }) => {
+    const asked = readDecisionQuery(query, identity.workspaceId);
+    const access = accessOf(identity);
+    return database.inWorkspace(access, async (transaction) => {
+      const answer = asked.isCount
+        ? { count: await countDecisions(transaction, asked.filters) }
+        : await readPage(transaction, asked, access.userGroups !== undefined);
+      const found = 'data' in answer ? { decisions: answer.data.length } : { count: answer.count };
+      const filters = Object.fromEntries(Object.entries(query).filter(([name]) => name !== 'cursor'));
+      await recordChange(transaction, {
+        kind: 'decision',
+        action: 'read',
+        id: 'query',
+        name: 'query',
+        after: { ...filters, found },
+      });
+      return answer;
+    });
+  }),
+  bindOperation(getDecision, async ({ identity, params }) => {
+    const id = params['id'] ?? '';
+    const access = accessOf(identity);
+    return database.inWorkspace(access, async (transaction) => {
+      const found = await findDecision(transaction, id);
+      const [entry] =
+        found === undefined
+          ? []
+          : await readEntries(transaction, [found], {
+              ...{ filters: {}, withTraces: true, characters: MOST_OF_ONE, hidesKeys: access.userGroups !== undefined },
+            });
+      if (entry === undefined)
+        throw new ServiceError(
+          'decision_not_found',
+          `No decision "${id.slice(0, 100)}" is kept and visible to this key.`,
+        );
+      await recordChange(transaction, { kind: 'decision', action: 'read', id: entry.id, name: entry.name });
+      return entry;
+    });
+  }),
+];
+
+interface Page {
+  readonly data: DecisionLogEntry[];
+  readonly cursor?: string;
+}
+
+const readPage = async (transaction: Transaction, asked: DecisionQuery, hidesKeys: boolean): Promise<Page> => {
+  const { filters, sort, isDescending, after, limit, withTraces } = asked;
+  const found = await findDecisions(transaction, filters, { sort, isDescending, after, limit: limit + 1 });
+  const shown = fitting(found.slice(0, limit));
+  const data = await readEntries(transaction, shown, { filters, withTraces, characters: MOST_OF_PAGE, hidesKeys });
+  const last = shown.at(-1);
+  const isLast = last === undefined || shown.length === found.length;
+  return { data: [...data], ...(isLast ? {} : { cursor: asked.cursorAt(last) }) };
+};
+
+/** The decisions, from the first on, that one page can hold. */
+const fitting = (found: readonly FoundDecision[]): readonly FoundDecision[] => {
+  let characters = 0;
+  const end = found.findIndex((decision, index) => (characters += decision.characters) > MOST_OF_PAGE && index > 0);
+  return end < 0 ? found : found.slice(0, end);
+};
+
+interface Reading {
+  readonly filters: DecisionQuery['filters'];
+  readonly withTraces: boolean;
+  readonly characters: number;
+  readonly hidesKeys: boolean;
+}
+
+const readEntries = async (
+  transaction: Transaction,
+  found: readonly FoundDecision[],
+  { filters, withTraces, characters, hidesKeys }: Reading,
+): Promise<readonly DecisionLogEntry[]> => {
+  const items = await readDecisions(transaction, found, filters, { withTraces, characters });
+  const ids = found.map(({ id }) => id);
+  return toEntries(ids, items, hidesKeys);
+};

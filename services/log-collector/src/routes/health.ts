@@ -1,0 +1,48 @@
+import { type SubscriberStatus } from '@decision/broker';
+import { type Readiness } from '@decision/service-kit';
+
+/** Source of the health body. */
+export interface HealthSource {
+  readonly pingDatabase: () => Promise<void>;
+  /** Undefined where no broker is configured. */
+  readonly subscriberStatus: () => SubscriberStatus | undefined;
+}
+
+interface HealthBody {
+  readonly status: 'ok' | 'degraded';
+  readonly database: boolean;
+  /** Partitions of `logs` that this process reads, and messages that it has not stored yet. */
+  readonly broker: {
+    readonly enabled: boolean;
+    readonly ready: boolean;
+    readonly partitions: number;
+    readonly queued: number;
+  };
+}
+
+/** The process is alive; the body says what it can reach. */
+export const readHealth = async ({ pingDatabase, subscriberStatus }: HealthSource): Promise<HealthBody> => {
+  const database = await answers(pingDatabase());
+  const subscriber = subscriberStatus();
+  const ready = subscriber !== undefined && subscriber.reason === undefined;
+  return {
+    status: database && (subscriber === undefined || ready) ? 'ok' : 'degraded',
+    database,
+    broker: {
+      enabled: subscriber !== undefined,
+      ready,
+      partitions: subscriber?.partitions ?? 0,
+      queued: subscriber?.queued ?? 0,
+    },
+  };
+};
+
+/** Ready once the database answers: questions are answered from it, also while the broker is away. */
+export const readReadiness = async ({ pingDatabase }: HealthSource): Promise<Readiness> =>
+  (await answers(pingDatabase())) ? { ready: true } : { ready: false, reason: 'The database cannot be reached.' };
+
+const answers = (asked: Promise<unknown>): Promise<boolean> =>
+  asked.then(
+    () => true,
+    () => false,
+  );

@@ -1,0 +1,254 @@
+import { type Broker, createBroker, type Producer } from '@decision/broker';
+import { testStack } from '@decision/local-stack';
+import { type Database } from '@decision/persistence';
+import { createLogger, createMetrics, createStopper, type Logger, type Metrics } from '@decision/service-kit';
+import { startCollecting } from '../src/collecting/collect';
+import { type CollectorUnderTest, logOf, startCollectorUnderTest } from './collector-under-test';
+
+const MIB = 1_048_576;
+let collector: CollectorUnderTest;
+let logger: Logger;
+beforeAll(async () => {
+  collector = await startCollectorUnderTest('collecting');
+  logger = createLogger({ service: 'test', level: 'silent' });
+}, 180_000);
+afterAll(() => collector.stop());
+
+interface Topic {
+  readonly prefix: string;
+  readonly producer: Producer;
+  /** Writes one message a value; resolves once the broker has them. */
+  write(...values: readonly unknown[]): Promise<void>;
+}
+const brokers: Broker[] = [];
+afterEach(async () => {
+  for (const broker of brokers.splice(0)) await broker.close();
+});
+const openBroker = (topicPrefix: string): Broker => {
+  const broker = createBroker(
+    { brokers: testStack().mqBrokers.split(','), clientId: 'collector', topicPrefix },
+    logger,
+  );
+  brokers.push(broker);
+  return broker;
+};
+const openTopic = async (): Promise<Topic> => {
+  const prefix = `${testStack().uniqueName('collect')}.`;
+  const broker = openBroker(prefix);
+  await broker.ensureTopics('local', { topics: ['logs'] });
+  const producer = broker.createProducer();
+  await producer.connect();
+  const write = (value: unknown): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const bytes = Buffer.isBuffer(value) ? value : Buffer.from(JSON.stringify(value));
+      const message = {
+        topic: 'logs',
+        partition: undefined,
+        headers: { v: '1' },
+        value: bytes,
+        deadline: Date.now() + 30_000,
+      } as const;
+      producer.submit(message, (error) => (error === undefined ? resolve() : reject(error)));
+    });
+  return { prefix, producer, write: async (...values) => void (await Promise.all(values.map(write))) };
+};
+
+interface Running {
+  readonly metrics: Metrics;
+  readonly queuedBytes: () => number;
+  readonly partitions: () => number;
+  stop(drainMs?: number): Promise<void>;
+}
+const start = (topic: Topic, database: Database = collector.database, bufferBytes = 16 * MIB): Running => {
+  const metrics = createMetrics('test');
+  const stopper = createStopper();
+  const collecting = startCollecting({
+    ...{ database, broker: openBroker(topic.prefix), logger, metrics, stopper },
+    config: {
+      ...{ sessionTimeoutMs: 6_000, heartbeatIntervalMs: 200, retentionDays: 30 },
+      ...{ collectorBufferBytes: bufferBytes, collectorUpkeepMs: 60_000 },
+    },
+  });
+  collecting.start();
+  return {
+    metrics,
+    queuedBytes: () => collecting.status()?.queuedBytes ?? 0,
+    partitions: () => collecting.status()?.partitions ?? 0,
+    stop: (drainMs = 5_000) => stopper.stop(drainMs),
+  };
+};
+
+const until = async (condition: () => Promise<boolean> | boolean): Promise<void> => {
+  for (let attempt = 0; attempt < 600; attempt += 1) {
+    if (await condition()) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error('It did not come true within thirty seconds.');
+};
+const countOf = async (slug: string): Promise<number> => {
+  const { body } = await collector.get('/query', { rules: slug, count: 'true' });
+  return Number(body['count']);
+};
+const logs = (slug: string, count: number, request: unknown = {}) =>
+  Array.from({ length: count }, () => logOf(collector.access.workspaceId, [{ request }], { slug }));
+const counted = async ({ metrics }: Running, name: string): Promise<number> => {
+  const { text } = await metrics.render();
+  return Number(
+    new RegExp(`^${name.replace(/[{}"]/g, (sign) => `\\${sign}`).replace('\\}', '[^}]*\\}')} (\\d+)$`, 'm').exec(
+      text,
+    )?.[1] ?? 0,
+  );
+};
+
+/** The database, whose steps a test follows and holds up. */
+const watched = (step: (name: string, when: 'before' | 'after') => Promise<void>): Database => ({
+  ...collector.database,
+  inWorkspace: async (access, work) => {
+    await step('store', 'before');
+    const result = await collector.database.inWorkspace(access, work);
+    await step('store', 'after');
+    return result;
+  },
+  lookUp: async (sql, bindings) => {
+    const name = sql.includes('quarantine_decisions(') ? 'quarantine' : 'other';
+    await step(name, 'before');
+    const rows = await collector.database.lookUp(sql, bindings);
+    await step(name, 'after');
+    return rows as never;
+  },
+});
+
+const quarantined = async (prefix: string): Promise<readonly unknown[]> => {
+  const { Client } = await import('pg');
+  const client = new Client({ connectionString: collector.databaseUrl });
+  await client.connect();
+  const { rows } = await client.query<{ reason: string; payload: Buffer }>(
+    'select reason, payload from decision_quarantine where topic = $1 order by reason',
+    [`${prefix}logs`],
+  );
+  await client.end();
+  return rows.map(({ reason, payload }) => [reason, payload.toString()]);
+};
+
+describe('the collector', () => {
+  it('stores what is on the topic, also what was written before it began, and commits it', async () => {
+    const topic = await openTopic();
+    await topic.write(...logs('early', 50));
+    const first = start(topic);
+    await until(async () => (await countOf('early')) === 50);
+    await topic.write(...logs('early', 10));
+    await until(async () => (await countOf('early')) === 60);
+    await until(async () => (await counted(first, 'decision_collector_records_total{outcome="stored"}')) === 60);
+    await first.stop();
+    const second = start(topic);
+    await topic.write(...logs('later', 5));
+    await until(async () => (await countOf('later')) === 5);
+    expect(await counted(second, 'decision_collector_records_total{outcome="repeated"}')).toBe(0);
+    expect((await second.metrics.render()).text).toMatch(/decision_collector_lag_messages\{partition="\d"[^}]*\} 0/);
+    await second.stop();
+  }, 90_000);
+
+  it('sets apart what it cannot read or keep, counts it, and goes on', async () => {
+    const topic = await openTopic();
+    const deep = logOf(collector.access.workspaceId, [], { slug: 'deep' });
+    const nested = JSON.stringify(deep).replace('"items":[]', () => {
+      const value = `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`;
+      return `"items":[{"index":0,"status":"success","duration_us":1,"matched":[],"request":${value},"response":{}}]`;
+    });
+    const ahead = logOf(collector.access.workspaceId, [{}], { received_at: '2999-01-01T00:00:00.000Z', slug: 'ahead' });
+    const old = logOf(collector.access.workspaceId, [{}], { received_at: '2020-01-01T00:00:00.000Z', slug: 'old' });
+    const refused = logOf(collector.access.workspaceId, [{}, { matched: [99_999_999_999] }, {}], { slug: 'refused' });
+    const running = start(topic);
+    await topic.write(
+      refused,
+      'nonsense',
+      Buffer.from('{'),
+      Buffer.from(nested),
+      ahead,
+      old,
+      ...logs('beside', 20),
+      ...logs('nul', 1, { a: 'x\0' }),
+    );
+    await until(async () => (await countOf('beside')) === 20);
+    await until(async () => (await quarantined(topic.prefix)).length === 6);
+    expect((await quarantined(topic.prefix)).map((row) => (row as string[])[0])).toEqual([
+      ...['altered', 'future', 'not_json', 'refused', 'too_deep', 'unknown_shape'],
+    ]);
+    expect(await collector.get('/query', { search: 'name = refused' })).toMatchObject({
+      body: { data: [{ matched_items: [0, 2] }] },
+    });
+    const { body } = await collector.get('/query', { rules: 'nul' });
+    expect(body['data']).toMatchObject([{ request: { a: 'x\ufffd' }, abbreviated: true }]);
+    expect(await counted(running, 'decision_collector_set_apart_total{reason="not_json"}')).toBe(1);
+    expect(await counted(running, 'decision_collector_records_total{outcome="expired"}')).toBe(1);
+    await running.stop();
+  }, 90_000);
+
+  it.each([
+    ['before it stores', 'store', 'before'],
+    ['after it has stored', 'store', 'after'],
+    ['before it sets apart', 'quarantine', 'before'],
+    ['after it has set apart, before it commits', 'quarantine', 'after'],
+  ] as const)(
+    'that dies %s leaves every decision to the next one, once',
+    async (_, name, when) => {
+      const topic = await openTopic();
+      const slug = `death-${name}-${when}`;
+      let held = false;
+      const dying = start(
+        topic,
+        watched((step, moment) => {
+          if (step !== name || moment !== when) return Promise.resolve();
+          held = true;
+          return new Promise(() => undefined);
+        }),
+      );
+      await topic.write(...logs(slug, 30), 'nonsense');
+      await until(() => held);
+      await dying.stop(0);
+      const next = start(topic);
+      await until(async () => (await countOf(slug)) === 30 && (await quarantined(topic.prefix)).length === 1);
+      await next.stop();
+      expect(await countOf(slug)).toBe(30);
+    },
+    90_000,
+  );
+
+  it('holds a fixed number of bytes while the database is away, and stores everything once it is back', async () => {
+    const topic = await openTopic();
+    let isAway = true;
+    const running = start(
+      topic,
+      watched(() => (isAway ? Promise.reject(new Error('The database is away.')) : Promise.resolve())),
+      MIB,
+    );
+    await topic.write(...logs('away', 60, { text: 'x'.repeat(100_000) }));
+    await until(() => running.queuedBytes() >= MIB);
+    await new Promise((resolve) => setTimeout(resolve, 2_000));
+    expect(running.queuedBytes()).toBeLessThan(MIB + 200_000);
+    isAway = false;
+    await until(async () => (await countOf('away')) === 60);
+    await running.stop();
+  }, 90_000);
+
+  it('shares the topic with a second one, and hands it over, without losing or repeating a decision', async () => {
+    const topic = await openTopic();
+    const first = start(topic);
+    await topic.write(...logs('shared', 100));
+    await until(() => first.partitions() === 4);
+    const second = start(topic);
+    const writing = (async () => {
+      for (let round = 0; round < 20; round += 1) {
+        await topic.write(...logs('shared', 20));
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      }
+    })();
+    await until(() => second.partitions() === 2 && first.partitions() === 2);
+    await first.stop();
+    await writing;
+    await until(async () => (await countOf('shared')) === 500);
+    await until(() => second.partitions() === 4);
+    await second.stop();
+    expect(await countOf('shared')).toBe(500);
+  }, 120_000);
+});

@@ -1,0 +1,158 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { type SubscribedMessage } from '@decision/broker';
+import { testStack } from '@decision/local-stack';
+import {
+  createApiKey,
+  type Database,
+  dropDatabase,
+  ensureWorkspace,
+  findApiKey,
+  type FlowDraft,
+  insertAsset,
+  insertRule,
+  openDatabase,
+  publishAsset,
+  publishRule,
+  type WorkspaceAccess,
+} from '@decision/persistence';
+import { createMigratedDatabase } from '@decision/persistence/testing';
+import { createAuthenticator, createLogger, createMetrics, generateApiKey } from '@decision/service-kit';
+import supertest from 'supertest';
+import { createCollectorServer } from '../src/app';
+import { createLogDays, type LogDays } from '../src/collecting/days';
+import { type Collected, storeMessages } from '../src/collecting/store-messages';
+
+interface Answer {
+  readonly status: number;
+  readonly body: Record<string, unknown>;
+}
+
+/** The service over HTTP; messages are handed to it as its consumer would. */
+export interface CollectorUnderTest {
+  readonly database: Database;
+  readonly databaseUrl: string;
+  readonly access: WorkspaceAccess;
+  readonly adminKey: string;
+  readonly days: LogDays;
+  get(path: string, query?: Readonly<Record<string, string>>, key?: string): Promise<Answer>;
+  makeKey(role: string, userGroups?: string[], workspaceId?: string): Promise<string>;
+  makeWorkspace(slug: string): Promise<string>;
+  /** Makes and publishes a rule; answers the id of its version. */
+  makeRule(slug: string, userGroups: string[]): Promise<{ readonly ruleId: string; readonly versionId: string }>;
+  /** Makes and publishes a flow that runs a version; answers the id of its version. */
+  makeFlow(
+    slug: string,
+    userGroups: string[],
+    used: { readonly ruleId: string; readonly versionId: string },
+  ): Promise<string>;
+  store(...messages: readonly SubscribedMessage[]): Promise<Collected>;
+  stop(): Promise<void>;
+}
+
+const EMPTY_DRAFT = {
+  ...{ description: null, labels: [], folder: null, testSuite: [], sampleRequest: null, sampleResponse: null },
+  ...{ testRequest: null, metadata: {}, context: null, settings: {}, requestSchema: [], responseSchema: [] },
+};
+
+export const startCollectorUnderTest = async (name: string): Promise<CollectorUnderTest> => {
+  const stack = testStack();
+  const databaseName = stack.uniqueName(name);
+  const databaseUrl = await createMigratedDatabase(stack.databaseUrl, databaseName);
+  const { id: workspaceId } = await ensureWorkspace(databaseUrl, { slug: 'main', name: 'Main' });
+  const database = openDatabase({ url: databaseUrl, applicationName: 'test' });
+  const access: WorkspaceAccess = { workspaceId, userGroups: undefined };
+  const server = createCollectorServer({
+    config: {
+      ...{ host: '127.0.0.1', port: 0, bodyLimitBytes: 1_048_576, requestTimeoutMs: 10_000, keepAliveMs: 5_000 },
+      ...{ logRequests: false, trustedProxies: 0, proxySecret: undefined, shutdownGraceMs: 0 },
+    },
+    logger: createLogger({ service: 'test', level: 'silent' }),
+    metrics: createMetrics('test'),
+    database,
+    authenticator: createAuthenticator({ findKey: (selector) => findApiKey(database, selector), now: Date.now }),
+    health: { pingDatabase: () => database.ping(), subscriberStatus: () => undefined },
+  });
+  const { url } = await server.listen();
+  const makeKey = async (role: string, userGroups: string[] = [], workspace = workspaceId) => {
+    const { apiKey, selector, secretHash } = generateApiKey(randomBytes);
+    await database.inWorkspace({ workspaceId: workspace, userGroups: undefined }, (transaction) =>
+      createApiKey(transaction, { selector, secretHash, name: role, role, userGroups, expiresAt: null }),
+    );
+    return apiKey;
+  };
+  const adminKey = await makeKey('admin');
+  const days = createLogDays({ database, retentionDays: 30, now: Date.now });
+  return {
+    ...{ database, databaseUrl, access, adminKey, days, makeKey },
+    get: async (path, query = {}, key = adminKey) => {
+      const { status, body } = await supertest(url).get(`/api/v1/decisions${path}`).query(query).set('x-api-key', key);
+      return { status, body: body as Answer['body'] };
+    },
+    makeWorkspace: async (slug) => (await ensureWorkspace(databaseUrl, { slug, name: slug })).id,
+    makeRule: async (slug, userGroups) => {
+      const [ruleId, versionId] = [randomUUID(), randomUUID()];
+      await database.inWorkspace(access, async (transaction) => {
+        await insertRule(transaction, {
+          ...EMPTY_DRAFT,
+          conditions: [],
+          groups: {},
+          id: ruleId,
+          slug,
+          name: slug,
+          userGroups,
+        });
+        await publishRule(transaction, ruleId, { versionId });
+      });
+      return { ruleId, versionId };
+    },
+    makeFlow: async (slug, userGroups, used) => {
+      const [id, versionId] = [randomUUID(), randomUUID()];
+      const graph: FlowDraft['graph'] = { nodes: [{ ref: 'in', type: 'origin', rule: 'hidden' }], connections: [] };
+      await database.inWorkspace(access, async (transaction) => {
+        await insertAsset(transaction, 'flow', { ...EMPTY_DRAFT, graph, id, slug, name: slug, userGroups });
+        const uses = [{ asset_id: used.ruleId, version_id: used.versionId }];
+        await publishAsset(transaction, 'flow', id, {
+          versionId,
+          flow: { requestSchema: [], responseSchema: [], uses: uses as never, reachesOut: false }, // the names of its nodes do not matter here
+        });
+      });
+      return versionId;
+    },
+    store: (...messages) => storeMessages({ database, days }, messages),
+    stop: async () => {
+      await server.stop(1_000);
+      await database.close();
+      await dropDatabase(stack.databaseUrl, databaseName);
+    },
+  };
+};
+
+let lastOffset = 0;
+
+/** A message of `logs`, with an offset of its own. */
+export const messageOf = (value: unknown, form?: 'list'): SubscribedMessage => ({
+  ...{ topic: 'logs', partition: 0, offset: (lastOffset += 1), writtenAt: Date.now() },
+  value: Buffer.isBuffer(value) ? value : Buffer.from(JSON.stringify(value)),
+  header: (name) => (name === 'form' ? form : undefined),
+});
+
+let lastId = 0;
+
+/** What a worker logs of a request, with an id of its own. */
+export const logOf = (workspaceId: string, items: readonly object[], change: object = {}) => ({
+  ...{
+    v: 1,
+    id: `gateway-1:${(lastId += 1).toString(36)}`,
+    kind: 'rule',
+    workspace_id: workspaceId,
+    key_id: 'key',
+    slug: 'price',
+  },
+  ...{ selector: 'latest', version_id: randomUUID(), request_id: randomUUID(), trace_id: null, worker: 'worker-1' },
+  received_at: new Date().toISOString(),
+  items: items.map((item, index) => ({
+    ...{ index, status: 'success', duration_us: 50, matched: [0], request: {}, response: {} },
+    ...item,
+  })),
+  ...change,
+});
