@@ -8,8 +8,9 @@ import {
   type FlowOutcome,
   type FlowPlan,
 } from '@decision/flows';
-import { type ZenDecision, ZenEngine } from '@gorules/zen-engine';
+import { type ZenDecision } from '@gorules/zen-engine';
 import { BenchmarkError } from './benchmark-error';
+import { data, type Input, inputs, pricingGraph, publishedPricing, tables, total } from './flow-of-tables';
 import { measureInRounds, type RoundOptions, summarise } from './engine/rounds';
 
 /*
@@ -23,42 +24,7 @@ const options: RoundOptions = {
   warmUps: 3,
   milliseconds: 200,
 };
-const INPUTS = 512;
 const NOW = Date.UTC(2026, 0, 15);
-
-type Input = Readonly<Record<string, string | number>>;
-
-/** 1,000 rows: a text of 100, and one of ten ranges of a number. */
-const tableOf = (text: string, number: string, output: string, rest: RuleTable['requestSchema'] = []): RuleTable => ({
-  requestSchema: [{ key: text, type: 'string' }, { key: number, type: 'number' }, ...rest],
-  responseSchema: [{ key: output, type: 'number' }],
-  conditions: Array.from({ length: 1_000 }, (_, row) => ({
-    request: {
-      [text]: { op: 'equals', args: [`${text}-${row % 100}`] },
-      [number]: { op: 'between', args: [Math.floor(row / 100) * 10, Math.floor(row / 100) * 10 + 9] },
-    },
-    response: { [output]: { value: valueOf(output, row) } },
-  })),
-});
-
-const valueOf = (output: string, row: number): number => (output === 'discount' ? (row % 40) / 100 : 1 + (row % 97));
-
-const field = (key: string, type: 'string' | 'number') => ({ key, type });
-const tables = {
-  price: tableOf('product', 'quantity', 'price', [
-    field('country', 'string'),
-    field('loyalty', 'number'),
-    field('zone', 'string'),
-    field('weight', 'number'),
-  ]),
-  discount: tableOf('country', 'loyalty', 'discount'),
-  shipping: tableOf('zone', 'weight', 'shipping'),
-};
-const total: RuleTable = {
-  requestSchema: ['price', 'quantity', 'discount', 'shipping'].map((key) => field(key, 'number')),
-  responseSchema: [{ key: 'total', type: 'function' }],
-  conditions: [{ response: { total: { value: 'price * quantity * (1 - discount) + shipping' } } }],
-};
 
 const asset = (slug: string, table: RuleTable): CompiledRuleAsset => ({
   ...{ id: slug, slug, version: 1, rule: compileRule(table) },
@@ -73,32 +39,7 @@ const ruleOf = (slug: string): CompiledRule => {
   return found.rule;
 };
 
-const data = (from: string, output: string, to: string, input = output) => ({ from, output, to, input });
-const passed = (to: string, ...fields: readonly string[]) =>
-  fields.map((key) => data('order', `request_${key}`, to, key));
-
-const pricing = compileFlow(
-  { id: 'pricing', slug: 'pricing', version: 1 },
-  {
-    nodes: [
-      { ref: 'order', type: 'origin', rule: 'price' },
-      { ref: 'discount', type: 'rule', rule: 'discount' },
-      { ref: 'shipping', type: 'rule', rule: 'shipping' },
-      { ref: 'total', type: 'rule', rule: 'total' },
-      { ref: 'answer', type: 'result' },
-    ],
-    connections: [
-      ...passed('discount', 'country', 'loyalty'),
-      ...passed('shipping', 'zone', 'weight'),
-      ...passed('total', 'quantity'),
-      data('order', 'price', 'total'),
-      data('discount', 'discount', 'total'),
-      data('shipping', 'shipping', 'total'),
-      data('total', 'total', 'answer'),
-    ],
-  },
-  assets(),
-);
+const pricing = compileFlow({ id: 'pricing', slug: 'pricing', version: 1 }, pricingGraph, assets());
 
 function assets(flows: readonly FlowPlan[] = []) {
   return {
@@ -106,14 +47,6 @@ function assets(flows: readonly FlowPlan[] = []) {
     findFlow: (slug: string) => flows.find((flow) => flow.slug === slug),
   };
 }
-
-const inputs: readonly Input[] = Array.from({ length: INPUTS }, (_, index) => {
-  const at = index * 7_919;
-  return {
-    ...{ product: `product-${at % 100}`, quantity: (at * 3) % 100, country: `country-${(at * 7) % 100}` },
-    ...{ loyalty: (at * 11) % 100, zone: `zone-${(at * 13) % 100}`, weight: (at * 17) % 100 },
-  };
-});
 
 /** The same, written by hand over three compiled rules. */
 const chained = (() => {
@@ -134,48 +67,6 @@ const flowed = (input: Input): Readonly<Record<string, unknown>> => {
   const outcome = evaluateFlow(pricing, input, { now: NOW }) as FlowOutcome; // it reaches out for nothing
   if (!outcome.ok) throw new BenchmarkError(outcome.error.message);
   return outcome.output;
-};
-
-/** The same graph in the other engine's documents. */
-const published = (): ZenDecision => {
-  const nodes = Object.entries(tables).map(([slug, { requestSchema, conditions }]) => ({
-    ...{ id: slug, name: slug, type: 'decisionTableNode' },
-    content: {
-      hitPolicy: 'first',
-      inputs: requestSchema.slice(0, 2).map(({ key }) => ({ id: key, name: key, field: key })),
-      outputs: [{ id: slug, name: slug, field: slug }],
-      rules: conditions.map(({ request = {}, response = {} }, row) => ({
-        _id: String(row),
-        ...Object.fromEntries(
-          Object.entries(request).map(([key, { args = [] }]) => [
-            key,
-            args.length === 1 ? JSON.stringify(args[0]) : `[${args.join('..')}]`,
-          ]),
-        ),
-        [slug]: String(response[slug]?.value),
-      })),
-    },
-  }));
-  const slugs = Object.keys(tables);
-  return new ZenEngine().createDecision({
-    nodes: [
-      { id: 'in', name: 'in', type: 'inputNode' },
-      ...nodes,
-      {
-        ...{ id: 'total', name: 'total', type: 'expressionNode' },
-        content: { expressions: [{ id: 't', key: 'total', value: 'price * quantity * (1 - discount) + shipping' }] },
-      },
-      { id: 'out', name: 'out', type: 'outputNode' },
-    ],
-    edges: [
-      ...slugs.flatMap((slug) => [
-        { id: `to-${slug}`, sourceId: 'in', targetId: slug, type: 'edge' },
-        { id: `from-${slug}`, sourceId: slug, targetId: 'total', type: 'edge' },
-      ]),
-      { id: 'input', sourceId: 'in', targetId: 'total', type: 'edge' },
-      { id: 'answer', sourceId: 'total', targetId: 'out', type: 'edge' },
-    ],
-  });
 };
 
 const checkAgreement = async (decision: ZenDecision): Promise<void> => {
@@ -244,7 +135,7 @@ const summing = compileFlow(
 );
 
 const measureLoop = (items: number): { readonly perItem: number; readonly kept: number } => {
-  const orders = Array.from({ length: items }, (_, index) => inputs[index % INPUTS]);
+  const orders = Array.from({ length: items }, (_, index) => inputs[index % inputs.length]);
   const times: number[] = [];
   let kept = 0;
   for (let round = -1; round < Math.min(5, options.rounds); round += 1) {
@@ -288,12 +179,12 @@ const say = (line: string): void => void process.stdout.write(`${line}\n`);
 const show = (value: number, digits = 2): string => value.toFixed(digits);
 
 const main = async (): Promise<void> => {
-  const decision = published();
+  const decision = publishedPricing();
   await checkAgreement(decision);
   const times = measureInRounds(
     [
-      { name: 'flow', items: INPUTS, run: () => inputs.forEach(flowed) },
-      { name: 'chain', items: INPUTS, run: () => inputs.forEach(chained) },
+      { name: 'flow', items: inputs.length, run: () => inputs.forEach(flowed) },
+      { name: 'chain', items: inputs.length, run: () => inputs.forEach(chained) },
     ],
     options,
   );

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { type RuleImport } from '@decision/contracts';
+import { type FlowImport, type RuleImport } from '@decision/contracts';
 import { type Fleet, type FleetOptions, prepareServers, startFleet } from '@decision/launcher';
 import { BenchmarkError } from './benchmark-error';
 
@@ -26,6 +26,8 @@ export interface ServiceUnderTest {
   readonly gateway: string;
   /** Imports and publishes a rule. */
   publish(rule: RuleImport): Promise<void>;
+  /** Imports a flow, which publishes it. */
+  publishFlow(flow: FlowImport): Promise<void>;
 }
 
 /** Progress goes where results do not. */
@@ -48,18 +50,20 @@ export const startService = async (
     onNotice: say,
   });
   await fleet.ready(READY_MS);
+  const save = async (kind: 'rules' | 'flows', document: object): Promise<void> => {
+    const response = await fetch(`${fleet.baseUrl}/api/v1/admin/${kind}/import`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-api-key': apiKey },
+      body: JSON.stringify(document),
+      signal: AbortSignal.timeout(IMPORT_MS),
+    });
+    if (!response.ok) throw new BenchmarkError(`The import was refused: ${response.status} ${await response.text()}`);
+  };
   return {
     fleet,
     apiKey,
     gateway: fleet.services.get('hps-gateway')?.url ?? '',
-    publish: async (rule) => {
-      const response = await fetch(`${fleet.baseUrl}/api/v1/admin/rules/import`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', 'x-api-key': apiKey },
-        body: JSON.stringify({ rule: { ...rule, _publish: true } }),
-        signal: AbortSignal.timeout(IMPORT_MS),
-      });
-      if (!response.ok) throw new BenchmarkError(`The rule was refused: ${response.status} ${await response.text()}`);
-    },
+    publish: (rule) => save('rules', { rule: { ...rule, _publish: true } }),
+    publishFlow: (flow) => save('flows', { flow }),
   };
 };

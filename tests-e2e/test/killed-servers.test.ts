@@ -66,7 +66,9 @@ const processes = (): readonly { readonly name: string; readonly pid: number }[]
   }),
 ];
 
-const EVERYTHING = ['broker', 'cache', 'contexts-api', 'database', 'hps-gateway', 'objects-api', 'solve-worker'];
+const EVERYTHING = [
+  ...['broker', 'cache', 'contexts-api', 'database', 'hps-gateway', 'log-collector', 'objects-api', 'solve-worker'],
+];
 
 /** Everything in an order that chance determines, again and again. */
 function* victims(random: Random): Generator<string, never> {

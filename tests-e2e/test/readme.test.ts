@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { repositoryRoot } from './fleet-under-test';
+import { becomes } from './becomes';
 import { enterExampleWorkspace, type SharedFleet } from './shared-fleet';
 
 let fleet: SharedFleet;
@@ -19,7 +20,7 @@ interface Shown {
 /** Every `curl` of a page, with the answer that stands below it. */
 const readShown = (page: string): readonly Shown[] => {
   const text = readFileSync(join(repositoryRoot, page), 'utf8');
-  return [...text.matchAll(/```sh\n((?:(?!```)[^])*?curl[^]*?)\n```\n\n```json\n([^]*?)\n```/g)].map(
+  return [...text.matchAll(/```sh\n((?:(?!```)[^])*?curl(?:(?!```)[^])*?)\n```\n\n```json\n([^]*?)\n```/g)].map(
     ([, command = '', answer = '']) => {
       const [, path = ''] = /http:\/\/127\.0\.0\.1:8080(\/\S+)/.exec(command) ?? [];
       const [, body] = /-d '([^']*)'/.exec(command) ?? [];
@@ -33,6 +34,7 @@ it('every command of the README and of the examples is answered as they say, in 
   expect(shown.map(({ path }) => path)).toEqual([
     '/api/v1/solve/shipping-price',
     ...['/api/v1/contexts/orders/o-1', '/api/v1/contexts/orders/o-1', '/api/v1/flows/order-pricing'],
+    '/api/v1/contexts/baskets/b-1',
     ...['/api/v1/contexts/customers/c-1', '/api/v1/contexts/orders/o-2', '/api/v1/contexts/customers/c-1'],
     ...['/api/v1/flows/order-pricing', '/api/v1/flows/loan-decision'],
   ]);
@@ -43,3 +45,13 @@ it('every command of the README and of the examples is answered as they say, in 
     });
   }
 });
+
+it('one call finds the decision of the README again, seconds after it was made', async () => {
+  const search = encodeURIComponent('request.destination.country = DE');
+  const query = `/api/v1/decisions/query?search=${search}&limit=1`;
+  const found = async () => (await fleet.call('GET', query)).body as { readonly data?: readonly object[] };
+  await becomes('the decision is stored', async () => (await found()).data?.length === 1);
+  expect(await found()).toMatchObject({
+    data: [{ name: expect.any(String) as string, status: 200, request: { destination: { country: 'DE' } } }],
+  });
+}, 90_000);

@@ -6,7 +6,7 @@ import { becomes, get } from './further-gateway';
 /* Two processes of each service, of which one after the other is restarted. */
 
 const SECONDS = 1_000;
-const SERVICES = ['hps-gateway', 'contexts-api', 'objects-api', 'solve-worker'] as const;
+const SERVICES = ['hps-gateway', 'contexts-api', 'objects-api', 'solve-worker', 'log-collector'] as const;
 /** Longer than a long request takes here, which is longer than the drain that the launcher gives. */
 const DRAIN = { SHUTDOWN_GRACE_MS: '3000', SHUTDOWN_DRAIN_MS: String(30 * SECONDS) };
 const LONG_MS = 9 * SECONDS;
@@ -38,6 +38,7 @@ const SHORT = [
   ['POST', '/api/v1/solve/shipping-price', { destination: { country: 'DE' }, weight: 1, express: false }],
   ['POST', '/api/v1/contexts/parcels/p-1', { weight: 1 }],
   ['GET', '/api/v1/admin/rules/list', undefined],
+  ['GET', '/api/v1/decisions/query?limit=1', undefined],
 ] as const;
 
 /** Sends short requests without a break until it is stopped; whatever is not answered 200 is a fault, a broken connection too. */

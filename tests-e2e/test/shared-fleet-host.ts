@@ -25,7 +25,10 @@ const main = async (directory: string): Promise<void> => {
 /** Loads the code of the fleet only now: most runs of single files need none of it. */
 const start = async (): Promise<FleetUnderTest> =>
   (await import('./fleet-under-test.js')).startFleetUnderTest({
-    environment: { 'solve-worker': { FLOW_API_ALLOWED_HOSTS: '127.0.0.1' } },
+    environment: {
+      'solve-worker': { FLOW_API_ALLOWED_HOSTS: '127.0.0.1' },
+      'objects-api': { FLOW_API_ALLOWED_HOSTS: '127.0.0.1' },
+    },
   });
 
 const answer = async (client: Socket, fleet: Promise<FleetUnderTest>): Promise<void> => {

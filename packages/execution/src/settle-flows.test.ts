@@ -62,14 +62,14 @@ const request = (instances: SettleRequest['instances'], reachesOut: boolean): Se
     },
   ],
 });
-const instance = (instanceId: string, total: number, runs = 0): SettleRequest['instances'][number] => ({
+const instance = (instanceId: string, total: number, runs = 0, failures = 0): SettleRequest['instances'][number] => ({
   ...{ instanceId, createdAt: '2026-01-15T09:30:00.000Z', facts: { id: instanceId, total }, related: {}, history: {} },
   executions:
     runs === 0
       ? {}
       : {
           'flow:pricing': {
-            ...{ type: 'flow' as const, slug: 'pricing', status: 'evaluation_error' as const, run_count: runs },
+            ...{ type: 'flow' as const, slug: 'pricing', status: 'evaluation_error' as const, run_count: runs, ...(failures === 0 ? {} : { failure_count: failures }) },
             ...{ effective_version: 'v1+7', input_hash: 'x', timestamp: '2026-01-15T09:30:00.000Z' },
             written_to_context: [],
           },
@@ -131,16 +131,19 @@ it('C56: runs a flow in its version and those that it follows, and writes what i
   ]);
 });
 
-it('C76: what a flow asks is named by the life of its instance and by how often it ran for it', async () => {
+it('C76: what a flow asks is named by the life of its instance and by how often it succeeded for it', async () => {
   const call = (inputs: object) => Promise.resolve({ ...inputs });
-  const named = async (runs: number) => {
-    const { calls } = await carryOut(asking, [instance('a', 200, runs)], call);
+  const named = async (runs: number, failures = 0) => {
+    const { calls } = await carryOut(asking, [instance('a', 200, runs, failures)], call);
     return calls.map(({ idempotencyRoot, round }) => ({ idempotencyRoot, round }));
   };
   const first = await named(0);
   expect(first).toEqual([{ idempotencyRoot: expect.stringContaining('2026-01-15T09:30:00.000Z') as string, round: 0 }]);
   expect(await named(0)).toEqual(first);
   expect(await named(3)).toEqual([{ ...first[0], round: 3 }]);
+  // What failed has the same names when it is tried again.
+  expect(await named(3, 3)).toEqual(first);
+  expect(await named(3, 1)).toEqual([{ ...first[0], round: 2 }]);
 });
 
 it('C76: instances whose flows wait for the outside do not wait for each other, eight at once', async () => {

@@ -110,8 +110,8 @@ export const settleOperations = async (
   const work = async (): Promise<void> => {
     for (const [index, instance] of queue) {
       const bounded = boundNotifications();
-      const execute: SettlePorts['execute'] = async (asset, inputs, runs, settling) =>
-        bounded(await evaluateAsset({ asset, inputs, runs, instance, request, settling }, within));
+      const execute: SettlePorts['execute'] = async (asset, inputs, successes, settling) =>
+        bounded(await evaluateAsset({ asset, inputs, successes, instance, request, settling }, within));
       settled[index] = await settleOne(model, request, instance, { ...ports, execute, ancestors });
       await ports.pause();
     }
@@ -208,8 +208,8 @@ const portsOf = (request: SettleRequest, surroundings: SettleSurroundings): Omit
 interface AssetToRun {
   readonly asset: BoundAsset;
   readonly inputs: Facts;
-  /** How often it has run for this instance before. */
-  readonly runs: number;
+  /** How often it has succeeded for this instance before. */
+  readonly successes: number;
   readonly instance: SettleInstance;
   readonly request: SettleRequest;
   readonly settling: SettlingInstance;
@@ -246,9 +246,9 @@ const evaluateRuleOf = async (
   return { outcome, durationUs: (performance.now() - beganAt) * 1_000 };
 };
 
-/** What it asks of the outside has the same keys when the operation is begun again, and others the next time that the flow runs (C147). */
+/** What it asks of the outside has the same keys when the operation is begun again, and when it failed and is tried again, and others after a success (C76). */
 const evaluateFlowOf = async (
-  { asset, inputs, runs, instance, request, settling }: AssetToRun,
+  { asset, inputs, successes, instance, request, settling }: AssetToRun,
   { flows, workspaceId, deadline, requestId, keyId, within = [] }: SettleSurroundings,
 ): Promise<Evaluated> => {
   if (flows === undefined) throw new ServiceError('internal_error', 'Flows cannot be run here.');
@@ -257,7 +257,7 @@ const evaluateFlowOf = async (
   const idempotencyRoot = JSON.stringify([request.contextId, instanceId, createdAt, asset.slug]);
   const beganAt = performance.now();
   const { outcome } = await flows.run({
-    ...{ workspaceId, versionId, deadline, idempotencyRoot, round: runs, requestId, keyId },
+    ...{ workspaceId, versionId, deadline, idempotencyRoot, round: successes, requestId, keyId },
     within: [...within, toRunning(request, instanceId, asset, settling)],
     ...{ input: inputs, now: request.now, trace: true, follows: asset.flow?.follows },
   });

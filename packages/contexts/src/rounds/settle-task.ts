@@ -60,8 +60,8 @@ export interface SettlingInstance {
 }
 
 export interface SettlePorts {
-  /** `runs` is how often the asset has run for this instance before, in this settling and in those before it. */
-  execute(asset: BoundAsset, inputs: Facts, runs: number, settling: SettlingInstance): Promise<AssetAnswer>;
+  /** `successes` is how often the asset has succeeded for this instance before, in this settling and in those before it. */
+  execute(asset: BoundAsset, inputs: Facts, successes: number, settling: SettlingInstance): Promise<AssetAnswer>;
   /** A short text that is another for every other text. */
   readonly hash: (text: string) => string;
   /** Whether the time of this work is over. */

@@ -95,7 +95,8 @@ describe('rounds', () => {
       const { facts, executions } = first;
       const again = await settleWith(model, [scoring, tiering], facts, answers, { executions });
       expect(again.calls).toEqual(['tiering({"score":10})']);
-      expect(again.executions['rule:tiering']).toMatchObject({ status: 'success', run_count: 2 });
+      expect(first.executions['rule:tiering']).toMatchObject({ run_count: 1, failure_count: 1 });
+      expect(again.executions['rule:tiering']).toMatchObject({ status: 'success', run_count: 2, failure_count: 1 });
       expect(again.executions['rule:tiering']).not.toHaveProperty('error');
     },
   );

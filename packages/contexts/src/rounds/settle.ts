@@ -1,3 +1,4 @@
+import { type ExecutionRecord } from '@decision/contracts';
 import { assetKey, type BoundAsset, compareAssets, inputsOf, relationsRead } from '../assets/bound-asset';
 import { isReady } from '../assets/readiness';
 import { faultOfList } from '../derived/aggregates';
@@ -173,7 +174,7 @@ class Settling implements SettlingInstance {
     const faults = relationsRead(asset).flatMap((relation) => faultOfList(aggregates, relation) ?? []);
     if (faults[0] !== undefined) return { status: 'evaluation_error', error: `${faults[0]}.` };
     try {
-      return await this.ports.execute(asset, inputs, this.executions[key]?.run_count ?? 0, this);
+      return await this.ports.execute(asset, inputs, successesOf(this.executions[key]), this);
     } catch (error) {
       this.ports.onFault(asset, error);
       return NO_ANSWER;
@@ -267,5 +268,9 @@ const BYTES_OF_UNIT = 2;
 const BYTES_OF_ENTRY = 64;
 
 const NO_ANSWER: AssetAnswer = { status: 'infrastructure_error', error: 'The execution broke off without an answer.' };
+
+/** What failed is the same run when it is tried again. */
+const successesOf = (record: ExecutionRecord | undefined): number =>
+  record === undefined ? 0 : record.run_count - (record.failure_count ?? 0);
 
 const tryOf = ({ key, asset, inputHash }: Candidate): string => `${key} ${asset.effectiveVersion} ${inputHash}`;

@@ -106,6 +106,7 @@ export const noteRun = (executions: Executions, run: FinishedRun): Executions =>
 const recordRun = (before: ExecutionRecord | undefined, run: FinishedRun): ExecutionRecord => {
   const { asset, status, inputHash, now, written, error } = run;
   const succeeded = { effective_version: asset.effectiveVersion, input_hash: inputHash };
+  const failures = (before?.failure_count ?? 0) + (status === 'success' ? 0 : 1);
   const lastSuccess = status === 'success' ? succeeded : before?.last_success;
   return {
     type: asset.type,
@@ -113,6 +114,7 @@ const recordRun = (before: ExecutionRecord | undefined, run: FinishedRun): Execu
     status,
     ...succeeded,
     run_count: (before?.run_count ?? 0) + 1,
+    ...(failures === 0 ? {} : { failure_count: failures }),
     timestamp: new Date(now).toISOString(),
     written_to_context: status === 'success' ? [...written] : (before?.written_to_context ?? []),
     owned_facts: status === 'success' ? [...written] : (before?.owned_facts ?? []),

@@ -77,6 +77,9 @@ export const ExecutionRecord = Type.Object(
     effective_version: Type.String({ description: 'Id of the version that ran.' }),
     input_hash: Type.String({ description: 'SHA-256 of its inputs, base64url.' }),
     run_count: Type.Integer({ minimum: 1, description: 'Runs so far, from 1.' }),
+    failure_count: Type.Optional(
+      Type.Integer({ minimum: 1, description: 'How many of them failed; absent where none did.' }),
+    ),
     timestamp: described(moment, 'When it last ran, ISO 8601 in UTC.'),
     written_to_context: described(names, 'Names of facts that the run wrote.'),
     owned_facts: Type.Optional(

@@ -48,7 +48,7 @@ export interface FlowRun {
   readonly deadline: number;
   /** Tells runs apart, and stays when one is begun again: part of the idempotency key of each call. */
   readonly idempotencyRoot: string;
-  /** How often the flow ran before for its instance within one operation; 0 where it belongs to no context. */
+  /** How often the flow succeeded before for its instance; 0 where it belongs to no context. */
   readonly round: number;
   readonly requestId: string;
   /** Id of the API key that asked, for decision logs and usage; absent where no key did. */
