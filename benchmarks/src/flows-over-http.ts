@@ -16,6 +16,8 @@ import { say, type ServiceUnderTest } from './service-under-test';
 
 const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 4);
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 3);
+/** Parts that are measured, such as `singles,code`; all of them where it is not given. */
+const WANTED = process.env['BENCH_PARTS']?.split(',');
 const SINGLE_CONNECTIONS = 50;
 const LIST_ITEMS = 1_000;
 const LIST_CONNECTIONS = 4;
@@ -154,7 +156,10 @@ const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 
 runBenchmark(async (service) => {
   await publishAll(service);
-  const lines = [await singles(service), await lists(service), await besideEndlessCode(service)];
+  const parts = { singles, lists, code: besideEndlessCode };
+  const lines: string[] = [];
+  for (const [name, measure] of Object.entries(parts))
+    if (WANTED === undefined || WANTED.includes(name)) lines.push(await measure(service));
   const [load = 0] = loadavg();
   process.stdout.write(
     `${cpus().length} cores shared by all, load ${load.toFixed(1)}; medians of ${ROUNDS} rounds of ${SECONDS} s\n${lines.join('\n')}\n`,

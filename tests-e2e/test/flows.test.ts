@@ -119,6 +119,28 @@ it('follows its own publication and that of its rules at once, while a number st
   expect((await service.call('POST', path, { weight: 5 })).body).toEqual({ price: 4.9, total: 12.5 });
 });
 
+it('goes on without a flow in it that was deleted, with the version that it names', async () => {
+  const [inner, outer] = [`inner-${suffix}`, `outer-${suffix}`];
+  const { id } = await save('flows', { flow: { ...flow(3), slug: inner, name: inner } });
+  const graph = {
+    nodes: [
+      { ref: 'in', type: 'origin', rule: tariff },
+      { ref: 'sub', type: 'flow', flow: inner, version: 1 },
+      { ref: 'out', type: 'result' },
+    ],
+    connections: [
+      { from: 'in', output: 'request_weight', to: 'sub', input: 'weight' },
+      { from: 'sub', output: 'total', to: 'out' },
+    ],
+  };
+  await save('flows', { flow: { slug: outer, name: outer, ...graph } });
+  const solve = async () => (await service.call('POST', `/api/v1/flows/${outer}`, { weight: 5 })).body;
+  expect(await solve()).toEqual({ total: 9.9 });
+  expect(await service.call('DELETE', '/api/v1/admin/flows/delete', { id })).toMatchObject({ status: 200 });
+  expect((await service.call('POST', `/api/v1/flows/${inner}`, { weight: 5 })).status).toBe(404);
+  expect(await solve()).toEqual({ total: 9.9 });
+});
+
 it('goes on without a rule that was deleted, with the version that it was published with', async () => {
   expect(await service.call('DELETE', '/api/v1/admin/rules/delete', { id: surchargeId })).toMatchObject({
     status: 200,

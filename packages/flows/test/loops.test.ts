@@ -127,6 +127,30 @@ describe('loops', () => {
        all.n -> out`,
     );
 
+  it('FL-42, FL-81 nest over ten thousand items, in their order, within the steps of a run', () => {
+    const flow = graph(
+      [
+        node('outer:foreach', { outputs: [{ key: 'lines', type: 'list' }] }),
+        node('inner:foreach', { outputs: item }),
+        node('double:rule', { rule: 'double' }),
+        node('perOuter:aggregate', {}),
+        node('all:aggregate', {}),
+        node('out:result'),
+      ],
+      `in.request_list -> outer
+       outer.lines -> inner
+       inner.n -> double.n
+       double.twice -> perOuter
+       perOuter.twice -> all
+       all.twice -> out`,
+    );
+    const numbers = Array.from({ length: 100 }, (_, index) => index);
+    const list = numbers.map((outer) => ({ lines: numbers.map((inner) => ({ n: 100 * outer + inner })) }));
+    const expected = numbers.map((outer) => numbers.map((inner) => 2 * (100 * outer + inner)));
+    expect(answer(solve(flow, { list }))).toEqual({ twice: expected });
+    expect(answer(solve(flow, { list }, { maxSteps: 10_000 }))).toMatch(/10000 steps|10,000 steps/);
+  });
+
   it('FL-43 run for no item of an empty list or of none, and fail on anything else', () => {
     expect(answer(solve(summing(), { list: [] }))).toEqual({ twice: 0, n: 0 });
     expect(answer(solve(summing(), {}))).toEqual({ twice: 0, n: 0 });
