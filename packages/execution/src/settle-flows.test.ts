@@ -69,7 +69,13 @@ const instance = (instanceId: string, total: number, runs = 0, failures = 0): Se
       ? {}
       : {
           'flow:pricing': {
-            ...{ type: 'flow' as const, slug: 'pricing', status: 'evaluation_error' as const, run_count: runs, ...(failures === 0 ? {} : { failure_count: failures }) },
+            ...{
+              type: 'flow' as const,
+              slug: 'pricing',
+              status: 'evaluation_error' as const,
+              run_count: runs,
+              ...(failures === 0 ? {} : { failure_count: failures }),
+            },
             ...{ effective_version: 'v1+7', input_hash: 'x', timestamp: '2026-01-15T09:30:00.000Z' },
             written_to_context: [],
           },
