@@ -104,6 +104,7 @@ const connectorsOf = (config: ConnectorConfig, entities: EntityStore | undefined
     : [
         createNotificationConnector({
           ...{ outbox, maxWaiting: config.flowNotificationMaxWaiting },
+          maxPerRequest: config.flowNotificationMaxPerRequest,
           ...channelSettings(config),
         }),
       ]),

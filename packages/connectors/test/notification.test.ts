@@ -26,6 +26,7 @@ const ask = async (fields: object, inputs: Inputs = {}, options: Options = {}, r
     ...{
       outbox: { countWaiting: () => Promise.resolve(0) },
       maxWaiting: 10,
+      maxPerRequest: 100,
       mailFrom: 'flows@ours.example',
       signingKeys,
     },
@@ -153,6 +154,26 @@ describe('what a node asks to be sent', () => {
     await expect(ask({ channels: webhook() }, {}, { outbox })).rejects.toThrow(
       /database does not answer; send the request again/,
     );
+  });
+
+  it('CN-149: has a bound for all inputs of one request', async () => {
+    const connector = createNotificationConnector({
+      outbox: { countWaiting: () => Promise.resolve(0) },
+      ...{ maxWaiting: 10, maxPerRequest: 2, mailFrom: undefined, signingKeys },
+    });
+    const connectors = createConnectors({ connectors: [connector] });
+    const askFor = (requestId: string, workspaceId = 'w1') =>
+      connectors.callFor({ ...runOf(), requestId, workspaceId })({
+        ...callOf('notification', { channels: webhook() }),
+        onNotifications: () => undefined,
+      });
+    await askFor('one');
+    await askFor('one');
+    await expect(askFor('one')).rejects.toThrow(
+      /^The flows of this request send more than 2 notifications, .* \(FLOW_NOTIFICATION_MAX_PER_REQUEST\)/,
+    );
+    await expect(askFor('another')).resolves.toHaveProperty('notifications');
+    await expect(askFor('one', 'w2')).resolves.toHaveProperty('notifications');
   });
 });
 

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { type Connector, ConnectorFailure } from '../connector';
+import { type Connector, type ConnectorCall, ConnectorFailure } from '../connector';
 import { type ChannelSettings, notificationsOf } from './messages';
 
 /** What is known of the notifications that wait to be sent. */
@@ -12,15 +12,24 @@ interface NotificationOptions extends ChannelSettings {
   readonly outbox: Outbox;
   /** Of one workspace; beyond them its nodes fail. */
   readonly maxWaiting: number;
+  /** What the flows of one request may ask this process to send; beyond them its nodes fail. */
+  readonly maxPerRequest: number;
 }
 
 const TIME_MS = 10_000;
 /** How long an answer of the outbox counts, ms. */
 const COUNTED_MS = 1_000;
 const MAX_WORKSPACES = 10_000;
+/** Requests whose notifications are counted at once. */
+const MAX_REQUESTS = 10_000;
 
 /** Nodes of type `notification`: what they ask to be sent is handed to the run, and sent once that has ended and it is stored. */
-export const createNotificationConnector = ({ outbox, maxWaiting, ...settings }: NotificationOptions): Connector => {
+export const createNotificationConnector = ({
+  outbox,
+  maxWaiting,
+  maxPerRequest,
+  ...settings
+}: NotificationOptions): Connector => {
   const counted = new LRUCache<string, number>({ max: MAX_WORKSPACES, ttl: COUNTED_MS });
   const requireRoom = async (workspaceId: string): Promise<void> => {
     let waiting = counted.get(workspaceId);
@@ -34,6 +43,17 @@ export const createNotificationConnector = ({ outbox, maxWaiting, ...settings }:
         { outcome: 'busy', mayRetry: true },
       );
   };
+  const asked = new LRUCache<string, number>({ max: MAX_REQUESTS });
+  const countForRequest = ({ workspaceId, requestId, deadline }: ConnectorCall, more: number): void => {
+    const request = `${workspaceId} ${requestId}`;
+    const count = (asked.get(request) ?? 0) + more;
+    if (count > maxPerRequest)
+      throw new ConnectorFailure(
+        `The flows of this request send more than ${maxPerRequest} notifications, which is the limit (FLOW_NOTIFICATION_MAX_PER_REQUEST); gather them in fewer, or send fewer inputs at once.`,
+        { outcome: 'refused', details: { reason: 'too_many_notifications', limit: maxPerRequest } },
+      );
+    asked.set(request, count, { ttl: Math.max(1, deadline - Date.now()) });
+  };
   return {
     type: 'notification',
     timeoutMs: TIME_MS,
@@ -44,6 +64,7 @@ export const createNotificationConnector = ({ outbox, maxWaiting, ...settings }:
         throw new ConnectorFailure('A notification takes no secret of a vault.', { outcome: 'invalid' });
       const notifications = notificationsOf(call, settings);
       await requireRoom(call.workspaceId);
+      countForRequest(call, notifications.length);
       call.notify?.(notifications);
       return { notifications: notifications.map(({ id, channel }) => ({ id, channel })) };
     },

@@ -13,6 +13,13 @@ export const notificationSettings = {
     meaning:
       'Notifications of one workspace that may wait to be sent; beyond them its nodes of type notification fail.',
   }),
+  flowNotificationMaxPerRequest: wholeNumber('FLOW_NOTIFICATION_MAX_PER_REQUEST', {
+    default: 1_000,
+    min: 1,
+    max: 100_000,
+    meaning:
+      'Notifications that the flows of one request may ask for, in each process that runs a part of it; beyond them its nodes of type notification fail.',
+  }),
   flowNotificationAttempts: wholeNumber('FLOW_NOTIFICATION_ATTEMPTS', {
     default: 12,
     min: 1,
