@@ -1,10 +1,14 @@
+import { type ProcessorClock, readProcessorMs } from './processor-clock';
 import { type CodeAnswer, type CodeJob } from './sandbox';
 
 /** What goes to a thread in one message. */
 export interface CodeBatchMessage {
   readonly id: number;
   readonly jobs: readonly CodeJob[];
-  /** Shared by both sides: for each job its state, then for each job the ms from `sentAt` to its beginning. */
+  /**
+   * Shared by both sides: for each job its state, then for each job the ms from `sentAt` to its beginning, then for each job the processor time of
+   * its thread at its beginning, ms; at last the name of the thread.
+   */
   readonly shared: Int32Array;
   /** Ms on the clock of the process. */
   readonly sentAt: number;
@@ -38,7 +42,7 @@ export class CodeBatch {
 
   constructor(jobs: readonly CodeJob[]) {
     batches += 1;
-    const shared = new Int32Array(new SharedArrayBuffer(jobs.length * 2 * Int32Array.BYTES_PER_ELEMENT));
+    const shared = new Int32Array(new SharedArrayBuffer((jobs.length * 3 + 1) * Int32Array.BYTES_PER_ELEMENT));
     this.message = { id: batches, jobs, shared, sentAt: processMs() };
   }
 
@@ -58,17 +62,34 @@ export class CodeBatch {
     return 'ending';
   }
 
-  /** Milliseconds since a job began; 0 where it has not. */
-  ranMs(position: number): number {
+  /** What a job has taken so far; undefined where it has not begun. */
+  spent(position: number): Spent | undefined {
     const { shared, jobs, sentAt } = this.message;
-    if (Atomics.load(shared, position) === WAITS) return 0;
-    return Math.max(0, processMs() - sentAt - Atomics.load(shared, jobs.length + position));
+    if (Atomics.load(shared, position) === WAITS) return undefined;
+    const wallMs = Math.max(0, processMs() - sentAt - Atomics.load(shared, jobs.length + position));
+    const processorMs = readProcessorMs(Atomics.load(shared, jobs.length * 3));
+    if (processorMs === undefined) return { wallMs, processorMs: wallMs };
+    // Both wrap around as 32 bits do.
+    const begunAt = Atomics.load(shared, jobs.length * 2 + position);
+    return { wallMs, processorMs: Math.max(0, (Math.trunc(processorMs) - begunAt) | 0) };
   }
 }
 
+/** Milliseconds since a job began: those of the clock, and those in which its thread ran. */
+interface Spent {
+  readonly wallMs: number;
+  readonly processorMs: number;
+}
+
 /** Begins a job in its thread; undefined where it was withdrawn. The function says whether its answer is still wanted. */
-export const beginJob = ({ shared, jobs, sentAt }: CodeBatchMessage, position: number): (() => boolean) | undefined => {
+export const beginJob = (
+  { shared, jobs, sentAt }: CodeBatchMessage,
+  position: number,
+  { threadId, processorMs }: ProcessorClock,
+): (() => boolean) | undefined => {
   Atomics.store(shared, jobs.length + position, Math.max(0, processMs() - sentAt));
+  Atomics.store(shared, jobs.length * 2 + position, processorMs());
+  Atomics.store(shared, jobs.length * 3, threadId);
   if (Atomics.compareExchange(shared, position, WAITS, BEGUN) !== WAITS) return undefined;
   return () => Atomics.load(shared, position) !== ABANDONED;
 };

@@ -1,5 +1,6 @@
 import { type QuickJSContext, type QuickJSHandle } from 'quickjs-emscripten-core';
 import { asFunction, CodeEngine, isTooDeep, LINES_BEFORE } from './engine';
+import { type ProcessorClock } from './processor-clock';
 
 /** Start data of a thread. */
 export interface CodeThreadStart {
@@ -14,7 +15,7 @@ export interface CodeJob {
   readonly inputs: string;
   /** What `Math.random` is made of. */
   readonly seed: number;
-  /** Milliseconds that the code may run. */
+  /** Processor time that the code may take, ms; by the clock it may take {@link CLOCK_FACTOR} times as long. */
   readonly runMs: number;
   /** Epoch ms at which its outputs are no longer needed. */
   readonly deadline: number;
@@ -33,6 +34,9 @@ export interface CodeAnswer {
   readonly outputs?: string;
   readonly fault?: CodeFault;
 }
+
+/** How much longer a run may take by the clock than in processor time: a busy machine lets its thread wait. */
+export const CLOCK_FACTOR = 10;
 
 /** Longest text of an error that code throws. */
 const MAX_MESSAGE = 500;
@@ -66,7 +70,10 @@ const SHOWN = `((thrown) => {
 export class Sandbox {
   private readonly engine: CodeEngine;
 
-  constructor(memoryBytes: number) {
+  constructor(
+    memoryBytes: number,
+    private readonly clock: Pick<ProcessorClock, 'processorMs'>,
+  ) {
     this.engine = new CodeEngine(memoryBytes);
   }
 
@@ -77,13 +84,12 @@ export class Sandbox {
 
   /** `isWanted` is asked now and then while the code runs; false ends it as if its time were over. */
   async run(job: CodeJob, isWanted: () => boolean): Promise<CodeAnswer> {
-    let began = Number.POSITIVE_INFINITY;
+    let time: RunTime | undefined;
     let isCut = false;
-    const runMs = Math.min(job.runMs, job.deadline - Date.now());
-    const isOver = (): boolean => (isCut ||= performance.now() - began > runMs || !isWanted());
+    const isOver = (): boolean => (isCut ||= time?.isOver() === true || !isWanted());
     try {
       return await this.engine.use(isOver, (context) => {
-        began = performance.now();
+        time = new RunTime(job, this.clock);
         const ran = runIn(context, job);
         return isCut ? { fault: { kind: 'time' } as const } : ran;
       });
@@ -91,6 +97,35 @@ export class Sandbox {
       if (!isCut && !isTooDeep(error)) throw error;
       return { fault: { kind: isCut ? 'time' : 'depth' } };
     }
+  }
+}
+
+/** The time of one run. What processor time it took is read only when it may be over, since reading it costs some microseconds. */
+class RunTime {
+  private readonly begunAt: number;
+  /** On the clock, ms. */
+  private readonly end: number;
+  /** On the clock, ms: nothing is over before. */
+  private lookAt: number;
+
+  constructor(
+    private readonly job: Pick<CodeJob, 'runMs' | 'deadline'>,
+    private readonly clock: Pick<ProcessorClock, 'processorMs'>,
+  ) {
+    this.begunAt = clock.processorMs();
+    this.end = performance.now() + Math.min(job.runMs * CLOCK_FACTOR, job.deadline - Date.now());
+    this.lookAt = performance.now() + this.leftMs();
+  }
+
+  isOver(): boolean {
+    if (performance.now() < this.lookAt) return false;
+    const leftMs = this.leftMs();
+    this.lookAt = performance.now() + leftMs;
+    return leftMs <= 0;
+  }
+
+  private leftMs(): number {
+    return Math.min(this.job.runMs - (this.clock.processorMs() - this.begunAt), this.end - performance.now());
   }
 }
 

@@ -5,7 +5,7 @@ import { revealed } from '../templates';
 import { CodePool, type CodePoolFaults } from './code-pool';
 
 interface CodeOptions {
-  /** Milliseconds that code may run. Default 1,000. */
+  /** Processor time that code may take, ms. Default 1,000. */
   readonly maxRunMs?: number;
   /** Bytes of memory of one run. Default 32 MiB. */
   readonly memoryBytes?: number;
@@ -77,7 +77,7 @@ const failureOf = (fault: CodeFault | undefined, limits: Limits): ConnectorFailu
 const sentenceOf = (fault: CodeFault | undefined, { maxRunMs, memoryBytes, maxOutputLength }: Limits): string => {
   switch (fault?.kind) {
     case 'time':
-      return `This code ran longer than ${maxRunMs} ms, which is the limit, and was ended; do less in it, or raise FLOW_CODE_TIMEOUT_MS.`;
+      return `This code ran longer than ${maxRunMs} ms of processor time, or ten times as long by the clock, which is the limit, and was ended; do less in it, or raise FLOW_CODE_TIMEOUT_MS.`;
     case 'memory':
       return `This code needed more than ${memoryBytes} bytes of memory, which is the limit; keep less at once, or raise FLOW_CODE_MEMORY_BYTES.`;
     case 'depth':
@@ -104,7 +104,7 @@ const faultsOfPool = (maxRunMs: number): CodePoolFaults => ({
     ),
   tooLong: () =>
     new ConnectorFailure(
-      `This code ran longer than ${maxRunMs} ms, which is the limit, and did not stop when it was told to; its thread was ended.`,
+      `This code ran longer than ${maxRunMs} ms of processor time, or ten times as long by the clock, which is the limit, and did not stop when it was told to; its thread was ended.`,
       { outcome: 'timeout' },
     ),
   ended: () => new ConnectorFailure('The thread that ran this code ended; the memory of the code may be too large.'),

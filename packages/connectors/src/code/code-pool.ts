@@ -1,5 +1,12 @@
 import { type Worker } from 'node:worker_threads';
-import { type CodeAnswer, type CodeJob, CodeBatch, type CodeThreadAnswer, startCodeThread } from '@decision/sandbox';
+import {
+  CLOCK_FACTOR,
+  type CodeAnswer,
+  type CodeJob,
+  CodeBatch,
+  type CodeThreadAnswer,
+  startCodeThread,
+} from '@decision/sandbox';
 import { FairLine, type Place } from './fair-line';
 
 interface CodePoolOptions {
@@ -7,7 +14,7 @@ interface CodePoolOptions {
   readonly threads: number;
   /** Memory of each run. */
   readonly memoryBytes: number;
-  /** Milliseconds that code may run. */
+  /** Processor time that code may take, ms. */
   readonly maxRunMs: number;
   /** Runs that wait. When more come, the workspace of whom most wait is refused one. */
   readonly maxWaiting: number;
@@ -51,7 +58,7 @@ interface Thread {
 const MOST_OF_BATCH = 16;
 /** Time after which what a thread has not begun goes back into the line, ms: what stands behind something long is begun elsewhere. */
 const BUDGET_MS = 20;
-/** Beyond the time of a run before a thread that does not answer is ended, ms: built-in functions never look at the time. */
+/** Processor time beyond that of a run before a thread that does not answer is ended, ms: built-in functions never look at the time. */
 const GRACE_MS = 500;
 /** Time for the start of a thread and of its engine, ms. */
 const START_MS = 30_000;
@@ -176,7 +183,7 @@ export class CodePool {
 
   /** Puts what a thread has not begun back into the line; one that starts is waited for. */
   private takeBack(thread: Thread): void {
-    if (ranMs(thread) === 0) return this.budget(thread);
+    if (spentBy(thread) === undefined) return this.budget(thread);
     const tasks: Task[] = [];
     for (const [position, task] of thread.tasks) {
       if (thread.batch?.withdraw(position) !== true) continue;
@@ -194,10 +201,11 @@ export class CodePool {
   /** Ends a thread that runs something for too long, since nothing else stops a built-in function, or that does not start. */
   private watch(thread: Thread): void {
     const { maxRunMs, faults } = this.options;
-    const ran = ranMs(thread);
-    const leftMs = maxRunMs + GRACE_MS - ran;
-    if (ran === 0 && performance.now() - thread.since > START_MS) this.lose(thread, faults.ended);
-    else if (leftMs <= 0) this.lose(thread, faults.tooLong);
+    const spent = spentBy(thread);
+    const leftMs = maxRunMs + GRACE_MS - (spent?.processorMs ?? 0);
+    if (spent === undefined && performance.now() - thread.since > START_MS) this.lose(thread, faults.ended);
+    else if (leftMs <= 0 || (spent?.wallMs ?? 0) > (maxRunMs + GRACE_MS) * CLOCK_FACTOR)
+      this.lose(thread, faults.tooLong);
     else thread.watch = setTimeout(() => this.watch(thread), leftMs);
   }
 
@@ -228,8 +236,8 @@ export class CodePool {
   }
 }
 
-/** How long the first of what a thread was given has run, ms; 0 where it has not begun. */
-const ranMs = ({ tasks, batch }: Thread): number => {
+/** What the first of what a thread was given has taken; undefined where it has not begun. */
+const spentBy = ({ tasks, batch }: Thread): ReturnType<CodeBatch['spent']> => {
   const [position] = tasks.keys();
-  return position === undefined ? 0 : (batch?.ranMs(position) ?? 0);
+  return position === undefined ? undefined : batch?.spent(position);
 };

@@ -150,7 +150,7 @@ export const connectorSettings = {
     min: 10,
     max: 60_000,
     unit: 'ms',
-    meaning: 'How long the code of one node may run.',
+    meaning: 'Processor time that the code of one node may take; waiting for a processor does not count.',
   }),
   flowCodeMemoryBytes: wholeNumber('FLOW_CODE_MEMORY_BYTES', {
     default: 33_554_432,
