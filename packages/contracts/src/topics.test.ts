@@ -6,6 +6,7 @@ describe('topic and group names', () => {
     expect(topicName('', 'solution')).toBe('solution');
     expect(consumerGroupName('team.', 'workers')).toBe('team.generic-workers');
     expect(consumerGroupName('', 'gatewayReplies')).toBe('hps-response-consumer');
+    expect(consumerGroupName('team.', 'collectors', 'audit')).toBe('team.collector-consumers-audit');
   });
 
   it('have a default prefix that ends in a dot and is legal', () => {

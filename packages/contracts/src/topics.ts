@@ -68,6 +68,6 @@ export const TOPIC_PREFIX_PATTERN = /^[A-Za-z0-9._-]{0,200}$/;
 /** Name of a topic on the cluster: the prefix, then the catalogue's name. */
 export const topicName = (prefix: string, topic: TopicKey): string => `${prefix}${topics[topic].name}`;
 
-/** Name of a consumer group on the cluster: the prefix, then the catalogue's name. */
-export const consumerGroupName = (prefix: string, group: ConsumerGroupKey): string =>
-  `${prefix}${consumerGroups[group]}`;
+/** Name of a consumer group on the cluster: the prefix, then the catalogue's name, then a dash and the part of the group, where it has parts. */
+export const consumerGroupName = (prefix: string, group: ConsumerGroupKey, part?: string): string =>
+  `${prefix}${consumerGroups[group]}${part === undefined ? '' : `-${part}`}`;

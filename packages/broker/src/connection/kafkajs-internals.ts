@@ -138,6 +138,11 @@ const quickenFetch = (exchange: FetchExchange, request: FetchRequest): FetchExch
 /** Methods of the broker that coordinates a group; the library's types leave them out. */
 export interface Coordinator {
   leaveGroup(request: { groupId: string; memberId: string }): Promise<unknown>;
+  /** Offsets as text; below 0 where none is committed. */
+  offsetFetch(request: {
+    groupId: string;
+    topics: readonly { topic: string; partitions: readonly { partition: number }[] }[];
+  }): Promise<{ responses: { partitions: { partition: number; offset: string }[] }[] }>;
   describeGroups(request: { groupIds: readonly string[] }): Promise<{
     readonly groups: readonly {
       readonly members: readonly { readonly memberId: string; readonly clientId: string }[];

@@ -69,6 +69,8 @@ export interface ConsumerSession {
   seek(partition: number, offset: number): void;
   /** Offsets of the next message of each partition that will be written. */
   endOffsets(partitions: readonly number[]): Promise<ReadonlyMap<number, number>>;
+  /** Offsets that the group has committed; partitions without one are left out. */
+  committedOffsets(partitions: readonly number[]): Promise<ReadonlyMap<number, number>>;
   /** Commits, for each partition, the offset of the first message that has not been finished. */
   commit(offsets: ReadonlyMap<number, number>): Promise<void>;
   /** Fetches nothing more, but stays in the group. */
@@ -188,6 +190,15 @@ export const createConsumerSession = (options: ConsumerSessionOptions): Consumer
       const asked = partitions.map((partition) => ({ partition }));
       const [answer] = await requireCluster().fetchTopicsOffset([{ topic, partitions: asked, fromBeginning: false }]);
       return new Map(answer?.partitions.map(({ partition, offset }) => [partition, Number(offset)]));
+    },
+    committedOffsets: async (partitions) => {
+      const asked = [{ topic, partitions: partitions.map((partition) => ({ partition })) }];
+      const coordinator = await findCoordinator(requireCluster(), groupId);
+      const { responses } = await coordinator.offsetFetch({ groupId, topics: asked });
+      const found = responses.flatMap((response) => response.partitions);
+      return new Map(
+        found.map(({ partition, offset }) => [partition, Number(offset)] as const).filter(([, offset]) => offset >= 0),
+      );
     },
     commit: (offsets) =>
       consumer.commitOffsets([...offsets].map(([partition, offset]) => ({ topic, partition, offset: String(offset) }))),

@@ -87,6 +87,12 @@ export class GroupConsumer {
     return this.session.endOffsets(partitions);
   }
 
+  /** Offsets that the group has committed for partitions. Rejects as {@link endOffsets} does. */
+  async committedOffsets(partitions: readonly number[]): Promise<ReadonlyMap<number, number>> {
+    if (this.session === undefined) throw new ServiceError('broker_unavailable', 'The consumer is not in its group.');
+    return this.session.committedOffsets(partitions);
+  }
+
   /** Fetches nothing more, but stays in the group. */
   pause(): void {
     this.session?.pause();

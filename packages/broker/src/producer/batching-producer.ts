@@ -132,7 +132,8 @@ class BatchingProducer implements Producer {
     return new SessionKeeper({
       log,
       retry: options.retry ?? DEFAULT_RETRY,
-      create: (onLost) => createProducerSession({ settings, log, topics: options.topics ?? [], onLost }),
+      create: (onLost) =>
+        createProducerSession({ settings, log, topics: options.topics ?? [], writesTo: options.writesTo, onLost }),
       onOpened: () => {
         this.opened();
       },

@@ -81,6 +81,8 @@ interface ProducerSessionOptions {
   readonly log: BrokerLog;
   /** Topics that must exist before the session counts as open. */
   readonly topics: readonly TopicKey[];
+  /** As of ProducerOptions. */
+  readonly writesTo?: string | undefined;
   /** Called when the last connection of an open session has closed. */
   readonly onLost: (reason: Error) => void;
 }
@@ -135,12 +137,12 @@ interface PlacedBatch {
   readonly sent: readonly { readonly topic: string; readonly message: PlacedMessage }[];
 }
 
-const placeBatch = (prefix: string, batch: readonly OutgoingMessage[]): PlacedBatch => {
+const placeBatch = (nameOf: (topic: TopicKey) => string, batch: readonly OutgoingMessage[]): PlacedBatch => {
   const groups = new Map<TopicKey, TopicMessages>();
   const sent = batch.map(({ topic, partition, key, value, headers }) => {
     const message = { partition, value, headers, key: key ?? null };
     let group = groups.get(topic);
-    if (group === undefined) groups.set(topic, (group = { topic: topicName(prefix, topic), messages: [] }));
+    if (group === undefined) groups.set(topic, (group = { topic: nameOf(topic), messages: [] }));
     group.messages.push(message);
     return { topic: group.topic, message };
   });
@@ -175,7 +177,13 @@ const requireTopics = async (admin: Admin, names: readonly string[]): Promise<vo
 };
 
 /** Makes a session that is not yet open. */
-export const createProducerSession = ({ settings, log, topics, onLost }: ProducerSessionOptions): ProducerSession => {
+export const createProducerSession = ({
+  settings,
+  log,
+  topics,
+  writesTo,
+  onLost,
+}: ProducerSessionOptions): ProducerSession => {
   const { kafka, sockets } = createKafkaClient(settings, log);
   const spread = createPartitionSpread(Math.random());
   let placed = 0;
@@ -188,7 +196,8 @@ export const createProducerSession = ({ settings, log, topics, onLost }: Produce
     }),
     retry: SEND_RETRY,
   });
-  const names = topics.map((topic) => topicName(settings.topicPrefix, topic));
+  const nameOf = (topic: TopicKey): string => writesTo ?? topicName(settings.topicPrefix, topic);
+  const names = [...topics.map(nameOf), ...(writesTo === undefined ? [] : [writesTo])];
   return {
     open: async () => {
       await producer.connect();
@@ -199,7 +208,7 @@ export const createProducerSession = ({ settings, log, topics, onLost }: Produce
     },
     send: async (batch) => {
       spread.begin(batch.filter(({ partition, key }) => partition === undefined && key === undefined).length);
-      const placedBatch = placeBatch(settings.topicPrefix, batch);
+      const placedBatch = placeBatch(nameOf, batch);
       const { topicMessages } = placedBatch;
       placed = 0;
       const answer = await producer.sendBatch({ acks: -1, compression: CompressionTypes.Snappy, topicMessages });

@@ -16,6 +16,11 @@ export type ProducerEvent =
 export interface ProducerOptions {
   /** Topics without which the producer does not count as connected. Default: none. */
   readonly topics?: readonly TopicKey[];
+  /**
+   * A topic on the cluster, by its whole name, that all messages go to in place of the one that they name; the bounds of that one hold. The
+   * producer does not count as connected without it.
+   */
+  readonly writesTo?: string;
   /** Most messages that wait or are in flight; beyond it they are refused with `overloaded`. Default 20,000. */
   readonly maxQueuedMessages?: number;
   /** Most bytes of such messages. Default 256 MiB. */

@@ -8,6 +8,7 @@ import type { ConsumerEvent, PartitionDelivery } from '../consumer/group-consume
 import { isRejoinSignal } from '../consumer/rejoin-signals';
 import { BackgroundCommits } from '../responder/background-commits';
 import { Room } from '../responder/room';
+import { GoneMessages } from './gone-messages';
 import { type BrokerLog, type BrokerSettings, DEFAULT_RETRY } from '../settings';
 
 /** A message that a subscriber hands over. */
@@ -29,11 +30,15 @@ type SubscriberEvent =
   | { readonly type: 'handled'; readonly messages: number; readonly bytes: number; readonly tookMs: number }
   /** Handling failed and is tried again. */
   | { readonly type: 'handling_failed'; readonly attempt: number }
-  | { readonly type: 'commit_failed'; readonly reason: string };
+  | { readonly type: 'commit_failed'; readonly reason: string }
+  /** The topic had given these messages up before this group read them. */
+  | { readonly type: 'messages_gone'; readonly messages: number };
 
 export interface SubscriberOptions {
   readonly topic: TopicKey;
   readonly group: ConsumerGroupKey;
+  /** Part of the group, which reads the topic for itself. Default: the group has no parts. */
+  readonly groupPart?: string;
   /** Name of this process among the members of the group. */
   readonly memberName: string;
   readonly sessionTimeoutMs: number;
@@ -96,6 +101,7 @@ class GroupSubscriber implements Subscriber {
   private readonly room: Room;
   /** Offset behind the last handled message of each owned partition. */
   private readonly handled = new Map<number, number>();
+  private readonly gone: GoneMessages;
   private queue: Taken[] = [];
   private owned: readonly number[] = [];
   private handling: Promise<void> | undefined;
@@ -108,14 +114,14 @@ class GroupSubscriber implements Subscriber {
     log: BrokerLog,
     private readonly options: SubscriberOptions,
   ) {
-    const { group, memberName, sessionTimeoutMs, heartbeatIntervalMs, retry = DEFAULT_RETRY } = options;
+    const { group, groupPart, memberName, sessionTimeoutMs, heartbeatIntervalMs, retry = DEFAULT_RETRY } = options;
     this.topic = topicName(settings.topicPrefix, options.topic);
     this.room = new Room({ items: options.maxQueued, bytes: options.maxQueuedBytes });
     this.consumer = new GroupConsumer({
       ...{
         settings,
         log,
-        groupId: consumerGroupName(settings.topicPrefix, group),
+        groupId: consumerGroupName(settings.topicPrefix, group, groupPart),
         topic: this.topic,
         self: memberName,
       },
@@ -126,6 +132,7 @@ class GroupSubscriber implements Subscriber {
           for (const partition of lost) this.handled.delete(partition);
           this.commits.end(lost);
           this.commits.begin(gained);
+          this.gone.assigned(gained, lost);
         },
         onRebalancing: () => void this.commits.flush(),
         onMessages: (delivery) => this.take(delivery),
@@ -135,6 +142,10 @@ class GroupSubscriber implements Subscriber {
         onEvent: (event) => options.onEvent?.(event),
       },
     });
+    this.gone = new GoneMessages(
+      (partitions) => this.consumer.committedOffsets(partitions),
+      (messages) => options.onEvent?.({ type: 'messages_gone', messages }),
+    );
     this.commits = new BackgroundCommits(
       (offsets) => this.consumer.commit(offsets),
       (error) => options.onEvent?.({ type: 'commit_failed', reason: brokerErrorText(error) }),
@@ -190,6 +201,7 @@ class GroupSubscriber implements Subscriber {
   private accept(partition: number, message: KafkaMessage): void {
     const offset = Number(message.offset);
     const finished = this.commits.accept(partition, offset);
+    this.gone.arrived(partition, offset);
     if (isRejoinSignal(message.headers ?? {})) {
       finished();
       return;
