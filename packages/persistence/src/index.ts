@@ -161,6 +161,7 @@ export {
   makeDecisionDay,
   refusesDecisions,
 } from './decisions/decision-days';
+export { decisionIdOf } from './decisions/decision-ids';
 export {
   countDecisions,
   type DecisionFilters,

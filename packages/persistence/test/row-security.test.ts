@@ -447,7 +447,7 @@ describe('row security', () => {
   const NOT_OF_WORKSPACES = [
     ...['openDatabase', 'createDatabase', 'dropDatabase', 'checkDatabase', 'checkServer', 'requireDatabase'],
     ...['migrate', 'ensureWorkspace', 'ensureServiceLogin', 'readCacheEntrySecret', 'findPendingMigrations'],
-    ...['isValueReference', 'referencesIn', 'refusesValues', 'refusesDecisions', 'lacksDecisionDay'],
+    ...['isValueReference', 'referencesIn', 'refusesValues', 'refusesDecisions', 'lacksDecisionDay', 'decisionIdOf'],
   ];
 
   it('is tested here for every function of the package', () => {

@@ -1,5 +1,14 @@
 import { limits } from '@decision/contracts';
-import { brokerSettings, type Config, databaseSettings, httpSettings, limit, wholeNumber } from '@decision/service-kit';
+import {
+  brokerSettings,
+  type Config,
+  databaseSettings,
+  filePath,
+  httpSettings,
+  limit,
+  optional,
+  wholeNumber,
+} from '@decision/service-kit';
 
 /** Everything that the environment may say to this service. */
 export const settings = {
@@ -28,6 +37,31 @@ export const settings = {
     max: 3_600_000,
     unit: 'ms',
     meaning: 'How often partitions of the log table are made ahead and dropped.',
+  }),
+  sinks: optional(
+    filePath('LOG_SINKS', {
+      meaning: 'File of JSON that names the systems that decisions are handed on to. Not set: none.',
+    }),
+  ),
+  sinkDeadLetterDir: optional(
+    filePath('LOG_SINK_DEAD_LETTER_DIR', {
+      meaning: 'Folder for decisions that a sink does not take; needed where there are sinks, one for each process.',
+    }),
+  ),
+  sinkDeadLetterBytes: wholeNumber('LOG_SINK_DEAD_LETTER_BYTES', {
+    default: 1_073_741_824,
+    min: 1_048_576,
+    max: 1_099_511_627_776,
+    unit: 'bytes',
+    meaning: 'Size of the file of dead letters of one sink; a sink that would exceed it is sent nothing more.',
+  }),
+  sinkBufferBytes: wholeNumber('LOG_SINK_BUFFER_BYTES', {
+    default: 33_554_432,
+    min: 1_048_576,
+    max: 17_179_869_184,
+    unit: 'bytes',
+    meaning:
+      'Messages that may be fetched for one sink and not yet sent; beyond it nothing more is fetched. A single larger one is taken all the same.',
   }),
 };
 

@@ -4,6 +4,8 @@ import { runService } from '@decision/service-kit';
 import { createCollectorServer } from './app';
 import { startCollecting } from './collecting/collect';
 import { settings } from './config';
+import { openSinks } from './sinks/open-sinks';
+import { startSinks } from './sinks/start-sinks';
 
 /** Connections for storing, beside those that answer questions: slow questions hold up no record. */
 const STORING_CONNECTIONS = 2;
@@ -12,6 +14,7 @@ runService({
   name: 'log-collector',
   settings,
   start: async ({ config, logger, metrics, stopper }) => {
+    const sinks = await openSinks(config);
     const database = await openStore({ name: 'log-collector', config, logger, metrics, stopper });
     const broker = openBroker({ name: 'log-collector', config, logger, stopper });
     if (broker === undefined)
@@ -22,15 +25,21 @@ runService({
     });
     stopper.add('database of the collector', () => storing.close());
     const collecting = startCollecting({ database: storing, broker, config, logger, metrics, stopper });
+    let running: ReturnType<typeof startSinks> | undefined;
     const server = createCollectorServer({
       ...{ config, logger, metrics, database },
       authenticator: openAuthenticator({ database, logger, metrics }),
-      health: { pingDatabase: () => database.ping(), subscriberStatus: () => collecting.status() },
+      health: {
+        pingDatabase: () => database.ping(),
+        subscriberStatus: () => collecting.status(),
+        sinkStatus: () => running?.status() ?? [],
+      },
     });
     stopper.add('http', (drainMs) => server.stop(drainMs));
     const { url } = await server.listen();
     // Joining comes after listening: only one process can listen here, and it takes over from one that died here.
     collecting.start();
+    if (broker !== undefined) running = startSinks({ sinks, broker, config, logger, metrics, stopper });
     logger.info({ url }, 'Listening.');
   },
 });

@@ -136,6 +136,10 @@ export const text = (env: string, options: TextOptions): Setting<string> => {
   });
 };
 
+/** Path of a file or folder. */
+export const filePath = (env: string, options: { readonly meaning: string }): Setting<string> =>
+  text(env, { ...options, pattern: /^[^\0]{1,4096}$/s, accepts: 'a path' });
+
 /** A secret text. It has no default: a secret that everybody knows is none. */
 export const secret = (
   env: string,

@@ -1,11 +1,14 @@
 import { type SubscriberStatus } from '@decision/broker';
 import { type Readiness } from '@decision/service-kit';
+import { type SinkStatus } from '../sinks/start-sinks';
 
 /** Source of the health body. */
 export interface HealthSource {
   readonly pingDatabase: () => Promise<void>;
   /** Undefined where no broker is configured. */
   readonly subscriberStatus: () => SubscriberStatus | undefined;
+  /** Default: there are no sinks. */
+  readonly sinkStatus?: () => readonly SinkStatus[];
 }
 
 interface HealthBody {
@@ -18,10 +21,12 @@ interface HealthBody {
     readonly partitions: number;
     readonly queued: number;
   };
+  /** Sinks; a failing one holds up nothing else, so it does not make the service degraded. */
+  readonly sinks: readonly SinkStatus[];
 }
 
 /** The process is alive; the body says what it can reach. */
-export const readHealth = async ({ pingDatabase, subscriberStatus }: HealthSource): Promise<HealthBody> => {
+export const readHealth = async ({ pingDatabase, subscriberStatus, sinkStatus }: HealthSource): Promise<HealthBody> => {
   const database = await answers(pingDatabase());
   const subscriber = subscriberStatus();
   const ready = subscriber !== undefined && subscriber.reason === undefined;
@@ -34,6 +39,7 @@ export const readHealth = async ({ pingDatabase, subscriberStatus }: HealthSourc
       partitions: subscriber?.partitions ?? 0,
       queued: subscriber?.queued ?? 0,
     },
+    sinks: sinkStatus?.() ?? [],
   };
 };
 

@@ -1,0 +1,203 @@
+import { parseJson } from '@decision/contracts';
+import {
+  checkSinksFile,
+  type SecretFile,
+  sinkChecks,
+  type WrittenPath,
+  type WrittenSink,
+  type WrittenWebSink,
+} from './sinks-file';
+import {
+  type FieldMask,
+  type FieldPath,
+  type SinkFilter,
+  type SinkSettings,
+  type TargetSettings,
+  type WebSettings,
+} from './sink-settings';
+import { areDocuments, recordFields } from './record-fields';
+
+interface ReadSinksOptions {
+  /** Text of a file that holds a secret, without line breaks at its end. Throws where it cannot be read. */
+  readonly readSecret: (file: string) => string;
+  /** Topics that this deployment reads itself, by their whole names. */
+  readonly ownTopics: readonly string[];
+}
+
+/** The sinks of a file, or everything that is wrong with it, a sentence each. No sentence shows a secret. */
+type ReadSinks =
+  | { readonly ok: true; readonly sinks: readonly SinkSettings[] }
+  | { readonly ok: false; readonly problems: readonly string[] };
+
+/** Names that stand for other groups of the collector. */
+const TAKEN_NAMES: readonly string[] = ['archive', 'table'];
+
+/** Reads the file of sinks. Never throws. */
+export const readSinks = (text: string, options: ReadSinksOptions): ReadSinks => {
+  const parsed = parseJson(text);
+  if (!parsed.ok) {
+    const { line, column, reason } = parsed.problem;
+    return { ok: false, problems: [`It is no JSON: at line ${line}, column ${column}, ${reason}.`] };
+  }
+  const checked = checkSinksFile(parsed.value);
+  if (!checked.ok)
+    return {
+      ok: false,
+      problems: checked.problems.map(({ path, message }) => `${path === '' ? 'The file' : path} ${message}.`),
+    };
+  const problems: string[] = [];
+  const sinks: SinkSettings[] = [];
+  for (const [index, written] of checked.value.sinks.entries()) {
+    const tell = (place: string, sentence: string): void => void problems.push(`/sinks/${index}${place} ${sentence}`);
+    const sink = readSink(written, options, tell);
+    if (sink === undefined) continue;
+    if (sinks.some((other) => other.name === sink.name)) tell('/name', `"${sink.name}" names another sink too.`);
+    sinks.push(sink);
+  }
+  return problems.length === 0 ? { ok: true, sinks } : { ok: false, problems };
+};
+
+type Tell = (place: string, sentence: string) => void;
+
+const isKind = (kind: unknown): kind is keyof typeof sinkChecks =>
+  typeof kind === 'string' && Object.hasOwn(sinkChecks, kind);
+
+const readSink = (written: unknown, options: ReadSinksOptions, tell: Tell): SinkSettings | undefined => {
+  const kind = typeof written === 'object' && written !== null && 'kind' in written ? written.kind : undefined;
+  if (!isKind(kind)) {
+    tell('/kind', `must be one of ${Object.keys(sinkChecks).join(', ')}.`);
+    return undefined;
+  }
+  const checked = sinkChecks[kind](written);
+  if (!checked.ok) {
+    for (const { path, message } of checked.problems) tell(path, `${message}.`);
+    return undefined;
+  }
+  const { name, fields, batch, timeout_ms: timeoutMs = 10_000, retry } = checked.value;
+  if (TAKEN_NAMES.includes(name)) tell('/name', `"${name}" is the name of a store of the collector; choose another.`);
+  return {
+    name,
+    target: readTarget(checked.value, options, tell),
+    filter: readFilter(checked.value.filter),
+    fields: readMask(fields, tell),
+    batch: { records: batch?.records ?? 500, bytes: batch?.bytes ?? 4_194_304 },
+    timeoutMs,
+    retry: {
+      initialMs: retry?.initial_ms ?? 500,
+      maxMs: retry?.max_ms ?? 60_000,
+      attempts: retry?.attempts ?? 8,
+      giveUpAfterMs: retry?.give_up_after_ms ?? 21_600_000,
+    },
+  };
+};
+
+const readTarget = (sink: WrittenSink, options: ReadSinksOptions, tell: Tell): TargetSettings => {
+  if (sink.kind === 'kafka') {
+    const { kind, topic } = sink;
+    if (options.ownTopics.includes(topic))
+      tell('/topic', `"${topic}" is a topic that this deployment reads itself; name another.`);
+    return { kind, topic };
+  }
+  const web = readWeb(sink, options, tell);
+  switch (sink.kind) {
+    case 'http': {
+      const { signing_key: key } = sink;
+      return { ...web, kind: 'http', signingKey: key && readSecretOf(key, '/signing_key', options, tell) };
+    }
+    case 'json-rows':
+      return { ...web, kind: 'json-rows', table: sink.table };
+    case 'bulk-index':
+      return { ...web, kind: 'bulk-index', index: sink.index, action: sink.action ?? 'create' };
+    case 'otlp':
+      return { ...web, kind: 'otlp', resource: { 'service.name': 'decision-service', ...sink.resource } };
+  }
+};
+
+/** Headers that belong to the connection or to the protocol of the sink. */
+const OWN_HEADERS =
+  /^(?:host|content-.*|transfer-encoding|connection|keep-alive|upgrade|te|trailer|expect|accept-encoding|proxy-.*|webhook-.*|idempotency-key)$/;
+
+const readWeb = (sink: WrittenWebSink, options: ReadSinksOptions, tell: Tell): WebSettings => {
+  const headers: Record<string, string> = {};
+  for (const [written, value] of Object.entries(sink.headers ?? {})) {
+    const header = written.toLowerCase();
+    const place = `/headers/${written.slice(0, 100)}`;
+    if (!/^[!#$%&'*+.^_`|~\w-]{1,200}$/.test(header)) tell(place, 'is no name of a header.');
+    else if (OWN_HEADERS.test(header)) tell(place, 'is set by the sink itself; leave it out.');
+    else if (header in headers) tell(place, 'is there twice.');
+    else headers[header] = checkedHeader(value, place, options, tell);
+  }
+  return { url: readUrl(sink.url, tell), headers };
+};
+
+const checkedHeader = (value: string | SecretFile, place: string, options: ReadSinksOptions, tell: Tell): string => {
+  const text = typeof value === 'string' ? value : readSecretOf(value, place, options, tell);
+  if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(text)) tell(place, 'holds a line break or a character that no header holds.');
+  return text;
+};
+
+const readSecretOf = ({ file }: SecretFile, place: string, { readSecret }: ReadSinksOptions, tell: Tell): string => {
+  try {
+    const text = readSecret(file);
+    if (text === '') tell(place, `names the file "${file}", which is empty.`);
+    return text;
+  } catch (error) {
+    const { code = 'unknown' } = error as NodeJS.ErrnoException; // whatever it is, it is only asked for a code
+    tell(place, `names the file "${file}", which cannot be read (${code}).`);
+    return '';
+  }
+};
+
+/** Stands for an address that was told to be none; it is never asked. */
+const NOWHERE = 'http://invalid/';
+
+const readUrl = (text: string, tell: Tell): URL => {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !['http:', 'https:'].includes(url.protocol)) {
+    tell('/url', 'is no address that begins with http:// or https://.');
+    return new URL(NOWHERE);
+  }
+  if (url.username !== '' || url.password !== '')
+    tell('/url', 'holds credentials; send them in a header whose value is {"file": "..."}.');
+  if (url.hash !== '') tell('/url', 'has a part behind #, which is never sent; leave it out.');
+  return url;
+};
+
+const readFilter = (filter: WrittenSink['filter']): SinkFilter => ({
+  assets: filter?.assets?.map((written) => {
+    const [kind, slug] = written.split(':');
+    return slug === undefined
+      ? { kind: undefined, slug: written }
+      : { kind: kind === 'flow' ? ('flow' as const) : ('rule' as const), slug };
+  }),
+  workspaces: filter?.workspaces && new Set(filter.workspaces.map((id) => id.toLowerCase())),
+  statuses: filter?.statuses?.map((written) => {
+    const [first, last] = [Number(written.replace('xx', '00')), Number(written.replace('xx', '99'))];
+    return [first, last] as const;
+  }),
+  sampleRate: filter?.sample_rate ?? 1,
+});
+
+const readMask = (fields: WrittenSink['fields'], tell: Tell): FieldMask => ({
+  only: fields?.only?.map((path, index) => readPath(path, `/fields/only/${index}`, tell)),
+  without: (fields?.without ?? []).map((path, index) => {
+    const place = `/fields/without/${index}`;
+    const names = readPath(path, place, tell);
+    if (names.length === 1 && ['id', 'timestamp'].includes(names[0] ?? ''))
+      tell(place, `is "${names[0]}", which every record is sent with.`);
+    return names;
+  }),
+});
+
+const readPath = (written: WrittenPath, place: string, tell: Tell): FieldPath => {
+  const path = typeof written === 'string' ? written.split('.') : written;
+  const [field = '', ...below] = path;
+  if (path.includes('')) tell(place, 'has an empty name between its dots.');
+  else if (!recordFields.includes(field))
+    tell(
+      place,
+      `begins with "${field.slice(0, 100)}", which is no field of a record; there are ${recordFields.join(', ')}.`,
+    );
+  else if (below.length > 0 && !areDocuments(field)) tell(place, `goes below "${field}", which holds no object.`);
+  return path;
+};

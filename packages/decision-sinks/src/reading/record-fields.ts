@@ -1,0 +1,13 @@
+/** Fields that hold JSON of any shape. */
+const documents = ['request', 'response', 'path_trace'] as const;
+export type DocumentField = (typeof documents)[number];
+
+/** Fields of a record as sinks are sent it, in their order. */
+export const recordFields: readonly string[] = [
+  ...['id', 'timestamp', 'decision_id', 'item', 'of_list', 'workspace_id', 'type', 'name', 'selector', 'version_id'],
+  ...['key_id', 'request_id', 'trace_id', 'execution_id', 'status', 'error', 'duration_ms', 'matched', 'worker'],
+  ...['abbreviated', ...documents],
+];
+
+/** Whether a field holds JSON of any shape. */
+export const areDocuments = (field: string): field is DocumentField => documents.some((known) => known === field);

@@ -1,0 +1,164 @@
+import { hash } from 'node:crypto';
+import { type DecisionRecord } from '@decision/decision-logs';
+import { type FieldMask, type FieldPath, type SinkFilter } from './sink-settings';
+import { areDocuments, type DocumentField } from './record-fields';
+
+/** One decision as a sink is sent it. */
+export interface SinkRecord {
+  /** Unique, and the same whenever the decision is sent again. */
+  readonly id: string;
+  /** The same for all items of a list: what `GET /decisions/{id}` is asked for. */
+  readonly decisionId: string;
+  /** ISO 8601 UTC. */
+  readonly timestamp: string;
+  /** What is sent of its fields beside the documents; `id` and `timestamp` are among them. */
+  readonly facts: Readonly<Record<string, unknown>>;
+  /** JSON texts. */
+  readonly documents: Readonly<Partial<Record<DocumentField, string>>>;
+  /** When its message was written, epoch ms. */
+  readonly writtenAt: number;
+}
+
+/** Whether a sink is sent a decision. Of one request, a sample takes all decisions or none. */
+export const passes = ({ assets, workspaces, statuses, sampleRate }: SinkFilter, record: DecisionRecord): boolean => {
+  const { kind, slug, workspaceId, status, requestId } = record;
+  if (assets !== undefined && !assets.some((asset) => asset.slug === slug && (asset.kind ?? kind) === kind))
+    return false;
+  if (workspaces !== undefined && !workspaces.has(workspaceId)) return false;
+  if (statuses !== undefined && !statuses.some(([first, last]) => status >= first && status <= last)) return false;
+  return sampleRate === 1 || positionOf(requestId) < sampleRate;
+};
+
+const HEX_DIGITS = 12;
+
+/** A number from 0 to below 1 that follows from a text. */
+const positionOf = (text: string): number =>
+  Number.parseInt(hash('sha256', text).slice(0, HEX_DIGITS), 16) / 16 ** HEX_DIGITS;
+
+/** The whole record as one JSON object. */
+export const jsonOf = ({ facts, documents }: SinkRecord): string => {
+  const members = Object.entries(documents).map(([field, text]) => `,${JSON.stringify(field)}:${text}`);
+  return `${JSON.stringify(facts).slice(0, -1)}${members.join('')}}`;
+};
+
+/** Characters of the facts, roughly. */
+const FACTS_SIZE = 800;
+
+/** How large a record is, roughly, in bytes. */
+export const sizeOf = ({ documents }: SinkRecord): number =>
+  Object.values(documents).reduce((sum, text) => sum + text.length, FACTS_SIZE);
+
+/** Makes records of decisions. `decisionIdOf` answers the id that the collector's answers give a decision. */
+export const toSinkRecord = (
+  record: DecisionRecord,
+  { fields, decisionIdOf, writtenAt }: RecordOptions,
+): SinkRecord => {
+  const decisionId = decisionIdOf(record);
+  const id = `${decisionId}.${record.item}`;
+  const { documents, isCut } = maskedDocuments(record, fields);
+  const facts = factsOf(record, { id, decisionId, isCut });
+  return {
+    ...{ id, decisionId, timestamp: record.decidedAt, documents, writtenAt },
+    facts: Object.fromEntries(Object.entries(facts).filter(([field]) => isSent(field, fields))),
+  };
+};
+
+interface RecordOptions {
+  readonly fields: FieldMask;
+  readonly decisionIdOf: (record: DecisionRecord) => string;
+  readonly writtenAt: number;
+}
+
+const factsOf = (record: DecisionRecord, made: { readonly id: string; decisionId: string; isCut: boolean }) => ({
+  id: made.id,
+  timestamp: record.decidedAt,
+  decision_id: made.decisionId,
+  item: record.item,
+  of_list: record.isOfList,
+  workspace_id: record.workspaceId,
+  type: record.kind,
+  name: record.slug,
+  selector: record.selector,
+  version_id: record.versionId,
+  key_id: record.keyId,
+  request_id: record.requestId,
+  trace_id: record.traceId,
+  execution_id: record.executionId,
+  status: record.status,
+  error: record.errorCode,
+  duration_ms: record.durationUs / 1_000,
+  matched: record.matched,
+  worker: record.worker,
+  abbreviated: record.isAltered || made.isCut,
+});
+
+const isSent = (field: string, { only, without }: FieldMask): boolean => {
+  if (field === 'id' || field === 'timestamp') return true;
+  if (without.some((path) => path.length === 1 && path[0] === field)) return false;
+  return only === undefined || only.some(([first]) => first === field);
+};
+
+/** The documents as they are sent. A trace repeats values of request and response, so it goes where anything of these does. */
+const maskedDocuments = ({ request, response, pathTrace }: DecisionRecord, fields: FieldMask) => {
+  const documents: Partial<Record<DocumentField, string>> = {};
+  const isPartial = hasPartsOf('request', fields) || hasPartsOf('response', fields);
+  let isCut = false;
+  for (const [field, text] of Object.entries({ request, response, path_trace: isPartial ? null : pathTrace })) {
+    if (text === null || !areDocuments(field) || !isSent(field, fields)) continue;
+    const masked = maskedText(text, below(field, fields));
+    if (masked === undefined) isCut = true;
+    else documents[field] = masked;
+  }
+  return { documents, isCut };
+};
+
+const below = (field: string, { only, without }: FieldMask): FieldMask => {
+  const inField = (paths: readonly FieldPath[]) =>
+    paths.filter(([first]) => first === field).map((path) => path.slice(1));
+  const kept = only === undefined ? undefined : inField(only);
+  return { only: kept?.some((path) => path.length === 0) === true ? undefined : kept, without: inField(without) };
+};
+
+const hasPartsOf = (field: string, fields: FieldMask): boolean => {
+  const { only, without } = below(field, fields);
+  return only !== undefined || without.length > 0;
+};
+
+/** Undefined where it nests too deeply to be masked: then it is not sent. */
+const maskedText = (text: string, { only, without }: FieldMask): string | undefined => {
+  if (only === undefined && without.length === 0) return text;
+  try {
+    const value: unknown = JSON.parse(text);
+    return JSON.stringify(dropped(only === undefined ? value : kept(value, only), without));
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    return undefined;
+  }
+};
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
+
+/** What stands at the paths, and the objects and lists around it; what is no object or list has nothing below it. */
+const kept = (value: unknown, paths: readonly FieldPath[]): unknown => {
+  if (paths.some((path) => path.length === 0)) return value;
+  if (Array.isArray(value)) return value.map((item) => kept(item, paths));
+  if (!isObject(value)) return null;
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([name, member]) => {
+      const inside = paths.filter(([first]) => first === name).map((path) => path.slice(1));
+      return inside.length === 0 ? [] : [[name, kept(member, inside)]];
+    }),
+  );
+};
+
+const dropped = (value: unknown, paths: readonly FieldPath[]): unknown => {
+  if (paths.length === 0) return value;
+  if (Array.isArray(value)) return value.map((item) => dropped(item, paths));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([name, member]) => {
+      const inside = paths.filter(([first]) => first === name).map((path) => path.slice(1));
+      return inside.some((path) => path.length === 0) ? [] : [[name, dropped(member, inside)]];
+    }),
+  );
+};

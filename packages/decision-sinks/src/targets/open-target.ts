@@ -1,0 +1,24 @@
+import { type Broker } from '@decision/broker';
+import { type SinkSettings } from '../reading/sink-settings';
+import { createIndexTarget } from './bulk-index-target';
+import { createHttpTarget } from './http-target';
+import { createRowsTarget } from './json-rows-target';
+import { createOtlpTarget } from './otlp-target';
+import { type Target } from './target';
+import { createTopicTarget } from './topic-target';
+
+/** Opens where a sink is sent. Sinks that are topics are of this broker. */
+export const openTarget = ({ target, timeoutMs }: SinkSettings, broker: Broker): Target => {
+  switch (target.kind) {
+    case 'http':
+      return createHttpTarget(target, timeoutMs);
+    case 'json-rows':
+      return createRowsTarget(target, timeoutMs);
+    case 'bulk-index':
+      return createIndexTarget(target, timeoutMs);
+    case 'otlp':
+      return createOtlpTarget(target, timeoutMs);
+    case 'kafka':
+      return createTopicTarget(target, timeoutMs, broker);
+  }
+};

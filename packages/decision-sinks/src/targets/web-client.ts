@@ -1,0 +1,117 @@
+import { Agent } from 'undici';
+import { type WebSettings } from '../reading/sink-settings';
+import { type SendOutcome } from './target';
+
+/** An answer of a sink. */
+export interface WebAnswer {
+  readonly status: number;
+  /** By name in lower case. */
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly text: string;
+}
+
+interface WebRequest {
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly signal: AbortSignal;
+}
+
+/** Posts to a sink. */
+interface WebClient {
+  /** Posts, and reads the answer with `read` where its status is a success; else the status says what it means. Never rejects. */
+  post(request: WebRequest, read: (answer: WebAnswer) => SendOutcome): Promise<SendOutcome>;
+  stop(): Promise<void>;
+}
+
+/** Bytes of an answer at most. */
+const LARGEST_ANSWER = 16_777_216;
+/** Characters of an answer that are kept with what it refuses. */
+const LONGEST_DETAIL = 1_000;
+const CONNECT_MS = 10_000;
+const CONNECTIONS = 4;
+/** Statuses that blame what is sent. Others, wrong addresses and credentials among them, blame how the sink is set up, or its state. */
+const BLAMES_RECORDS: readonly number[] = [400, 413, 422];
+
+/** Makes a client whose requests take at most `timeoutMs`. It follows no redirects: what is sent is for this address alone. */
+export const createWebClient = ({ headers: own }: WebSettings, timeoutMs: number): WebClient => {
+  const agent = new Agent({
+    ...{ connections: CONNECTIONS, pipelining: 1, connect: { timeout: CONNECT_MS } },
+    // The deadline of the request counts.
+    ...{ headersTimeout: 0, bodyTimeout: 0 },
+  });
+  return {
+    post: async (request, read) => {
+      const origin = request.url.origin;
+      const deadline = AbortSignal.timeout(timeoutMs);
+      try {
+        const answer = await exchange(agent, { ...request, headers: { ...own, ...request.headers } }, deadline);
+        return answer.status >= 200 && answer.status < 300 ? read(answer) : outcomeOf(answer, origin);
+      } catch (error) {
+        if (deadline.aborted) return unavailable(`${origin} did not answer within ${timeoutMs} ms`);
+        if (error instanceof AnswerTooLarge) return unavailable(`${origin} answered more than ${LARGEST_ANSWER} bytes`);
+        const { code = 'unknown' } = error as NodeJS.ErrnoException; // only asked for a code
+        return unavailable(`${origin} could not be asked (${code})`);
+      }
+    },
+    stop: () => agent.destroy(),
+  };
+};
+
+class AnswerTooLarge extends Error {
+  override readonly name = 'AnswerTooLarge';
+}
+
+const exchange = async (agent: Agent, request: WebRequest, deadline: AbortSignal): Promise<WebAnswer> => {
+  const { url, headers, body, signal } = request;
+  const {
+    statusCode,
+    headers: answered,
+    body: stream,
+  } = await agent.request({
+    ...{ origin: url.origin, path: `${url.pathname}${url.search}`, method: 'POST', body },
+    headers: { 'accept-encoding': 'identity', ...headers },
+    signal: AbortSignal.any([signal, deadline]),
+  });
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length > LARGEST_ANSWER) throw new AnswerTooLarge();
+    chunks.push(chunk);
+  }
+  return { status: statusCode, headers: answered, text: Buffer.concat(chunks).toString() };
+};
+
+export const unavailable = (reason: string, detail?: string): SendOutcome => ({
+  kind: 'unavailable',
+  reason,
+  detail: detail?.slice(0, LONGEST_DETAIL),
+});
+
+/** What a status that is no success means. */
+export const outcomeOf = ({ status, headers, text }: WebAnswer, origin: string): SendOutcome => {
+  const reason = `${origin} answered ${status}`;
+  const detail = text.slice(0, LONGEST_DETAIL);
+  if (BLAMES_RECORDS.includes(status)) return { kind: 'refused', reason, detail };
+  return { kind: 'unavailable', reason, detail, retryAfterMs: retryAfterOf(headers['retry-after']) };
+};
+
+/** The header has seconds, or a date. */
+const retryAfterOf = (header: string | string[] | undefined): number | undefined => {
+  if (typeof header !== 'string') return undefined;
+  const ms = /^\d{1,9}$/.test(header) ? Number(header) * 1_000 : Date.parse(header) - Date.now();
+  return Number.isNaN(ms) ? undefined : Math.max(0, ms);
+};
+
+/** The answer's JSON object; undefined where it is none. */
+export const objectOf = ({ text }: WebAnswer): Readonly<Record<string, unknown>> | undefined => {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+};

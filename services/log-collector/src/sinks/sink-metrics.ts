@@ -1,0 +1,120 @@
+import { type Subscriber, type SubscriberOptions } from '@decision/broker';
+import { type DeliveryObserver } from '@decision/decision-sinks';
+import { type Logger, type Metrics } from '@decision/service-kit';
+
+const SEND_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+/** Failures of one sink within this time share a log line, ms. */
+const WARN_EVERY_MS = 60_000;
+/** What can become of a decision; `lost`: messages that the topic gave up before the sink was sent them. */
+const OUTCOMES = ['sent', 'dead_lettered', 'filtered', 'unreadable', 'lost'] as const;
+
+/** Tells of one sink. */
+export interface SinkObserver extends DeliveryObserver {
+  /** Decisions that the sink is not sent, and messages that cannot be read. */
+  passedOver(counts: { readonly filtered: number; readonly unreadable: number }): void;
+  readonly onEvent: NonNullable<SubscriberOptions['onEvent']>;
+  /** Exports what waits for it. */
+  follow(subscriber: Subscriber): void;
+}
+
+/** Counts and times what sinks are sent. */
+export const createSinkMetrics = (
+  metrics: Metrics,
+  logger: Logger,
+  now: () => number,
+): ((sink: string) => SinkObserver) => {
+  const followed = new Map<string, Subscriber>();
+  const records = metrics.counter({
+    name: 'decision_sink_records_total',
+    help: 'Decisions by what became of them: sent, dead_lettered, filtered, and messages that were unreadable or lost.',
+    labelNames: ['sink', 'outcome'],
+  });
+  const failures = metrics.counter({
+    name: 'decision_sink_failures_total',
+    help: 'Attempts that failed: the sink was unavailable, refused everything, or dead_letters could not be written.',
+    labelNames: ['sink', 'cause'],
+  });
+  const seconds = metrics.histogram({
+    name: 'decision_sink_send_seconds',
+    help: 'Time of requests that a sink took decisions from.',
+    buckets: SEND_BUCKETS,
+    labelNames: ['sink'],
+  });
+  const events = metrics.counter({
+    name: 'decision_sink_events_total',
+    help: 'Events of the consumers of sinks, by type.',
+    labelNames: ['sink', 'type'],
+  });
+  exportFollowed(metrics, followed, now);
+  return (sink) => {
+    for (const outcome of OUTCOMES) records.inc({ sink, outcome }, 0);
+    let warnedAt = -Infinity;
+    return {
+      sent: (count, tookMs) => {
+        records.inc({ sink, outcome: 'sent' }, count);
+        seconds.observe({ sink }, tookMs / 1_000);
+      },
+      buried: (count) => {
+        records.inc({ sink, outcome: 'dead_lettered' }, count);
+        logger.warn({ sink, records: count }, 'Decisions that a sink did not take were written to its dead letters.');
+      },
+      failed: (cause, reason) => {
+        failures.inc({ sink, cause });
+        if (now() - warnedAt < WARN_EVERY_MS) return;
+        warnedAt = now();
+        logger.warn(
+          { sink, cause, reason },
+          'A sink was not sent decisions; they wait on the topic and are tried again.',
+        );
+      },
+      passedOver: ({ filtered, unreadable }) => {
+        records.inc({ sink, outcome: 'filtered' }, filtered);
+        records.inc({ sink, outcome: 'unreadable' }, unreadable);
+      },
+      onEvent: (event) => {
+        events.inc({ sink, type: event.type });
+        if (event.type !== 'messages_gone') return;
+        records.inc({ sink, outcome: 'lost' }, event.messages);
+        logger.error(
+          { sink, messages: event.messages },
+          'The topic gave messages up before a sink was sent them: it was away for too long.',
+        );
+      },
+      follow: (subscriber) => void followed.set(sink, subscriber),
+    };
+  };
+};
+
+const exportFollowed = (metrics: Metrics, followed: ReadonlyMap<string, Subscriber>, now: () => number): void => {
+  metrics.gauge({
+    name: 'decision_sink_queued_bytes',
+    help: 'Bytes of messages that were fetched for a sink and not sent.',
+    labelNames: ['sink'],
+    collect() {
+      for (const [sink, subscriber] of followed) this.set({ sink }, subscriber.status().queuedBytes);
+    },
+  });
+  metrics.gauge({
+    name: 'decision_sink_oldest_seconds',
+    help: 'Age of the oldest of these messages; 0 where there is none.',
+    labelNames: ['sink'],
+    collect() {
+      for (const [sink, subscriber] of followed) {
+        const { oldestAt } = subscriber.status();
+        this.set({ sink }, oldestAt === undefined ? 0 : Math.max(0, now() - oldestAt) / 1_000);
+      }
+    },
+  });
+  metrics.gauge({
+    name: 'decision_sink_lag_messages',
+    help: 'Messages of each partition that a sink has not been sent; absent while the broker does not answer.',
+    labelNames: ['sink', 'partition'],
+    async collect() {
+      this.reset();
+      for (const [sink, subscriber] of followed) {
+        const lag = await subscriber.lag().catch(() => new Map<number, number>());
+        for (const [partition, messages] of lag) this.set({ sink, partition: String(partition) }, messages);
+      }
+    },
+  });
+};

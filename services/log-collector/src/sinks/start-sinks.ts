@@ -1,0 +1,117 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { type Broker, createSubscriber, type SubscribedMessage } from '@decision/broker';
+import { readMessage } from '@decision/decision-logs';
+import {
+  createDeadLetters,
+  createDelivery,
+  openTarget,
+  passes,
+  type SinkSettings,
+  toSinkRecord,
+} from '@decision/decision-sinks';
+import { decisionIdOf } from '@decision/persistence';
+import { type Logger, type Metrics, type Stopper } from '@decision/service-kit';
+import { settledWithin } from '@decision/waiting';
+import { type CollectorConfig } from '../config';
+import { createSinkMetrics, type SinkObserver } from './sink-metrics';
+
+interface StartSinksOptions {
+  readonly sinks: readonly SinkSettings[];
+  readonly broker: Broker;
+  readonly config: Pick<
+    CollectorConfig,
+    'sessionTimeoutMs' | 'heartbeatIntervalMs' | 'sinkBufferBytes' | 'sinkDeadLetterDir' | 'sinkDeadLetterBytes'
+  >;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly stopper: Stopper;
+}
+
+/** How a sink is. */
+export interface SinkStatus {
+  readonly name: string;
+  /** Whether it reads the topic. */
+  readonly ready: boolean;
+  /** Whether the last attempt failed. */
+  readonly failing: boolean;
+  /** Messages that were fetched and not sent. */
+  readonly queued: number;
+}
+
+interface Sinks {
+  status(): readonly SinkStatus[];
+}
+
+const MIB = 1_048_576;
+const MOST_QUEUED = 5_000;
+const BATCH = { messages: 1_000, bytes: 8 * MIB } as const;
+/** Between attempts to handle messages again: attempts to send them have pauses of their own. */
+const RETRY = { initialMs: 1_000, maxMs: 5_000 };
+/** What is being sent may take as long when the service ends, ms: it comes again afterwards. */
+const DRAIN_MS = 2_000;
+
+/** Starts the sinks: each reads the topic in a group of its own, so that none holds up another, or a store. They are stopped with the service. */
+export const startSinks = ({ sinks, ...options }: StartSinksOptions): Sinks => {
+  const observerOf = createSinkMetrics(options.metrics, options.logger, Date.now);
+  const running = sinks.map((sink) => startSink(sink, observerOf(sink.name), options));
+  if (sinks.length > 0)
+    options.stopper.add('sinks', async (drainMs) => {
+      await Promise.all(running.map(({ stop }) => stop(Math.min(drainMs, DRAIN_MS))));
+    });
+  return { status: () => running.map(({ status }) => status()) };
+};
+
+const startSink = (
+  sink: SinkSettings,
+  observer: SinkObserver,
+  { broker, config, stopper: _, ...options }: Omit<StartSinksOptions, 'sinks'>,
+) => {
+  const ending = new AbortController();
+  const target = openTarget(sink, broker);
+  const deadLetters = createDeadLetters({
+    ...{ folder: config.sinkDeadLetterDir ?? '.', sink: sink.name, maxBytes: config.sinkDeadLetterBytes },
+  });
+  const delivery = createDelivery({ sink, target, deadLetters, observer, now: Date.now });
+  const subscriber = createSubscriber(broker, {
+    ...{ topic: 'logs', group: 'collectors', groupPart: sink.name },
+    memberName: `${hostname()}-${randomUUID().slice(0, 8)}`,
+    sessionTimeoutMs: config.sessionTimeoutMs,
+    heartbeatIntervalMs: config.heartbeatIntervalMs,
+    ...{ maxQueued: MOST_QUEUED, maxQueuedBytes: config.sinkBufferBytes },
+    ...{ maxBatch: BATCH.messages, maxBatchBytes: BATCH.bytes, retry: RETRY },
+    onEvent: observer.onEvent,
+    handle: (messages) => delivery.deliver(recordsOf(messages, sink, observer), ending.signal),
+  });
+  observer.follow(subscriber);
+  subscriber.start();
+  options.logger.info({ sink: sink.name, kind: sink.target.kind }, 'A sink is sent decisions.');
+  return {
+    status: (): SinkStatus => {
+      const { reason, queued } = subscriber.status();
+      return { name: sink.name, ready: reason === undefined, failing: delivery.isFailing(), queued };
+    },
+    stop: async (drainMs: number): Promise<void> => {
+      // Nothing is to be expected of a sink that does not answer.
+      const stopped = subscriber.stop({ drainMs: delivery.isFailing() ? 0 : drainMs });
+      await settledWithin(stopped, delivery.isFailing() ? 0 : drainMs);
+      ending.abort();
+      await stopped;
+      await target.stop();
+    },
+  };
+};
+
+const recordsOf = (messages: readonly SubscribedMessage[], sink: SinkSettings, observer: SinkObserver) => {
+  let [filtered, unreadable] = [0, 0];
+  const wanted = messages.flatMap((message) => {
+    const { records } = readMessage(message.value, message.header('form') === 'list');
+    if (records.length === 0) unreadable += 1;
+    const passing = records.filter((record) => passes(sink.filter, record));
+    filtered += records.length - passing.length;
+    const { writtenAt } = message;
+    return passing.map((record) => toSinkRecord(record, { fields: sink.fields, decisionIdOf, writtenAt }));
+  });
+  observer.passedOver({ filtered, unreadable });
+  return wanted;
+};
