@@ -37,10 +37,10 @@ export interface AssetReference {
 /** Finds the immutable version that a slug and a selector mean now: docs/adr/0005-pointers-and-versions.md. */
 export interface AssetDirectory {
   /**
-   * The version, and of a flow whether it reaches out. Throws `rule_not_found` or `flow_not_found` (also for an asset that the viewer may not see),
+   * The version with the id of its asset, and of a flow whether it reaches out. Throws `rule_not_found` or `flow_not_found` (also for an asset that the viewer may not see),
    * `rule_not_published` or `flow_not_published`, `version_not_found` and `environment_not_found`.
    */
-  resolve(viewer: AssetViewer, reference: AssetReference): Promise<NumberedVersion>;
+  resolve(viewer: AssetViewer, reference: AssetReference): Promise<NumberedVersion & { readonly asset_id: string }>;
   /** The id of the version, whoever may see it; undefined where the reference means none. Rejects only as the source does. */
   find(workspaceId: string, reference: AssetReference): Promise<string | undefined>;
 }
@@ -87,10 +87,11 @@ export const createAssetDirectory = (cache: Cache, source: AssetSource, clock?: 
     resolve: async (viewer, reference) => {
       const pointer = publishedPointer(await readPointer(viewer.workspaceId, reference), viewer, reference);
       const { selector } = reference;
-      if (selector === 'latest') return pointer.latest;
-      if (!VERSION_NUMBER.test(selector)) return pinOf(pointer, selector) ?? refuseEnvironment(reference);
+      const found = (version: NumberedVersion) => ({ ...version, asset_id: pointer.rule_id });
+      if (selector === 'latest') return found(pointer.latest);
+      if (!VERSION_NUMBER.test(selector)) return found(pinOf(pointer, selector) ?? refuseEnvironment(reference));
       const version = await readNumber(viewer.workspaceId, pointer, Number(selector));
-      return version ?? refuseNumber(reference, pointer.latest);
+      return found(version ?? refuseNumber(reference, pointer.latest));
     },
     find: async (workspaceId, reference) => {
       const pointer = await readPointer(workspaceId, reference);

@@ -23,6 +23,7 @@ export * from './messages/solution-chunk.v1';
 export * from './messages/solution-response.v1';
 export * from './messages/cache-invalidation.v1';
 export * from './messages/decision-log.v1';
+export * from './messages/decision-log.v2';
 export * from './http/error-body';
 export * from './http/operation';
 export * from './http/rules/rules';

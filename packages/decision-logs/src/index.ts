@@ -1,4 +1,4 @@
-export { type DecisionRecord, readMessage } from './records';
+export { type DecisionRecord, type ProducerCount, readMessage } from './records';
 export { parseSearch } from './search/parse-search';
 export { matches, type SearchedRecord } from './search/matches';
 export {

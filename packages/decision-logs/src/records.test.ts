@@ -18,6 +18,15 @@ const log = (change: object = {}, item: object = {}) => ({
   ],
   ...change,
 });
+/** The same as this release writes it. */
+const current = (change: object = {}, item: object = {}) => {
+  const { worker: producer, ...facts } = log({}, { status: 200, ...item });
+  return {
+    ...facts,
+    ...{ v: 2, producer, sequence: 7, asset_id: null, context: null, flow: null },
+    ...change,
+  };
+};
 const read = (value: unknown, isOfList = false) => readMessage(Buffer.from(JSON.stringify(value)), isOfList);
 
 describe('a message of the log', () => {
@@ -78,5 +87,51 @@ describe('a message of the log', () => {
       half: '\ufffd',
       whole: '😀',
     });
+  });
+
+  it('says of version 2 where it ran, what it stands for, and which message of its producer it is', () => {
+    const assetId = '3f3f6c0a-2f1a-4d8b-9a39-3f1b9a1f2c10';
+    const facts = { asset_id: assetId, context: 'customer', flow: 'welcome' };
+    const item = { status: 503, code: 'overloaded', instance: 'c-1', stands_for: 12, abbreviated: true };
+    const { records, counts } = read(current(facts, item));
+    expect(records).toMatchObject([
+      { assetId, contextSlug: 'customer', flowSlug: 'welcome', instance: 'c-1', standsFor: 12, isCut: true },
+    ]);
+    expect(records).toMatchObject([{ status: 503, errorCode: 'overloaded', worker: 'w' }]);
+    expect(counts).toMatchObject([{ producer: 'w', sequence: 7, next: 8, ended: false }]);
+    expect(counts).toMatchObject([{ at: '2026-01-15T09:30:00.000Z', workspaceId: log().workspace_id }]);
+  });
+
+  it('of version 1 has none of that', () => {
+    const { records, counts } = read(log());
+    expect(records).toMatchObject([
+      { assetId: null, contextSlug: null, flowSlug: null, instance: null, standsFor: 1, isCut: false },
+    ]);
+    expect(counts).toEqual([]);
+  });
+
+  it('may be a report of how far a producer has counted', () => {
+    const report = {
+      ...{ v: 2, producer: 'w', reported_at: '2026-01-15T09:30:00Z', ended: true },
+      workspaces: [{ workspace_id: log().workspace_id.toUpperCase(), next: 3 }],
+    };
+    expect(read(report)).toMatchObject({
+      records: [],
+      reason: undefined,
+      counts: [{ workspaceId: log().workspace_id, producer: 'w', sequence: undefined, next: 3, ended: true }],
+    });
+    expect(read({ ...report, workspaces: [{ workspace_id: 'w', next: 3 }] })).toMatchObject({
+      reason: 'unstorable_name',
+    });
+    expect(read({ ...report, workspaces: [] })).toMatchObject({ reason: 'unknown_shape' });
+  });
+
+  it.each([
+    ['unknown_shape', current({ sequence: -1 })],
+    ['unknown_shape', current({}, { status: 'success' })],
+    ['unstorable_name', current({}, { instance: 'a\0' })],
+    ['unstorable_name', current({ producer: 'p'.repeat(600) })],
+  ])('of version 2 is set apart as %s', (reason, value) => {
+    expect(read(value)).toMatchObject({ reason, records: [], counts: [] });
   });
 });

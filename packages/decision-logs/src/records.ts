@@ -1,10 +1,14 @@
 import {
   type AssetKind,
   checkDecisionLog,
+  checkDecisionLogV2,
+  checkProducerReport,
   type DecisionLog,
+  type DecisionLogV2,
   type ErrorCode,
   errorCodes,
   parseJson,
+  type ProducerReport,
 } from '@decision/contracts';
 
 /** One decision, as it is kept. */
@@ -20,9 +24,17 @@ export interface DecisionRecord {
   /** Arrival of the request, ISO 8601 UTC with milliseconds. */
   readonly decidedAt: string;
   readonly kind: AssetKind;
+  /** Null where the message does not say it. */
+  readonly assetId: string | null;
   readonly slug: string;
   readonly selector: string;
+  /** Empty where it was refused before a version was chosen. */
   readonly versionId: string;
+  /** Slug of the context in an operation of which it ran, and the instance; null for what was solved directly. */
+  readonly contextSlug: string | null;
+  readonly instance: string | null;
+  /** Slug of the flow that asked for that operation. */
+  readonly flowSlug: string | null;
   readonly keyId: string;
   readonly requestId: string;
   /** 32 hex digits. */
@@ -41,7 +53,12 @@ export interface DecisionRecord {
   /** JSON text, as is the response. */
   readonly request: string;
   readonly response: string;
+  /** Name of the process that wrote it. */
   readonly worker: string;
+  /** Requests that it stands for, itself included. */
+  readonly standsFor: number;
+  /** Whether something was cut from request or response before it was written. */
+  readonly isCut: boolean;
   /** Whether characters that the database cannot hold were replaced by U+FFFD. */
   readonly isAltered: boolean;
 }
@@ -50,15 +67,31 @@ export interface DecisionRecord {
 type SetApartReason =
   'not_text' | 'not_json' | 'unknown_shape' | 'too_deep' | 'unstorable_name' | 'altered' | 'refused' | 'future';
 
+/** How far a producer has counted its messages for a workspace. */
+export interface ProducerCount {
+  readonly workspaceId: string;
+  readonly producer: string;
+  /** ISO 8601 UTC. */
+  readonly at: string;
+  /** The number of a message, from 0; undefined in a report. */
+  readonly sequence: number | undefined;
+  /** How many it has numbered. */
+  readonly next: number;
+  /** Whether it has said that it writes no more. */
+  readonly ended: boolean;
+}
+
 /** What a message holds: records, and why the message is set apart, if it is. `altered`: it is set apart beside its records. */
 interface ReadMessage {
   readonly records: readonly DecisionRecord[];
+  /** None where the message is of a version without numbers. */
+  readonly counts: readonly ProducerCount[];
   readonly reason: SetApartReason | undefined;
   /** A sentence about the reason. */
   readonly detail: string;
 }
 
-const setApart = (reason: SetApartReason, detail: string): ReadMessage => ({ records: [], reason, detail });
+const setApart = (reason: SetApartReason, detail: string): ReadMessage => ({ records: [], counts: [], reason, detail });
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
@@ -85,12 +118,42 @@ const readText = (value: Uint8Array | null, isOfList: boolean): ReadMessage => {
   }
   const parsed = parseJson(text);
   if (!parsed.ok) return setApart('not_json', `At character ${parsed.problem.position}: ${parsed.problem.reason}.`);
-  const checked = checkDecisionLog(parsed.value);
-  if (!checked.ok) {
-    const [first] = checked.problems;
-    return setApart('unknown_shape', `At "${first?.path ?? ''}": ${first?.message ?? 'not a decision log'}.`);
+  return readValue(parsed.value, isOfList);
+};
+
+const readValue = (value: unknown, isOfList: boolean): ReadMessage => {
+  const { v, workspaces } = Object(value) as { readonly v?: unknown; readonly workspaces?: unknown }; // anything has members that are not there
+  if (v === 2 && workspaces !== undefined) {
+    const report = checkProducerReport(value);
+    return report.ok ? readReport(report.value) : unknownShape(report.problems);
   }
-  return readLog(checked.value, isOfList);
+  const log = v === 2 ? checkDecisionLogV2(value) : asCurrent(checkDecisionLog(value));
+  return log.ok ? readLog(log.value, isOfList) : unknownShape(log.problems);
+};
+
+const unknownShape = ([first]: readonly { readonly path: string; readonly message: string }[]): ReadMessage =>
+  setApart('unknown_shape', `At "${first?.path ?? ''}": ${first?.message ?? 'not a decision log'}.`);
+
+/** A message as this release writes them; those of the release before have no number. */
+type AnyLog = Omit<DecisionLogV2, 'v' | 'sequence'> & { readonly sequence: number | undefined };
+
+const asCurrent = (checked: ReturnType<typeof checkDecisionLog>) => {
+  if (!checked.ok) return checked;
+  const { items, worker: producer, ...facts } = checked.value;
+  const value: AnyLog = {
+    ...facts,
+    ...{ producer, sequence: undefined, asset_id: null, context: null, flow: null },
+    items: items.map((item) => ({ ...item, status: statusOf(item) })),
+  };
+  return { ok: true as const, value };
+};
+
+const SUCCESS = 200;
+const FAULT = 500;
+
+const statusOf = ({ status, code }: DecisionLog['items'][number]): number => {
+  if (status === 'success') return SUCCESS;
+  return code !== undefined && Object.hasOwn(errorCodes, code) ? errorCodes[code as ErrorCode].status : FAULT; // its own key
 };
 
 /** Characters of a name at most; indexes hold names. */
@@ -98,24 +161,57 @@ const LONGEST_NAME = 512;
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 /** U+0000, or half a character. */
 const UNSTORABLE_CHARACTER = /\0|\p{Surrogate}/u;
-const namesOf = ({ id, key_id, slug, selector, version_id, request_id, worker }: DecisionLog) =>
-  Object.entries({ id, key_id, slug, selector, version_id, request_id, worker });
 
-const readLog = (log: DecisionLog, isOfList: boolean): ReadMessage => {
-  if (!UUID.test(log.workspace_id)) return setApart('unstorable_name', '"workspace_id" is no UUID.');
-  const wrong = namesOf(log).find(([, name]) => name.length > LONGEST_NAME || UNSTORABLE_CHARACTER.test(name));
-  if (wrong !== undefined)
-    return setApart(
+/** Why names cannot be stored; undefined where they can. */
+const faultOfNames = (
+  workspaces: readonly string[],
+  names: Readonly<Record<string, string | null>>,
+): ReadMessage | undefined => {
+  if (!workspaces.every((id) => UUID.test(id))) return setApart('unstorable_name', '"workspace_id" is no UUID.');
+  const wrong = Object.entries(names).find(
+    ([, name]) => name !== null && (name.length > LONGEST_NAME || UNSTORABLE_CHARACTER.test(name)),
+  );
+  return (
+    wrong &&
+    setApart(
       'unstorable_name',
       `"${wrong[0]}" has more than ${LONGEST_NAME} characters, or holds one that cannot be stored.`,
-    );
-  const seemsList = log.items.length > 1 || log.items[0]?.index !== 0;
-  const records = log.items.map((item) => recordOf(log, item, isOfList || seemsList));
-  if (!records.some(({ isAltered }) => isAltered)) return { records, reason: undefined, detail: '' };
-  return { records, reason: 'altered', detail: 'U+0000 or a lone surrogate was replaced by U+FFFD in what is stored.' };
+    )
+  );
 };
 
-const recordOf = (log: DecisionLog, item: DecisionLog['items'][number], isOfList: boolean): DecisionRecord => {
+const readReport = ({ producer, reported_at, ended, workspaces }: ProducerReport): ReadMessage => {
+  const ids = workspaces.map(({ workspace_id }) => workspace_id);
+  const at = new Date(reported_at).toISOString();
+  const counts = workspaces.map(({ workspace_id, next }) => ({
+    ...{ workspaceId: workspace_id.toLowerCase(), producer, at, sequence: undefined, next, ended },
+  }));
+  return faultOfNames(ids, { producer }) ?? { records: [], counts, reason: undefined, detail: '' };
+};
+
+const readLog = (log: AnyLog, isOfList: boolean): ReadMessage => {
+  const { id, key_id, slug, selector, version_id, context, flow, request_id, producer, sequence } = log;
+  const fault = faultOfNames([log.workspace_id], {
+    ...{ id, key_id, slug, selector, version_id, context, flow, request_id, producer },
+    ...Object.fromEntries(
+      log.items.flatMap(({ instance }) =>
+        instance === undefined ? [] : [[`instance ${instance.slice(0, 40)}`, instance]],
+      ),
+    ),
+  });
+  if (fault !== undefined) return fault;
+  const seemsList = log.items.length > 1 || log.items[0]?.index !== 0;
+  const records = log.items.map((item) => recordOf(log, item, isOfList || seemsList));
+  const at = new Date(log.received_at).toISOString();
+  const workspaceId = log.workspace_id.toLowerCase();
+  const counts =
+    sequence === undefined ? [] : [{ workspaceId, producer, at, sequence, next: sequence + 1, ended: false }];
+  if (!records.some(({ isAltered }) => isAltered)) return { records, counts, reason: undefined, detail: '' };
+  const detail = 'U+0000 or a lone surrogate was replaced by U+FFFD in what is stored.';
+  return { records, counts, reason: 'altered', detail };
+};
+
+const recordOf = (log: AnyLog, item: AnyLog['items'][number], isOfList: boolean): DecisionRecord => {
   const request = jsonText(item.request);
   const response = jsonText(item.response);
   const pathTrace = item.path_trace === undefined ? undefined : jsonText(item.path_trace);
@@ -128,32 +224,32 @@ const recordOf = (log: DecisionLog, item: DecisionLog['items'][number], isOfList
     workspaceId: log.workspace_id.toLowerCase(),
     decidedAt: new Date(log.received_at).toISOString(),
     kind: log.kind,
+    assetId: log.asset_id,
     slug: log.slug,
     selector: log.selector,
     versionId: log.version_id,
+    contextSlug: log.context,
+    instance: item.instance ?? null,
+    flowSlug: log.flow,
     keyId: log.key_id,
     requestId: log.request_id,
     traceId: log.trace_id,
     executionId,
-    status: statusOf(item),
-    errorCode: item.status === 'success' ? null : (item.code ?? 'internal_error').replaceAll('\0', ''),
+    status: item.status,
+    errorCode: item.status < FIRST_FAILURE ? null : (item.code ?? 'internal_error').replaceAll('\0', ''),
     durationUs: item.duration_us,
     matched: item.matched,
     pathTrace: pathTrace?.text ?? null,
     request: request.text,
     response: response.text,
-    worker: log.worker,
+    worker: log.producer,
+    standsFor: item.stands_for ?? 1,
+    isCut: item.abbreviated === true,
     isAltered: request.isAltered || response.isAltered || pathTrace?.isAltered === true,
   };
 };
 
-const SUCCESS = 200;
-const FAULT = 500;
-
-const statusOf = ({ status, code }: DecisionLog['items'][number]): number => {
-  if (status === 'success') return SUCCESS;
-  return code !== undefined && Object.hasOwn(errorCodes, code) ? errorCodes[code as ErrorCode].status : FAULT; // its own key
-};
+const FIRST_FAILURE = 400;
 
 /** Escapes that no database text holds: U+0000 and half a character. Whatever else is half a character is escaped by `stringify` too. */
 const UNSTORABLE = /(?<!\\)((?:\\\\)*)\\u(?:0000|d[89a-f][0-9a-f]{2})/g;

@@ -23,6 +23,7 @@ import { type EvaluationThreads } from './threads/evaluation-threads';
 /** A rule or flow that was evaluated within an operation. */
 export interface OperationRun {
   readonly asset: BoundAsset;
+  readonly instanceId: string;
   readonly inputs: Facts;
   readonly outcome: RuleOutcome | FlowOutcome;
   readonly durationUs: number;
@@ -218,12 +219,12 @@ interface AssetToRun {
 type Evaluated = Pick<OperationRun, 'outcome' | 'durationUs'>;
 
 const evaluateAsset = async (run: AssetToRun, surroundings: SettleSurroundings): Promise<AssetAnswer> => {
-  const { asset, inputs } = run;
+  const { asset, inputs, instance } = run;
   const evaluate = asset.flow === undefined ? evaluateRuleOf : evaluateFlowOf;
   const evaluated = await evaluate(run, surroundings).catch(failureOf);
   if (evaluated instanceof ServiceError) return withoutAnswer(asset, evaluated, surroundings);
   const { outcome } = evaluated;
-  const executionId = surroundings.onRun({ asset, inputs, ...evaluated });
+  const executionId = surroundings.onRun({ asset, instanceId: instance.instanceId, inputs, ...evaluated });
   if (outcome.ok) {
     const notifications = 'notifications' in outcome ? outcome.notifications : undefined;
     return { status: 'success', outputs: outcome.output, executionId, notifications };

@@ -44,14 +44,14 @@ const openDecisionLog = (broker: Broker, { config, logger, metrics, stopper }: D
   // The producer goes on connecting in the background; waiting messages stay within the bounds above.
   producer.connect().catch((error: unknown) => logger.warn({ err: error }, 'The decision log has no broker yet.'));
   const decisions = createDecisionLog({
-    worker: `${hostname()}-${randomUUID().slice(0, 8)}`,
+    name: `${hostname()}-${randomUUID()}`,
     producer,
     log: logger,
     onSettled: (outcome, count) => settled.inc({ outcome }, count),
     now: Date.now,
   });
   stopper.add('decision log', (drainMs) => {
-    decisions.flush();
+    decisions.close();
     return producer.stop({ drainMs: Math.min(drainMs, STOP_DRAIN_MS) });
   });
   return decisions;

@@ -1,5 +1,5 @@
 import { type Broker, createBroker } from '@decision/broker';
-import { checkDecisionLog, type DecisionLog, type SolutionRequestEnvelope, topicName } from '@decision/contracts';
+import { checkDecisionLogV2, type DecisionLogV2, type SolutionRequestEnvelope, topicName } from '@decision/contracts';
 import { testStack } from '@decision/local-stack';
 import { createLogger, createMetrics, createStopper, type Metrics, type Stopper } from '@decision/service-kit';
 import { type DecisionLogWriter, solvedInput } from '@decision/execution';
@@ -80,15 +80,15 @@ const until = async (condition: () => Promise<boolean>): Promise<void> => {
 };
 
 /** Reads the given number of messages from the beginning of the topic. */
-const stored = async (count: number): Promise<DecisionLog[]> => {
+const stored = async (count: number): Promise<DecisionLogV2[]> => {
   const kafka = new Kafka({ brokers: [...broker.settings.brokers], clientId: 'reader', logLevel: logLevel.NOTHING });
   const consumer = kafka.consumer({ groupId: `${broker.settings.topicPrefix}reader`, maxWaitTimeInMs: 100 });
-  const records: DecisionLog[] = [];
+  const records: DecisionLogV2[] = [];
   await consumer.connect();
   await consumer.subscribe({ topic: topicName(broker.settings.topicPrefix, 'logs'), fromBeginning: true });
   await consumer.run({
     eachMessage: ({ message }) => {
-      const checked = checkDecisionLog(JSON.parse(String(message.value)));
+      const checked = checkDecisionLogV2(JSON.parse(String(message.value)));
       if (!checked.ok) throw new Error(JSON.stringify(checked.problems));
       records.push(checked.value);
       return Promise.resolve();

@@ -174,6 +174,14 @@ export {
   readDecisions,
 } from './decisions/query-decisions';
 export {
+  type DecisionGroup,
+  type DecisionSums,
+  summariseDecisions,
+  type SummaryBucket,
+  type SummaryDimension,
+} from './decisions/summarise-decisions';
+export { findMissingMessages, forgetSequences } from './decisions/sequences';
+export {
   forgetQuarantined,
   quarantineDecisions,
   type QuarantinedMessage,

@@ -46,6 +46,7 @@ const TABLES = [
   'contexts',
   'decision_log',
   'decision_quarantine',
+  'decision_sequences',
   'deployment_secrets',
   'entity_writes',
   'environments',

@@ -27,7 +27,11 @@ it.each([
   ['no group', [], []],
 ])('V20 sends the groups of a key that is restricted to %s with the request', async (_who, userGroups, audience) => {
   const { sent, requester } = sending();
-  const openSolve = createSolve({ resolve: () => Promise.resolve({ version_id: 'version' }) }, requester, 60_000);
+  const openSolve = createSolve(
+    { resolve: () => Promise.resolve({ version_id: 'version', asset_id: 'rule' }) },
+    requester,
+    60_000,
+  );
   const { evaluate } = await openSolve({ ...request, viewer: { workspaceId: 'w', keyId: 'k', userGroups } });
   await evaluate('solve', Buffer.from('{}'));
   expect(sent).toMatchObject([{ workspaceId: 'w', versionId: 'version', explain: 'brief', audience }]);
@@ -35,13 +39,13 @@ it.each([
 
 it('sends the work of a flow with its kind and its idempotency key', async () => {
   const { sent, requester } = sending();
-  const version = { version_id: 'version', reaches_out: true };
+  const version = { version_id: 'version', asset_id: 'flow', reaches_out: true };
   const openSolve = createSolve({ resolve: () => Promise.resolve(version) }, requester, 60_000);
   const viewer = { workspaceId: 'w', keyId: 'k', userGroups: undefined };
   const flow = { ...request, asset: 'flow' as const, slug: 'offer', idempotencyKey: 'order-7', viewer };
   const { evaluate, reachesOut } = await openSolve(flow);
   await evaluate('solve-list', Buffer.from('{}'), 7);
   expect(reachesOut).toBe(true);
-  const origin = { keyId: 'k', slug: 'offer', selector: 'latest', firstIndex: 7 };
+  const origin = { keyId: 'k', slug: 'offer', selector: 'latest', firstIndex: 7, assetId: 'flow' };
   expect(sent).toMatchObject([{ kind: 'solve-list', asset: 'flow', idempotencyKey: 'order-7', origin }]);
 });

@@ -55,7 +55,7 @@ export const createSolve =
       ...{ explain, audience: viewer.userGroups ?? ('unrestricted' as const) },
     };
     const deadline = receivedAt + rpcTimeoutMs;
-    const asked = { keyId: viewer.keyId, slug, selector };
+    const asked = { keyId: viewer.keyId, slug, selector, assetId: version.asset_id };
     return {
       reachesOut: version.reaches_out === true,
       evaluate: (kind, payload, firstIndex = 0) =>

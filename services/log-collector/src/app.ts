@@ -22,6 +22,7 @@ type HttpConfig = Pick<
   | 'trustedProxies'
   | 'proxySecret'
   | 'shutdownGraceMs'
+  | 'retentionDays'
 >;
 
 /** Dependencies of the routes. */
@@ -43,7 +44,7 @@ export const createCollectorServer = (context: AppContext): ServiceServer =>
     logger: context.logger,
     metrics: context.metrics,
     authenticator: context.authenticator,
-    operations: [...decisionRoutes(context)],
+    operations: [...decisionRoutes({ database: context.database, retentionDays: context.config.retentionDays })],
     health: () => readHealth(context.health),
     ready: () => readReadiness(context.health),
   });

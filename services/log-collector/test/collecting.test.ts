@@ -153,7 +153,7 @@ describe('the collector', () => {
     const deep = logOf(collector.access.workspaceId, [], { slug: 'deep' });
     const nested = JSON.stringify(deep).replace('"items":[]', () => {
       const value = `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`;
-      return `"items":[{"index":0,"status":"success","duration_us":1,"matched":[],"request":${value},"response":{}}]`;
+      return `"items":[{"index":0,"status":200,"duration_us":1,"matched":[],"request":${value},"response":{}}]`;
     });
     const ahead = logOf(collector.access.workspaceId, [{}], { received_at: '2999-01-01T00:00:00.000Z', slug: 'ahead' });
     const old = logOf(collector.access.workspaceId, [{}], { received_at: '2020-01-01T00:00:00.000Z', slug: 'old' });

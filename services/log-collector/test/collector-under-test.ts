@@ -64,7 +64,7 @@ export const startCollectorUnderTest = async (name: string): Promise<CollectorUn
   const server = createCollectorServer({
     config: {
       ...{ host: '127.0.0.1', port: 0, bodyLimitBytes: 1_048_576, requestTimeoutMs: 10_000, keepAliveMs: 5_000 },
-      ...{ logRequests: false, trustedProxies: 0, proxySecret: undefined, shutdownGraceMs: 0 },
+      ...{ logRequests: false, trustedProxies: 0, proxySecret: undefined, shutdownGraceMs: 0, retentionDays: 30 },
     },
     logger: createLogger({ service: 'test', level: 'silent' }),
     metrics: createMetrics('test'),
@@ -137,21 +137,23 @@ export const messageOf = (value: unknown, form?: 'list'): SubscribedMessage => (
 });
 
 let lastId = 0;
+let lastSequence = -1;
 
 /** What a worker logs of a request, with an id of its own. */
 export const logOf = (workspaceId: string, items: readonly object[], change: object = {}) => ({
   ...{
-    v: 1,
+    v: 2,
     id: `gateway-1:${(lastId += 1).toString(36)}`,
+    ...{ producer: 'worker-1', sequence: (lastSequence += 1), asset_id: null, context: null, flow: null },
     kind: 'rule',
     workspace_id: workspaceId,
     key_id: 'key',
     slug: 'price',
   },
-  ...{ selector: 'latest', version_id: randomUUID(), request_id: randomUUID(), trace_id: null, worker: 'worker-1' },
+  ...{ selector: 'latest', version_id: randomUUID(), request_id: randomUUID(), trace_id: null },
   received_at: new Date().toISOString(),
   items: items.map((item, index) => ({
-    ...{ index, status: 'success', duration_us: 50, matched: [0], request: {}, response: {} },
+    ...{ index, status: 200, duration_us: 50, matched: [0], request: {}, response: {} },
     ...item,
   })),
   ...change,

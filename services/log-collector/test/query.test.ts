@@ -86,7 +86,7 @@ describe('a query of decisions', () => {
         logOf(workspaceId, [{ request: { city: 'Reykjavik' } }], { slug: 'by-city', trace_id: trace, received_at }),
       ),
       messageOf(
-        logOf(workspaceId, [{ status: 'error', code: 'evaluation_failed', response: { error: 'It failed.' } }], {
+        logOf(workspaceId, [{ status: 422, code: 'evaluation_failed', response: { error: 'It failed.' } }], {
           slug: 'failing',
           kind: 'flow',
         }),
@@ -110,7 +110,7 @@ describe('a query of decisions', () => {
   it('pages through all decisions once, in every order, while more arrive', async () => {
     const many = Array.from({ length: 23 }, (_, n) =>
       messageOf(
-        logOf(workspaceId, [{ ...(n % 3 === 0 ? { status: 'error', code: 'evaluation_failed' } : {}) }], {
+        logOf(workspaceId, [{ ...(n % 3 === 0 ? { status: 422, code: 'evaluation_failed' } : {}) }], {
           slug: `page-${n % 4}`,
           // Several of one moment.
           received_at: new Date(Date.now() - 60_000 - Math.floor(n / 5) * 1_000).toISOString(),

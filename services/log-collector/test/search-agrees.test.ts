@@ -46,7 +46,20 @@ const literal = fc.oneof(
   fc.constantFrom('true', 'false', 'null', 'gold', 'price', 'o', '12.0'),
 );
 const field = fc.oneof(
-  fc.constantFrom('name', 'type', 'selector', 'error', 'status', 'duration', 'request_id', 'key_id', 'trace_id'),
+  fc.constantFrom(
+    'name',
+    'type',
+    'selector',
+    'error',
+    'status',
+    'duration',
+    'request_id',
+    'key_id',
+    'trace_id',
+    'context',
+    'instance',
+    'flow',
+  ),
   fc
     .tuple(
       fc.constantFrom('request', 'response'),
@@ -80,11 +93,17 @@ it(`the database finds what the plain filter finds, of ${SEARCHES} searches in $
           workspaceId,
           [
             {
-            ...(n % 4 === 0 ? { status: 'error', code: n % 8 === 0 ? 'payload_too_large' : 'evaluation_failed' } : {}),
+            ...(n % 4 === 0 ? n % 8 === 0 ? { status: 413, code: 'payload_too_large' } : { status: 422, code: 'evaluation_failed' } : {}),
+            ...(n % 5 === 0 ? { instance: texts[n % texts.length] ?? '', execution_id: n.toString(16).padStart(32, '0') } : {}),
             ...{ request, response, duration_us: n * 500 },
           }, // prettier-ignore
           ],
-          { kind: kind === 0 ? 'flow' : 'rule', slug: n % 2 === 0 ? 'price' : 'Gold-tier', request_id: `r${n}` },
+          {
+            kind: kind === 0 ? 'flow' : 'rule',
+            slug: n % 2 === 0 ? 'price' : 'Gold-tier',
+            request_id: `r${n}`,
+            ...(n % 5 === 0 ? { context: 'Gold', flow: n % 2 === 0 ? null : 'price' } : {}),
+          },
         ),
       ),
     ),
@@ -100,6 +119,7 @@ it(`the database finds what the plain filter finds, of ${SEARCHES} searches in $
     record: {
       ...{ name: item.slug, type: item.kind, selector: item.selector, error: item.errorCode, trace_id: item.traceId },
       ...{ execution_id: item.executionId, request_id: item.requestId, key_id: item.keyId, status: item.status },
+      ...{ context: item.contextSlug, instance: item.instance, flow: item.flowSlug },
       ...{ duration: item.durationUs / 1_000, request: item.request, response: item.response },
     },
   }));

@@ -14,6 +14,8 @@ interface AssetInput {
 /** A rule or flow that is bound to a context, in the version that is effective now. */
 export interface BoundAsset {
   readonly type: AssetKind;
+  /** For logs alone; undefined where it is not known. */
+  readonly id?: string | undefined;
   readonly slug: string;
   /** Names what runs: another version of the same asset, or of a rule that a flow runs in its latest version, has another one (C56). */
   readonly effectiveVersion: string;

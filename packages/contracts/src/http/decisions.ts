@@ -28,13 +28,25 @@ const DecisionFacts = Type.Object(
       Type.String({ description: 'Id of the rule or flow; absent where it was gone when the record came.' }),
     ),
     selector: Type.String({ description: 'What the request asked for: `latest`, a version number or an environment.' }),
-    version_id: Type.String({ description: 'Id of the version that answered.' }),
-    context: Type.Optional(
+    version_id: Type.Optional(
       Type.String({
-        description: 'Of a run within an operation on an instance: the context that the asset is bound to.',
+        description: 'Id of the version that answered; absent where it was refused before one was chosen.',
       }),
     ),
+    context: Type.Optional(
+      Type.String({
+        description:
+          'Of a run within an operation on an instance: its context. This and the instance are shown to keys that see the context.',
+      }),
+    ),
+    instance: Type.Optional(Type.String({ description: 'The instance of such a run.' })),
+    flow: Type.Optional(
+      Type.String({ description: 'Slug of the flow that asked for that operation, for keys that see the flow.' }),
+    ),
     execution_id: Type.Optional(Type.String({ description: 'Name of such a run, 32 hexadecimal digits.' })),
+    stands_for: Type.Optional(
+      Type.Integer({ description: 'How many refused requests this one stands for; absent where it is one.' }),
+    ),
     request_id: Type.String({ description: 'Id of the request.' }),
     key_id: Type.Optional(
       Type.String({ description: 'Id of the key that asked; keys without restriction to groups read it.' }),
@@ -79,7 +91,7 @@ export const DecisionLogEntry = Type.Object(
     ),
     abbreviated: Type.Boolean({
       description:
-        'Whether something was left out: items beyond what is read at once, or characters that the store cannot hold.',
+        'Whether something was left out: items beyond what is read at once, what was cut before it was written, or characters that the store cannot hold.',
     }),
   },
   { $id: 'DecisionLogEntry', description: 'One decision, or one request with a list of inputs.' },
@@ -112,36 +124,40 @@ const names = (description: string, example: string) =>
 const search = (description: string, example: string) =>
   Type.Optional(Type.String({ description, examples: [example] }));
 
+const filterParameters = {
+  search: search(
+    'Comparisons (`=`, `!=`, `>`, `>=`, `<`, `<=`, contains `:`, does not contain `!:`) and words, joined by AND, OR and parentheses. Fields are `name`, `type`, `selector`, `status`, `error`, `duration` (ms), `trace_id`, `execution_id`, `request_id`, `key_id`, `context`, `instance`, `flow`, and paths below `request.` and `response.`. A UUID or 32 hexadecimal digits are an execution, trace or request.',
+    'request.order.total > 100 AND response.tier = "gold"',
+  ),
+  rules: names('Slugs or ids of rules, separated by commas.', 'shipping-price'),
+  flows: names('Slugs or ids of flows, separated by commas. With `rules`, decisions of either.', 'loan-application'),
+  contexts: names('Slugs of contexts: runs within operations on their instances. Separated by commas.', 'customer'),
+  trace: Type.Optional(
+    Type.String({
+      pattern: '^[0-9a-fA-F]{32}$',
+      description: 'Id of a trace.',
+      examples: ['4bf92f3577b34da6a3ce929d0e0e4736'],
+    }),
+  ),
+  statuses: Type.Optional(
+    Type.String({
+      pattern: '^[1-5][0-9]{2}(,[1-5][0-9]{2}){0,49}$',
+      description: 'HTTP statuses, separated by commas; of a list, items with them.',
+      examples: ['422,500'],
+    }),
+  ),
+  start: Type.Optional(timeParameter('Decisions from this moment on.', '2026-01-01T00:00:00Z')),
+  end: Type.Optional(timeParameter('Decisions before this moment.', '2026-02-01T00:00:00Z')),
+};
+
 const QueryDecisionsQuery = Type.Object(
   {
-    search: search(
-      'Comparisons (`=`, `!=`, `>`, `>=`, `<`, `<=`, contains `:`, does not contain `!:`) and words, joined by AND, OR and parentheses. Fields are `name`, `type`, `selector`, `status`, `error`, `duration` (ms), `trace_id`, `execution_id`, `request_id`, `key_id`, and paths below `request.` and `response.`. A UUID or 32 hexadecimal digits are an execution, trace or request.',
-      'request.order.total > 100 AND response.tier = "gold"',
-    ),
-    rules: names('Slugs or ids of rules, separated by commas.', 'shipping-price'),
-    flows: names('Slugs or ids of flows, separated by commas. With `rules`, decisions of either.', 'loan-application'),
-    contexts: names('Slugs of contexts: runs within operations on their instances. Separated by commas.', 'customer'),
-    trace: Type.Optional(
-      Type.String({
-        pattern: '^[0-9a-fA-F]{32}$',
-        description: 'Id of a trace.',
-        examples: ['4bf92f3577b34da6a3ce929d0e0e4736'],
-      }),
-    ),
-    statuses: Type.Optional(
-      Type.String({
-        pattern: '^[1-5][0-9]{2}(,[1-5][0-9]{2}){0,49}$',
-        description: 'HTTP statuses, separated by commas; of a list, items with them.',
-        examples: ['422,500'],
-      }),
-    ),
+    ...filterParameters,
     include_traces: yesOrNo('Whether `path_trace` of flows is answered. Default false.'),
     item_filter: search(
       'A search that each item must fulfil to be shown; of a list the others are left out.',
       'status >= 400',
     ),
-    start: Type.Optional(timeParameter('Decisions from this moment on.', '2026-01-01T00:00:00Z')),
-    end: Type.Optional(timeParameter('Decisions before this moment.', '2026-02-01T00:00:00Z')),
     sort: Type.Optional(
       Type.Unsafe<'time' | 'name' | 'status' | 'type'>({
         type: 'string',
@@ -226,5 +242,140 @@ export const getDecision = {
   errors: ['decision_not_found'],
 } as const satisfies Operation;
 
+const SummariseDecisionsQuery = Type.Object(
+  {
+    ...filterParameters,
+    by: Type.Optional(
+      Type.String({
+        pattern: '^(asset|version|status|time)(,(asset|version|status|time)){0,3}$',
+        description:
+          'What groups are made by, joined by commas: `asset` (default), `version`, `status`, `time`. Groups of `time` are the latest first, others those with the highest counts.',
+        examples: ['asset,status'],
+      }),
+    ),
+    bucket: Type.Optional(
+      Type.Unsafe<'minute' | 'hour' | 'day'>({
+        type: 'string',
+        enum: ['minute', 'hour', 'day'],
+        description: 'Length of the groups of `time`, which begin in UTC. Default hour.',
+        examples: ['hour'],
+      }),
+    ),
+    limit: Type.Optional(
+      Type.String({
+        pattern: '^[0-9]{1,9}$',
+        description: 'Groups at most: 1 to 1000, default 100.',
+        examples: ['50'],
+      }),
+    ),
+  },
+  {
+    $id: 'SummariseDecisionsQuery',
+    additionalProperties: false,
+    description: 'Which decisions, and how they are grouped.',
+  },
+);
+export type SummariseDecisionsQuery = Static<typeof SummariseDecisionsQuery>;
+
+const sums = {
+  count: Type.Integer({
+    description:
+      'Inputs that were decided or refused. A record that stands for several refused requests counts as many.',
+  }),
+  errors: Type.Integer({ description: 'Of these, those with a status of 400 or more.' }),
+  duration_ms: Type.Union(
+    [
+      Type.Object(
+        {
+          p50: Type.Number({ description: 'Half took at most this.' }),
+          p90: Type.Number({ description: '90 % took at most this.' }),
+          p95: Type.Number({ description: '95 % took at most this.' }),
+          p99: Type.Number({ description: '99 % took at most this.' }),
+          max: Type.Number({ description: 'All took at most this.' }),
+        },
+        { $id: 'DecisionDurations', description: 'Milliseconds of evaluation.' },
+      ),
+      Type.Null(),
+    ],
+    { description: 'How long evaluation took; null where nothing was evaluated.' },
+  ),
+};
+
+const DecisionGroupSums = Type.Object(
+  {
+    type: Type.Optional(
+      Type.Unsafe<AssetKind>({ type: 'string', enum: [...assetKinds], description: '`rule` or `flow`.' }),
+    ),
+    name: Type.Optional(Type.String({ description: 'Slug of the rule or flow.' })),
+    asset_id: Type.Optional(Type.String({ description: 'Its id; absent where it was gone when the record came.' })),
+    version_id: Type.Optional(
+      Type.String({ description: 'Id of the version; absent where it was refused before one was chosen.' }),
+    ),
+    status: Type.Optional(Type.Integer({ description: 'HTTP status.' })),
+    time: Type.Optional(described(timestamp, 'When the bucket begins, ISO 8601 in UTC.')),
+    ...sums,
+  },
+  { $id: 'DecisionGroupSums', description: 'Sums of one group.' },
+);
+export type DecisionGroupSums = Static<typeof DecisionGroupSums>;
+
+const MissingDecisions = Type.Object(
+  {
+    producer: Type.String({ description: 'Name of the process that wrote them.' }),
+    from: Type.Integer({ description: 'Number of the first message that is missing.' }),
+    count: Type.Union([Type.Integer(), Type.Null()], {
+      description:
+        'How many messages; each holds the decisions of one request or of a part of it. Null where the process ended without saying how far it had counted: none, or some of its last moments.',
+    }),
+    after: described(timestamp, 'They were made from this minute on.'),
+    before: Type.Union([Type.String(), Type.Null()], {
+      description: 'They were made until the end of this minute; null where nothing came after them.',
+    }),
+  },
+  { $id: 'MissingDecisions', description: 'Messages of one process that have not arrived.' },
+);
+
+const DecisionSummary = Type.Object(
+  {
+    start: described(timestamp, 'Decisions from this moment on are counted.'),
+    end: described(timestamp, 'Decisions before this moment are counted.'),
+    total: Type.Object(sums, { $id: 'DecisionTotal', description: 'Sums of all of them.' }),
+    groups: Type.Array(DecisionGroupSums, { description: 'Sums by group.' }),
+    is_complete: Type.Boolean({ description: 'Whether all groups are here; otherwise there are more than `limit`.' }),
+    missing: Type.Optional(
+      Type.Array(MissingDecisions, {
+        description:
+          'Messages that were numbered and have not arrived, of any rule or flow, the newest 1,000. For keys that are not restricted to groups.',
+      }),
+    ),
+  },
+  { $id: 'DecisionSummary', description: 'Decisions in numbers.' },
+);
+export type DecisionSummary = Static<typeof DecisionSummary>;
+
+const durations = { p50: 0.08, p90: 0.12, p95: 0.21, p99: 0.9, max: 4.1 };
+
+export const summariseDecisions = {
+  ...shared,
+  id: 'summariseDecisions',
+  path: '/api/v1/decisions/summary',
+  pathParameters: [],
+  summary: 'Count decisions',
+  description:
+    'Counts, errors and durations of the inputs that pass the filters, of the last 24 hours where no time is given, and which messages of a process never arrived. Reading is recorded in the audit.',
+  query: SummariseDecisionsQuery,
+  success: {
+    status: 200,
+    description: 'Sums of decisions of rules and flows that the key sees.',
+    schema: DecisionSummary,
+    example: {
+      ...{ start: '2026-01-14T09:30:00.000Z', end: '2026-01-15T09:30:00.000Z', is_complete: true, missing: [] },
+      total: { count: 1_200, errors: 3, duration_ms: durations },
+      groups: [{ type: 'rule', name: 'shipping-price', count: 1_200, errors: 3, duration_ms: durations }],
+    },
+  },
+  errors: [],
+} as const satisfies Operation;
+
 /** Calls about decisions that were made. */
-export const decisionOperations = [queryDecisions, getDecision];
+export const decisionOperations = [queryDecisions, summariseDecisions, getDecision];

@@ -34,6 +34,8 @@ const SettleRelationship = Type.Object({
 
 const SettleAsset = Type.Object({
   type: assetType,
+  /** Absent: its sender does not say it. */
+  id: Type.Optional(Type.String()),
   slug: Type.String(),
   /** For a rule, the id of its version; for a flow a name of its version and of those that it follows. */
   effectiveVersion: Type.String(),

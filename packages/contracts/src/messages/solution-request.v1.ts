@@ -67,6 +67,12 @@ interface DecisionOrigin {
   readonly selector: string;
   /** Index in the request of the first input of the payload. */
   readonly firstIndex: number;
+  /** Id of the rule or flow; undefined where the sender does not know it. */
+  readonly assetId?: string | undefined;
+  /** Slug of the context in an operation of which it runs. In no message: whoever runs the operation knows it. */
+  readonly context?: string | undefined;
+  /** Slug of the flow that asked for the operation. In no message either. */
+  readonly flow?: string | undefined;
 }
 
 const SOLUTION_REQUEST_VERSION = '1';
@@ -95,11 +101,12 @@ const encodeFlow = ({ idempotencyKey }: SolutionRequestEnvelope): MessageHeaders
 const encodeAudience = (audience: ExplanationAudience | undefined): MessageHeaders =>
   audience === undefined ? {} : { audience: audience === 'unrestricted' ? '*' : JSON.stringify(audience) };
 
-const encodeOrigin = ({ keyId, slug, selector, firstIndex }: DecisionOrigin): MessageHeaders => ({
+const encodeOrigin = ({ keyId, slug, selector, firstIndex, assetId }: DecisionOrigin): MessageHeaders => ({
   'key-id': keyId,
   slug,
   selector,
   'first-index': String(firstIndex),
+  ...(assetId === undefined ? {} : { 'asset-id': assetId }),
 });
 
 /** Reads an envelope. Throws `EnvelopeError` naming the header that is missing or wrong. */
@@ -126,6 +133,7 @@ const readOrigin = (headers: ReceivedHeaders): DecisionOrigin => ({
   slug: requiredHeader(headers, 'slug'),
   selector: requiredHeader(headers, 'selector'),
   firstIndex: requiredCount(headers, 'first-index'),
+  assetId: headerText(headers, 'asset-id'),
 });
 
 const readKind = (headers: ReceivedHeaders): SolutionKind => {

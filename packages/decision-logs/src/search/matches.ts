@@ -10,6 +10,9 @@ export interface SearchedRecord {
   readonly execution_id: string | null;
   readonly request_id: string;
   readonly key_id: string;
+  readonly context: string | null;
+  readonly instance: string | null;
+  readonly flow: string | null;
   /** HTTP status. */
   readonly status: number;
   /** Milliseconds. */

@@ -10,6 +10,9 @@ const record: SearchedRecord = {
   execution_id: null,
   request_id: '0b0e6a4a-0c5e-4f5f-9d5b-3f0f5f4f3c11',
   key_id: 'k',
+  context: 'customer',
+  instance: 'c-1',
+  flow: null,
   status: 200,
   duration: 1.5,
   request: {

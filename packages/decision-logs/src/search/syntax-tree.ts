@@ -8,6 +8,9 @@ export const textFields = [
   'execution_id',
   'request_id',
   'key_id',
+  'context',
+  'instance',
+  'flow',
 ] as const;
 type TextField = (typeof textFields)[number];
 

@@ -1,4 +1,9 @@
-import { checkDecisionLog, ServiceError, type SolutionRequestEnvelope } from '@decision/contracts';
+import {
+  checkDecisionLogV2,
+  checkProducerReport,
+  ServiceError,
+  type SolutionRequestEnvelope,
+} from '@decision/contracts';
 import { createDecisionLog, recordText, solvedInput } from './decision-log';
 
 const envelope: SolutionRequestEnvelope = {
@@ -13,32 +18,41 @@ const envelope: SolutionRequestEnvelope = {
   explain: 'none',
   requestId: 'my "request"',
   traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`,
-  origin: { keyId: 'k', slug: 'préis', selector: 'latest', firstIndex: 40 },
+  origin: {
+    ...{ keyId: 'k', slug: 'préis', selector: 'latest', firstIndex: 40 },
+    assetId: '5f9c1f4e-7f4b-4c55-8a49-2f7f0a8f1d11',
+  },
 };
 const solved = solvedInput(' {"weight": 2, "who": "é"} ', { ok: true, output: { price: 5 }, matched: [3] }, 12.6);
 const failed = solvedInput('7', new ServiceError('input_not_object', 'No object.'), 1);
 const broken = solvedInput('null', new ServiceError('invalid_json', 'No JSON.'), 1);
 
 it('is a record that follows its schema, with requests and responses as they were', () => {
-  const record = JSON.parse(recordText(envelope, [solved, failed, broken], 'worker-1')) as unknown;
-  expect(checkDecisionLog(record)).toMatchObject({ ok: true });
+  const record = JSON.parse(
+    recordText(envelope, [solved, failed, broken], { name: 'worker-1', sequence: 6 }),
+  ) as unknown;
+  expect(checkDecisionLogV2(record)).toMatchObject({ ok: true });
   expect(record).toEqual({
-    v: 1,
+    v: 2,
     id: 'gateway-1:c7',
+    producer: 'worker-1',
+    sequence: 6,
     kind: 'rule',
     workspace_id: 'w',
     key_id: 'k',
+    asset_id: '5f9c1f4e-7f4b-4c55-8a49-2f7f0a8f1d11',
     slug: 'préis',
     selector: 'latest',
     version_id: 'v',
+    context: null,
+    flow: null,
     request_id: 'my "request"',
     trace_id: 'a'.repeat(32),
     received_at: '2026-01-05T12:00:00.000Z',
-    worker: 'worker-1',
     items: [
       {
         index: 40,
-        status: 'success',
+        status: 200,
         duration_us: 13,
         matched: [3],
         request: { weight: 2, who: 'é' },
@@ -46,7 +60,7 @@ it('is a record that follows its schema, with requests and responses as they wer
       },
       {
         index: 41,
-        status: 'error',
+        status: 422,
         code: 'input_not_object',
         duration_us: 1,
         matched: [],
@@ -55,7 +69,7 @@ it('is a record that follows its schema, with requests and responses as they wer
       },
       {
         index: 42,
-        status: 'error',
+        status: 400,
         code: 'invalid_json',
         duration_us: 1,
         matched: [],
@@ -73,7 +87,7 @@ describe('writing', () => {
     const outcomes: [string, number][] = [];
     const warnings: unknown[] = [];
     const log = createDecisionLog({
-      worker: 'worker-1',
+      name: 'worker-1',
       producer: {
         submit: ({ value }, settled) => {
           submitted.push(value.toString());
@@ -125,7 +139,7 @@ describe('writing', () => {
     const gathering = () => {
       const submitted: string[] = [];
       const log = createDecisionLog({
-        worker: 'worker-1',
+        name: 'worker-1',
         producer: { submit: ({ value }) => void submitted.push(value.toString()) },
         log: { warn: () => undefined },
         onSettled: () => undefined,
@@ -159,6 +173,58 @@ describe('writing', () => {
       log.write(envelope, [item]);
       jest.advanceTimersByTime(0);
       expect(submitted).toHaveLength(writes);
+    });
+  });
+
+  describe('numbers', () => {
+    const numbering = () => {
+      const submitted: { readonly headers: unknown; readonly value: Record<string, unknown> }[] = [];
+      const log = createDecisionLog({
+        name: 'worker-1',
+        producer: {
+          submit: ({ headers, value }) =>
+            void submitted.push({ headers, value: JSON.parse(value.toString()) as Record<string, unknown> }),
+        },
+        log: { warn: () => undefined },
+        onSettled: () => undefined,
+        now: () => Date.parse('2026-01-05T12:00:00Z'),
+      });
+      return { submitted, log };
+    };
+
+    it('its messages for each workspace, in the order in which they were decided', () => {
+      const { submitted, log } = numbering();
+      for (const workspaceId of ['w', 'x', 'w']) log.write({ ...envelope, workspaceId }, [solved]);
+      log.flush();
+      expect(submitted.map(({ value }) => [value['workspace_id'], value['sequence']])).toEqual([
+        ['w', 0],
+        ['x', 0],
+        ['w', 1],
+      ]);
+      log.close();
+    });
+
+    it('and says how far it has counted, at last that nothing more comes', () => {
+      jest.useFakeTimers();
+      const { submitted, log } = numbering();
+      log.write(envelope, [solved]);
+      jest.advanceTimersByTime(300_000);
+      log.close();
+      jest.advanceTimersByTime(600_000);
+      jest.useRealTimers();
+      const reports = submitted.slice(1);
+      expect(reports.map(({ value }) => checkProducerReport(value))).toMatchObject([{ ok: true }, { ok: true }]);
+      expect(reports.map(({ value }) => [value['workspaces'], value['ended']])).toEqual([
+        [[{ workspace_id: 'w', next: 1 }], false],
+        [[{ workspace_id: 'w', next: 1 }], true],
+      ]);
+      expect(reports[0]?.headers).toEqual({ v: '2', form: 'report' });
+    });
+
+    it('nothing, and says nothing, where nothing was decided', () => {
+      const { submitted, log } = numbering();
+      log.close();
+      expect(submitted).toEqual([]);
     });
   });
 });

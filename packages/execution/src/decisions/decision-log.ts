@@ -1,4 +1,11 @@
-import { failedResult, type MessageHeaders, ServiceError, type SolutionRequestEnvelope } from '@decision/contracts';
+import {
+  errorCodes,
+  failedResult,
+  type MessageHeaders,
+  type ProducerReport,
+  ServiceError,
+  type SolutionRequestEnvelope,
+} from '@decision/contracts';
 import { type RuleOutcome } from '@decision/engine';
 import { type FlowOutcome } from '@decision/flows';
 
@@ -12,6 +19,8 @@ export interface DecisionLogWriter {
 export interface DecisionLog extends DecisionLogWriter {
   /** Hands what is gathered to the producer now. */
   flush(): void;
+  /** The same, and says that nothing more will come. */
+  close(): void;
 }
 
 /** A record on its way to the topic of decisions. */
@@ -26,8 +35,8 @@ interface DecisionMessage {
 }
 
 interface DecisionLogOptions {
-  /** Name of this process. */
-  readonly worker: string;
+  /** Name of this process, which no other has or will have. */
+  readonly name: string;
   /** Its queue is the buffer: what does not fit is dropped. `settled` is called with the outcome of the message. */
   readonly producer: { submit(message: DecisionMessage, settled: (error?: ServiceError) => void): void };
   readonly log: { warn(facts: object, sentence: string): void };
@@ -39,6 +48,8 @@ interface DecisionLogOptions {
 
 /** How long a record may wait for the broker, ms. */
 const LIFE_MS = 60_000;
+/** How often this process says how many messages it has numbered, ms. */
+const REPORT_COUNTS_MS = 300_000;
 /** One line for all drops of this time, ms. */
 const REPORT_EVERY_MS = 10_000;
 
@@ -50,24 +61,44 @@ const GATHER_MS = 25;
 /** So many records, or characters of requests and responses, are not gathered further. */
 const MOST_GATHERED = { records: 256, characters: 1 << 20 } as const;
 
-/** Writes decisions to the topic `logs`, after their answers, bounded by the queue of the producer. */
+/**
+ * Writes decisions to the topic `logs`, after their answers, bounded by the queue of the producer. Messages are numbered as they are decided, for
+ * each workspace, so that those that never arrive leave a gap.
+ */
 export const createDecisionLog = (options: DecisionLogOptions): DecisionLog => {
-  const { worker, producer, onSettled, now } = options;
+  const { name, producer, onSettled, now } = options;
   const reportDrops = createDropReport(options);
-  const send = (envelope: SolutionRequestEnvelope, items: readonly SolvedInput[]): void => {
-    const value = Buffer.from(recordText(envelope, items, worker));
-    const message = {
-      topic: 'logs',
-      partition: undefined,
-      headers: headersOf(envelope),
-      value,
-      deadline: now() + LIFE_MS,
-    } as const;
-    producer.submit(message, (error) => {
+  // One number for each workspace that has decided something here.
+  const counts = new Map<string, number>();
+  const count = (workspaceId: string): number => {
+    const sequence = counts.get(workspaceId) ?? 0;
+    counts.set(workspaceId, sequence + 1);
+    return sequence;
+  };
+  const submit = (headers: MessageHeaders, text: string, settled: (error?: ServiceError) => void): void =>
+    producer.submit(
+      { topic: 'logs', partition: undefined, headers, value: Buffer.from(text), deadline: now() + LIFE_MS },
+      settled,
+    );
+  const send = (envelope: SolutionRequestEnvelope, items: readonly SolvedInput[], sequence: number): void =>
+    submit(headersOf(envelope), recordText(envelope, items, { name, sequence }), (error) => {
       onSettled(error === undefined ? 'stored' : 'dropped', items.length);
       if (error !== undefined) reportDrops(items.length, error.code);
     });
+  const report = (ended: boolean): void => {
+    if (counts.size === 0) return;
+    const workspaces = [...counts].map(([workspace_id, next]) => ({ workspace_id, next }));
+    const facts: ProducerReport = {
+      v: 2,
+      producer: name,
+      reported_at: new Date(now()).toISOString(),
+      ended,
+      workspaces,
+    };
+    // The next one says it again.
+    submit({ v: '2', form: 'report' }, JSON.stringify(facts), () => undefined);
   };
+  let reporting: NodeJS.Timeout | undefined;
   let gathered: (() => void)[] = [];
   let characters = 0;
   let timer: NodeJS.Timeout | undefined;
@@ -82,7 +113,9 @@ export const createDecisionLog = (options: DecisionLogOptions): DecisionLog => {
   return {
     write: (envelope, items) => {
       if (envelope.origin === undefined || items.length === 0) return;
-      gathered.push(() => send(envelope, items));
+      const sequence = count(envelope.workspaceId);
+      reporting ??= setInterval(() => report(false), REPORT_COUNTS_MS).unref();
+      gathered.push(() => send(envelope, items, sequence));
       for (const item of items) characters += charactersOf(item);
       const isFull = gathered.length === MOST_GATHERED.records || characters >= MOST_GATHERED.characters;
       // Never at once: the answer is handed over first.
@@ -90,12 +123,17 @@ export const createDecisionLog = (options: DecisionLogOptions): DecisionLog => {
       else timer ??= setTimeout(flush, GATHER_MS);
     },
     flush,
+    close: () => {
+      clearInterval(reporting);
+      flush();
+      report(true);
+    },
   };
 };
 
 /** They say whether the inputs are those of a list, perhaps with others in other messages: a reader puts them together. */
 const headersOf = ({ kind }: SolutionRequestEnvelope): MessageHeaders =>
-  kind === 'solve-list' || kind === 'solve-lines' ? { v: '1', form: 'list' } : { v: '1' };
+  kind === 'solve-list' || kind === 'solve-lines' ? { v: '2', form: 'list' } : { v: '2' };
 
 const createDropReport = ({ log, now }: DecisionLogOptions): ((decisions: number, reason: string) => void) => {
   let dropped = 0;
@@ -113,22 +151,26 @@ const createDropReport = ({ log, now }: DecisionLogOptions): ((decisions: number
 export const recordText = (
   envelope: SolutionRequestEnvelope,
   items: readonly SolvedInput[],
-  worker: string,
+  { name, sequence }: { readonly name: string; readonly sequence: number },
 ): string => {
   const { origin, requester, correlationId, workspaceId, versionId, requestId, traceparent, receivedAt } = envelope;
   const facts = {
-    v: 1,
+    v: 2,
     id: `${requester}:${correlationId}`,
+    producer: name,
+    sequence,
     kind: envelope.asset ?? 'rule',
     workspace_id: workspaceId,
     key_id: origin?.keyId ?? '',
+    asset_id: origin?.assetId ?? null,
     slug: origin?.slug ?? '',
     selector: origin?.selector ?? '',
     version_id: versionId,
+    context: origin?.context ?? null,
+    flow: origin?.flow ?? null,
     request_id: requestId,
     trace_id: traceIdOf(traceparent),
     received_at: new Date(receivedAt).toISOString(),
-    worker,
   };
   const firstIndex = origin?.firstIndex ?? 0;
   const decisions = items.map((item, offset) => itemText(item, firstIndex + offset));
@@ -137,9 +179,10 @@ export const recordText = (
 
 /** Written by hand: most of what a worker does for an input of a large request is this. */
 const itemText = (item: SolvedInput, index: number): string => {
-  const { request, result, error, matched, durationUs, executionId, pathTrace } = item;
-  const status = error === undefined ? '"success"' : `"error","code":"${error.code}"`;
-  const named = executionId === undefined ? '' : `"execution_id":"${executionId}",`;
+  const { request, result, error, matched, durationUs, executionId, instance, pathTrace } = item;
+  const status = error === undefined ? '200' : `${errorCodes[error.code].status},"code":"${error.code}"`;
+  const ran = executionId === undefined ? '' : `"execution_id":"${executionId}",`;
+  const named = instance === undefined ? ran : `${ran}"instance":${JSON.stringify(instance)},`;
   const path = pathTrace === undefined ? '' : `${pathTrace},`;
   return `{"index":${index},${named}"status":${status},"duration_us":${Math.round(durationUs)},"matched":[${matched.join(',')}],${path}"request":${request},"response":${result}}`;
 };
@@ -161,6 +204,8 @@ export interface SolvedInput {
   readonly error: ServiceError | undefined;
   /** Name of the run, where an answer tells it. */
   readonly executionId?: string | undefined;
+  /** Instance of a context that it ran for. */
+  readonly instance?: string | undefined;
   /** Indexes of the rows whose outputs make the result. */
   readonly matched: readonly number[];
   readonly durationUs: number;

@@ -11,7 +11,8 @@ const envelope = {
 } as SolutionRequestEnvelope; // nothing else is read
 
 const run = (slug: string, inputs: Record<string, unknown>, outcome?: OperationRun['outcome']): OperationRun => ({
-  asset: { type: 'rule', slug, effectiveVersion: `${slug}-v1`, inputs: [], outputs: [] },
+  asset: { type: 'rule', id: `id-of-${slug}`, slug, effectiveVersion: `${slug}-v1`, inputs: [], outputs: [] },
+  instanceId: 'o-1',
   inputs,
   outcome: outcome ?? { ok: true, output: { done: slug }, matched: [0] },
   durationUs: 3,
@@ -35,7 +36,12 @@ it('writes the decisions of each rule together, numbered in the order in which r
     ['c.1', 'tier-v1', 'tier', 0],
     ['c.2', 'discount-v1', 'discount', 0],
   ]);
-  expect(written[0]?.items.map(({ request }) => request)).toEqual(['{"n":1}', '{"n":2}', '{"n":3}']);
+  expect(written[0]?.items.map(({ request, instance }) => [request, instance])).toEqual([
+    ['{"n":1}', 'o-1'],
+    ['{"n":2}', 'o-1'],
+    ['{"n":3}', 'o-1'],
+  ]);
+  expect(written[0]?.envelope.origin).toMatchObject({ assetId: 'id-of-tier', context: 'orders', flow: undefined });
   log.write();
   expect(written).toHaveLength(2);
 });

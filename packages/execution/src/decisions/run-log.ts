@@ -14,6 +14,7 @@ const CHARACTERS_OF_ITEM = 256;
 interface RunRecord {
   readonly correlationId: string;
   readonly asset: AssetKind;
+  readonly assetId: string | undefined;
   readonly slug: string;
   readonly versionId: string;
   readonly items: SolvedInput[];
@@ -35,15 +36,19 @@ interface RunLog {
 
 /**
  * Writes the rules and flows that run within the operations of one message as decisions, those of one asset together. Records are numbered in the order in
- * which assets first ran, so that a message that is handled again writes the same ids.
+ * which assets first ran, so that a message that is handled again writes the same ids. `flow` is the slug of the flow that asked for the operations.
  */
-export const createRunLog = (decisions: DecisionLogWriter, envelope: SolutionRequestEnvelope): RunLog => {
+export const createRunLog = (
+  decisions: DecisionLogWriter,
+  envelope: SolutionRequestEnvelope,
+  flow?: string,
+): RunLog => {
   const records: RunRecord[] = [];
   const open = new Map<string, RunRecord>();
   let held = 0;
   let begun = 0;
   return {
-    onRun: ({ asset, inputs, outcome, durationUs }) => {
+    onRun: ({ asset, instanceId: instance, inputs, outcome, durationUs }) => {
       const { slug } = asset;
       const versionId = versionOf(asset);
       const solved = solvedInput(JSON.stringify(inputs), outcome, durationUs);
@@ -51,20 +56,22 @@ export const createRunLog = (decisions: DecisionLogWriter, envelope: SolutionReq
       let record = open.get(versionId);
       if (record === undefined || record.characters + characters > MOST_CHARACTERS) {
         const correlationId = `${envelope.correlationId}.${(begun += 1)}`;
-        record = { asset: asset.type, slug, versionId, correlationId, items: [], characters: 0 };
+        const { type, id: assetId } = asset;
+        record = { asset: type, assetId, slug, versionId, correlationId, items: [], characters: 0 };
         records.push(record);
         open.set(versionId, record);
       }
       const executionId = idOfRun(`${envelope.requester}:${record.correlationId}`, record.items.length);
-      record.items.push({ ...solved, executionId });
+      record.items.push({ ...solved, executionId, instance });
       record.characters += characters;
       held += characters + CHARACTERS_OF_ITEM;
       return executionId;
     },
     isFull: () => held > MOST_HELD_CHARACTERS,
     write: () => {
-      for (const { asset, slug, versionId, correlationId, items } of records.splice(0)) {
-        const origin = envelope.origin && { ...envelope.origin, slug, firstIndex: 0 };
+      const { origin: asked } = envelope;
+      for (const { asset, assetId, slug, versionId, correlationId, items } of records.splice(0)) {
+        const origin = asked && { ...asked, assetId, slug, context: asked.slug, flow, firstIndex: 0 };
         decisions.write({ ...envelope, asset, correlationId, versionId, origin }, items);
       }
     },

@@ -79,7 +79,8 @@ export class StoredWorld {
           find: (_workspace, { slug, selector }) => Promise.resolve(this.pointers.get(`${slug}/${selector}`)),
           resolve: ({ userGroups = [] }, { slug, selector }) => {
             const version_id = this.pointers.get(`${slug}/${selector}`);
-            if (version_id !== undefined && userGroups.includes(`sees ${slug}`)) return Promise.resolve({ version_id });
+            if (version_id !== undefined && userGroups.includes(`sees ${slug}`))
+              return Promise.resolve({ version_id, asset_id: slug });
             return Promise.reject(new ServiceError('rule_not_found', 'It is not visible.'));
           },
         },

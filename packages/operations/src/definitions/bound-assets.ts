@@ -44,12 +44,12 @@ export const createBoundAssets = (): OpenBoundAssets => {
   /** Rules are whole with this; flows are told what they follow for all at once. */
   const openVersions = async (transaction: Transaction, records: readonly BoundAssetRecord[]) => {
     const opened: { readonly asset: BoundAsset; readonly shape: FlowShape | undefined }[] = [];
-    for (const { kind, slug, versionId } of records) {
+    for (const { kind, id, slug, versionId } of records) {
       if (versionId === null) continue;
       const fields = await interfaceOf(transaction, versionId);
       const shape = kind === 'flow' ? await shapeOf(transaction, versionId) : undefined;
       if (fields === undefined || (kind === 'flow' && shape === undefined)) continue;
-      opened.push({ asset: toAsset(kind, slug, versionId, fields), shape });
+      opened.push({ asset: { ...toAsset(kind, slug, versionId, fields), id }, shape });
     }
     return opened;
   };

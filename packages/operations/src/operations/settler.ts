@@ -222,6 +222,10 @@ interface LocalSettlerTools {
   readonly onFault: (fault: RequestFault) => void;
 }
 
+/** Slug of the flow whose node asked for an operation. */
+const askingFlow = (within: readonly RunningOperation[] = []): string | undefined =>
+  [...(within.at(-1)?.activeFlows ?? [])].at(-1)?.replace(/^flow:/, '');
+
 /** Settles instances in this process in slices, so that other requests go on meanwhile. */
 export const createLocalSettler = (tools: LocalSettlerTools): LocalSettler => {
   const { library, threads, flows, decisions, newId, requester, onFault } = tools;
@@ -231,7 +235,7 @@ export const createLocalSettler = (tools: LocalSettlerTools): LocalSettler => {
     turn(async () => {
       const decided = { ...envelope, correlationId: newId(), requester, replyPartition: 0 };
       const { workspaceId, deadline, requestId } = envelope;
-      const runs = createRunLog(decisions, decided);
+      const runs = createRunLog(decisions, decided, askingFlow(within));
       const { onRun, isFull } = runs;
       const reportFault = (fault: SettleFault): void => onFault({ ...fault, requestId });
       const settled = await settleOperations(request, {

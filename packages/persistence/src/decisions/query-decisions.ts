@@ -2,7 +2,7 @@ import { type Search } from '@decision/decision-logs';
 import { type Bindings, query, type Transaction } from '../connection/query';
 import { isUuid } from '../connection/uuid';
 import { timeOfDecisionId } from './decision-ids';
-import { searchSql, type SqlCondition } from './search-sql';
+import { PLACE_COLUMNS, searchSql, type SqlCondition } from './search-sql';
 
 /** Which decisions are wanted; absent filters let everything through. All are asked of single items. */
 export interface DecisionFilters {
@@ -115,7 +115,10 @@ export interface DecisionItemRecord {
   readonly slug: string;
   readonly selector: string;
   readonly versionId: string;
+  /** This, the instance and the flow are null, too, where the access does not see them. */
   readonly contextSlug: string | null;
+  readonly instance: string | null;
+  readonly flowSlug: string | null;
   readonly keyId: string;
   readonly requestId: string;
   readonly traceId: string | null;
@@ -128,6 +131,9 @@ export interface DecisionItemRecord {
   readonly pathTrace: unknown;
   readonly request: unknown;
   readonly response: unknown;
+  /** Requests that it stands for, itself included. */
+  readonly standsFor: number;
+  /** Whether something was cut, or replaced since it cannot be stored. */
   readonly isAltered: boolean;
   /** Whether it passes the filters itself. */
   readonly passes: boolean;
@@ -146,7 +152,9 @@ interface ItemRow {
   readonly slug: string;
   readonly selector: string;
   readonly version_id: string;
-  readonly context_slug: string | null;
+  readonly context: string | null;
+  readonly seen_instance: string | null;
+  readonly flow: string | null;
   readonly key_id: string;
   readonly request_id: string;
   readonly trace_id: string | null;
@@ -158,6 +166,7 @@ interface ItemRow {
   readonly path_trace: unknown;
   readonly request: unknown;
   readonly response: unknown;
+  readonly stands_for: number;
   readonly is_altered: boolean;
   readonly passes: boolean;
   readonly items: string;
@@ -198,11 +207,14 @@ export const readDecisions = async (
   const rows = await query<ItemRow>(
     transaction,
     /* sql */ `
-    select d.id, d.decided_at, d.message_id, d.item, d.is_of_list, d.asset_id, d.kind, d.slug, d.selector, d.version_id, d.context_slug, d.key_id,
-      d.request_id, d.trace_id, d.execution_id, d.status, d.error_code, d.duration_us, d.matched, d.request, d.response, d.is_altered, d.passes,
+    select d.id, d.decided_at, d.message_id, d.item, d.is_of_list, d.asset_id, d.kind, d.slug, d.selector, d.version_id, d.context, d.seen_instance, d.flow,
+      d.key_id,
+      d.request_id, d.trace_id, d.execution_id, d.status, d.error_code, d.duration_us, d.matched, d.request, d.response, d.stands_for,
+      d.is_altered or d.is_cut as is_altered, d.passes,
       d.items, d.place, ${withTraces ? VISIBLE_TRACE : 'null'} as path_trace
     from (
-      select decision_log.*, ${condition.sql} as passes,
+      select decision_log.*, ${PLACE_COLUMNS.context} as context, ${PLACE_COLUMNS.instance} as seen_instance, ${PLACE_COLUMNS.flow} as flow,
+        ${condition.sql} as passes,
         case when version_id ~ '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$' then cast(version_id as uuid) end as version,
         count(*) over (partition by decided_at, id) as items,
         row_number() over (partition by decided_at, id order by item, message_id) as place,
@@ -251,7 +263,9 @@ const toItem = (row: ItemRow): DecisionItemRecord => ({
   slug: row.slug,
   selector: row.selector,
   versionId: row.version_id,
-  contextSlug: row.context_slug,
+  contextSlug: row.context,
+  instance: row.seen_instance,
+  flowSlug: row.flow,
   keyId: row.key_id,
   requestId: row.request_id,
   traceId: row.trace_id,
@@ -263,13 +277,14 @@ const toItem = (row: ItemRow): DecisionItemRecord => ({
   pathTrace: row.path_trace,
   request: row.request,
   response: row.response,
+  standsFor: row.stands_for,
   isAltered: row.is_altered,
   passes: row.passes,
   shownItems: Number(row.items),
 });
 
 /** The filters as one condition on rows. */
-const filterSql = (filters: DecisionFilters): SqlCondition => {
+export const filterSql = (filters: DecisionFilters): SqlCondition => {
   const { search, items, start, end, trace, statuses, contexts } = filters;
   const parts: SqlCondition[] = [];
   const add = (sql: string, bindings: Bindings): void => void parts.push({ sql, bindings });
@@ -278,7 +293,8 @@ const filterSql = (filters: DecisionFilters): SqlCondition => {
   if (trace !== undefined) add('trace_id = :trace', { trace });
   if (statuses !== undefined)
     add('status = any (cast(:statuses as integer[]))', { statuses: statuses.map((status) => String(status)) });
-  if (contexts !== undefined) add('coalesce(context_slug = any (cast(:contexts as text[])), false)', { contexts });
+  if (contexts !== undefined)
+    add(`coalesce(${PLACE_COLUMNS.context} = any (cast(:contexts as text[])), false)`, { contexts });
   const assets = [ofKind('rule', filters.rules), ofKind('flow', filters.flows)].filter((part) => part !== undefined);
   if (assets.length > 0)
     add(

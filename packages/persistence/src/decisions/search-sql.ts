@@ -7,7 +7,19 @@ export interface SqlCondition {
   readonly bindings: Bindings;
 }
 
+/** The context of a run, and its instance, for those who see the context. */
+const whereContextIsSeen = (column: string): string =>
+  `(case when (select app_is_unrestricted()) or context_slug in (select contexts.slug from contexts) then ${column} end)`;
+
+/** Where an operation ran, as the access may know it. */
+export const PLACE_COLUMNS = {
+  context: whereContextIsSeen('context_slug'),
+  instance: whereContextIsSeen('instance'),
+  flow: `(case when (select app_is_unrestricted()) or flow_slug in (select assets.slug from assets where assets.kind = 'flow') then flow_slug end)`,
+} as const;
+
 const COLUMNS = {
+  ...PLACE_COLUMNS,
   name: 'slug',
   type: 'kind',
   selector: 'selector',

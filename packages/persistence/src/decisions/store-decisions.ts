@@ -1,16 +1,18 @@
 import { hash } from 'node:crypto';
-import { type DecisionRecord } from '@decision/decision-logs';
+import { type DecisionRecord, type ProducerCount } from '@decision/decision-logs';
 import { type Database } from '../connection/database';
 import { query } from '../connection/query';
 import { isUuid } from '../connection/uuid';
 import { decisionIdOf } from './decision-ids';
+import { noteSequences } from './sequences';
 
 /** Every connection has its own; rows go with the transaction. A copy into a table with row security is refused, and knows no conflicts. */
 const BATCH_TABLE = /* sql */ `
   create temporary table if not exists decision_batch (
-    decided_at timestamptz, id uuid, message_id text, item integer, is_of_list boolean, kind text, slug text, selector text, version_id text,
-    version uuid, key_id text, request_id text, trace_id text, execution_id text, status smallint, error_code text, duration_us bigint,
-    matched integer[], path_trace jsonb, request jsonb, response jsonb, worker text, is_altered boolean, characters bigint
+    decided_at timestamptz, id uuid, message_id text, item integer, is_of_list boolean, asset_id uuid, kind text, slug text, selector text, version_id text,
+    version uuid, context_slug text, instance text, flow_slug text, key_id text, request_id text, trace_id text, execution_id text, status smallint, error_code text, duration_us bigint,
+    matched integer[], path_trace jsonb, request jsonb, response jsonb, worker text, stands_for integer, is_cut boolean, is_altered boolean,
+    characters bigint
   ) on commit delete rows`;
 
 const COPY = /* sql */ `copy pg_temp.decision_batch from stdin`;
@@ -18,15 +20,16 @@ const COPY = /* sql */ `copy pg_temp.decision_batch from stdin`;
 /** What a flow says of itself in an answer says more than some who see the flow may know; the trace is kept beside it, and hidden from them. */
 const INSERT = /* sql */ `
   insert into decision_log (
-    decided_at, id, message_id, item, is_of_list, asset_id, kind, slug, selector, version_id, context_slug, key_id, request_id, trace_id,
-    execution_id, status, error_code, duration_us, matched, path_trace, request, response, worker, is_altered, characters
+    decided_at, id, message_id, item, is_of_list, asset_id, kind, slug, selector, version_id, context_slug, instance, flow_slug, key_id,
+    request_id, trace_id, execution_id, status, error_code, duration_us, matched, path_trace, request, response, worker, stands_for, is_cut, is_altered,
+    characters
   )
   select
-    b.decided_at, b.id, b.message_id, b.item, b.is_of_list, v.rule_id, b.kind, b.slug, b.selector, b.version_id,
-    case when b.execution_id is not null then a.context_slug end,
+    b.decided_at, b.id, b.message_id, b.item, b.is_of_list, coalesce(v.rule_id, b.asset_id), b.kind, b.slug, b.selector, b.version_id,
+    coalesce(b.context_slug, case when b.execution_id is not null then a.context_slug end), b.instance, b.flow_slug,
     b.key_id, b.request_id, b.trace_id, b.execution_id, b.status, b.error_code, b.duration_us, b.matched, b.path_trace, b.request,
     case when b.kind = 'flow' then b.response - '$explain' else b.response end,
-    b.worker, b.is_altered, b.characters
+    b.worker, b.stands_for, b.is_cut, b.is_altered, b.characters
   from pg_temp.decision_batch b
   left join asset_versions v on v.id = b.version
   left join assets a on a.id = v.rule_id
@@ -41,15 +44,18 @@ interface StoredDecisions {
 }
 
 /**
- * Stores decisions of one workspace in one transaction; what is there already stays as it is. The days of all of them must have a partition (see
+ * Stores decisions of one workspace in one transaction, and which messages they came in; what is there already stays as it is. The days of all of them must have a partition (see
  * {@link makeDecisionDays}). Throws `database_unavailable`, and what {@link refusesDecisions} is true of where the database cannot hold one of them.
  */
 export const storeDecisions = (
   database: Pick<Database, 'inWorkspace'>,
   workspaceId: string,
   records: readonly DecisionRecord[],
+  counts: readonly ProducerCount[] = [],
 ): Promise<StoredDecisions> =>
   database.inWorkspace({ workspaceId, userGroups: undefined }, async (transaction) => {
+    await noteSequences(transaction, counts);
+    if (records.length === 0) return { stored: 0, repeated: 0 };
     await transaction.raw(BATCH_TABLE);
     await transaction.copyIn(COPY, linesOf(records));
     const { length: stored } = await query(transaction, INSERT);
@@ -67,28 +73,35 @@ const lineOf = (record: DecisionRecord): string =>
     escaped(record.messageId),
     record.item,
     record.isOfList,
+    record.assetId ?? NULL,
     record.kind,
     escaped(record.slug),
     escaped(record.selector),
     escaped(record.versionId),
     isUuid(record.versionId) ? record.versionId : NULL,
+    textOrNull(record.contextSlug),
+    textOrNull(record.instance),
+    textOrNull(record.flowSlug),
     escaped(record.keyId),
     escaped(record.requestId),
     record.traceId ?? NULL,
     record.executionId ?? NULL,
     record.status,
-    record.errorCode === null ? NULL : escaped(record.errorCode),
+    textOrNull(record.errorCode),
     record.durationUs,
     `{${record.matched.join(',')}}`,
-    record.pathTrace === null ? NULL : escaped(record.pathTrace),
+    textOrNull(record.pathTrace),
     escaped(record.request),
     escaped(record.response),
     escaped(record.worker),
+    record.standsFor,
+    record.isCut,
     record.isAltered,
     record.request.length + record.response.length + (record.pathTrace?.length ?? 0),
   ].join('\t') + '\n';
 
 const NULL = '\\N';
+const textOrNull = (text: string | null): string => (text === null ? NULL : escaped(text));
 const SPECIAL = /[\\\n\r\t]/g;
 const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 const escaped = (text: string): string => text.replace(SPECIAL, (character) => ESCAPES[character] ?? character);

@@ -26,6 +26,7 @@ import { assets } from './0025-assets';
 import { entityWrites } from './0026-entity-writes';
 import { notifications } from './0028-notifications';
 import { decisionLog } from './0030-decision-log';
+import { decisionLogPlaces } from './0031-decision-log-places';
 import { type Migration } from './migration';
 
 /** Every migration, in order. */
@@ -58,6 +59,7 @@ export const allMigrations: readonly Migration[] = [
   entityWrites,
   notifications,
   decisionLog,
+  decisionLogPlaces,
 ];
 
 /** Table of the applied migrations. */

@@ -2,6 +2,7 @@ import {
   type Database,
   dropDecisionDay,
   forgetQuarantined,
+  forgetSequences,
   listDecisionDays,
   makeDecisionDay,
 } from '@decision/persistence';
@@ -9,6 +10,8 @@ import {
 const DAY_MS = 86_400_000;
 /** Days after today that have a partition before they begin. */
 const DAYS_AHEAD = 2;
+/** Rows about messages of producers that one round of upkeep forgets at most. */
+const MOST_FORGOTTEN = 100_000;
 /** Partitions that one round of upkeep drops at most. */
 const MOST_DROPPED = 100;
 
@@ -74,6 +77,7 @@ export const createLogDays = ({ database, retentionDays, now }: LogDaysOptions):
         dropped.push(day);
       }
       await forgetQuarantined(database, retentionDays);
+      await forgetSequences(database, `${oldestKept()}T00:00:00Z`, MOST_FORGOTTEN);
       return { dropped };
     },
   };

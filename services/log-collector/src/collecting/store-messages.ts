@@ -1,5 +1,5 @@
 import { type SubscribedMessage } from '@decision/broker';
-import { type DecisionRecord, readMessage } from '@decision/decision-logs';
+import { type DecisionRecord, type ProducerCount, readMessage } from '@decision/decision-logs';
 import {
   type Database,
   lacksDecisionDay,
@@ -44,11 +44,14 @@ export const storeMessages = async (
 ): Promise<Collected> => {
   const apart: QuarantinedMessage[] = [];
   const wanted: Origin[] = [];
+  const counted: ProducerCount[] = [];
   let expired = 0;
   for (const message of messages) {
-    const { records, reason, detail } = readMessage(message.value, isOfList(message));
+    const { records, counts, reason, detail } = readMessage(message.value, isOfList(message));
     if (reason !== undefined) apart.push(quarantined(message, reason, detail));
     const outcome = records[0] === undefined ? 'kept' : days.outcomeOf(dayOfRecord(records[0]));
+    const writtenAt = new Date(message.writtenAt).toISOString();
+    for (const count of counts) counted.push({ ...count, at: outcome === 'kept' ? count.at : writtenAt });
     if (outcome === 'expired') expired += records.length;
     else if (outcome === 'future')
       apart.push(quarantined(message, 'future', `Its time, ${records[0]?.decidedAt ?? ''}, is more than a day ahead.`));
@@ -57,8 +60,8 @@ export const storeMessages = async (
   await days.ensure(wanted.map(({ record }) => dayOfRecord(record)));
   let [stored, repeated] = [0, 0];
   try {
-    for (const [workspaceId, origins] of byWorkspace(wanted)) {
-      const outcome = await storeOrSetApart(database, workspaceId, origins, apart);
+    for (const [workspaceId, { origins, counts }] of byWorkspace(wanted, counted)) {
+      const outcome = await storeOrSetApart(database, { workspaceId, origins, counts }, apart);
       stored += outcome.stored;
       repeated += outcome.repeated;
     }
@@ -72,13 +75,25 @@ export const storeMessages = async (
 
 const dayOfRecord = ({ decidedAt }: DecisionRecord): string => decidedAt.slice(0, 10);
 
-const byWorkspace = (origins: readonly Origin[]): ReadonlyMap<string, readonly Origin[]> => {
-  const groups = new Map<string, Origin[]>();
-  for (const origin of origins) {
-    const group = groups.get(origin.record.workspaceId);
-    if (group === undefined) groups.set(origin.record.workspaceId, [origin]);
-    else group.push(origin);
-  }
+/** What came for one workspace. */
+interface Group {
+  readonly workspaceId: string;
+  readonly origins: readonly Origin[];
+  readonly counts: readonly ProducerCount[];
+}
+
+const byWorkspace = (
+  origins: readonly Origin[],
+  counts: readonly ProducerCount[],
+): ReadonlyMap<string, Omit<Group, 'workspaceId'>> => {
+  const groups = new Map<string, { readonly origins: Origin[]; readonly counts: ProducerCount[] }>();
+  const groupOf = (workspaceId: string) => {
+    const group = groups.get(workspaceId) ?? { origins: [], counts: [] };
+    groups.set(workspaceId, group);
+    return group;
+  };
+  for (const origin of origins) groupOf(origin.record.workspaceId).origins.push(origin);
+  for (const count of counts) groupOf(count.workspaceId).counts.push(count);
   return groups;
 };
 
@@ -94,16 +109,12 @@ const quarantined = (message: SubscribedMessage, reason: string, detail: string)
 /** Stores records, and halves what the database refuses until it is one record, whose message is set apart. */
 const storeOrSetApart = async (
   database: StoreOptions['database'],
-  workspaceId: string,
-  origins: readonly Origin[],
+  { workspaceId, origins, counts }: Group,
   apart: QuarantinedMessage[],
 ): Promise<{ readonly stored: number; readonly repeated: number }> => {
   try {
-    return await storeDecisions(
-      database,
-      workspaceId,
-      origins.map(({ record }) => record),
-    );
+    const records = origins.map(({ record }) => record);
+    return await storeDecisions(database, workspaceId, records, counts);
   } catch (error) {
     const [first] = origins;
     if (!refusesDecisions(error) || first === undefined) throw error;
@@ -113,11 +124,17 @@ const storeOrSetApart = async (
       );
       if (!isKnown)
         apart.push(quarantined(first.message, 'refused', `The database cannot hold item ${first.record.item}.`));
-      return { stored: 0, repeated: 0 };
+      return storeDecisions(database, workspaceId, [], counts);
     }
     const middle = Math.ceil(origins.length / 2);
-    const one = await storeOrSetApart(database, workspaceId, origins.slice(0, middle), apart);
-    const other = await storeOrSetApart(database, workspaceId, origins.slice(middle), apart);
-    return { stored: one.stored + other.stored, repeated: one.repeated + other.repeated };
+    const halves = [origins.slice(0, middle), origins.slice(middle)];
+    let [stored, repeated] = [0, 0];
+    for (const [index, half] of halves.entries()) {
+      const group = { workspaceId, origins: half, counts: index === 0 ? counts : [] };
+      const outcome = await storeOrSetApart(database, group, apart);
+      stored += outcome.stored;
+      repeated += outcome.repeated;
+    }
+    return { stored, repeated };
   }
 };

@@ -54,14 +54,19 @@ const partsOfList = (items: Items, found: readonly DecisionItemRecord[]) => ({
 });
 
 const factsOf = (items: Items, hidesKeys: boolean): DecisionLogEntry['decision'] => {
-  const [{ kind, assetId, selector, versionId, contextSlug, executionId, requestId, keyId }] = items;
+  const [
+    { kind, assetId, selector, versionId, contextSlug, instance, flowSlug, executionId, requestId, keyId, standsFor },
+  ] = items;
   return {
     type: kind,
     ...(assetId === null ? {} : { asset_id: assetId }),
     selector,
-    version_id: versionId,
+    ...(versionId === '' ? {} : { version_id: versionId }),
     ...(contextSlug === null ? {} : { context: contextSlug }),
+    ...(instance === null ? {} : { instance }),
+    ...(flowSlug === null ? {} : { flow: flowSlug }),
     ...(executionId === null ? {} : { execution_id: executionId }),
+    ...(standsFor === 1 ? {} : { stands_for: standsFor }),
     request_id: requestId,
     ...(hidesKeys ? {} : { key_id: keyId }),
     items: items.map(({ item, status, errorCode, durationUs, matched }) => ({

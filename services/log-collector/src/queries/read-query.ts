@@ -41,7 +41,10 @@ export const readDecisionQuery = (query: QueryDecisionsQuery, workspaceId: strin
   };
 };
 
-const readFilters = (query: QueryDecisionsQuery): DecisionFilters => {
+/** The filters of a query or summary. Throws as {@link readDecisionQuery} does. */
+export const readFilters = (
+  query: Omit<QueryDecisionsQuery, 'limit' | 'sort' | 'order' | 'cursor' | 'count'>,
+): DecisionFilters => {
   const { search, item_filter: items, start, end, rules, flows, contexts, trace, statuses } = query;
   if (start !== undefined && end !== undefined && Date.parse(start) >= Date.parse(end))
     throw invalid('start', 'must be before "end"');

@@ -1,4 +1,10 @@
-import { type DecisionLogEntry, getDecision, queryDecisions, ServiceError } from '@decision/contracts';
+import {
+  type DecisionLogEntry,
+  getDecision,
+  queryDecisions,
+  ServiceError,
+  summariseDecisions,
+} from '@decision/contracts';
 import { accessOf } from '@decision/infrastructure';
 import {
   countDecisions,
@@ -13,6 +19,7 @@ import {
 import { bindOperation, type BoundOperation } from '@decision/service-kit';
 import { toEntries } from '../queries/answer-decisions';
 import { type DecisionQuery, readDecisionQuery } from '../queries/read-query';
+import { readSummaryQuery, summarise } from '../queries/summary';
 
 const MIB = 1_048_576;
 /** Characters of requests and responses of one page; it ends before it exceeds them, with one decision at least. */
@@ -20,8 +27,14 @@ const MOST_OF_PAGE = 16 * MIB;
 /** The same of one decision that is asked for alone. */
 const MOST_OF_ONE = 64 * MIB;
 
+interface DecisionRoutesOptions {
+  readonly database: Database;
+  /** Days of the log table. */
+  readonly retentionDays: number;
+}
+
 /** The calls under /api/v1/decisions. */
-export const decisionRoutes = ({ database }: { readonly database: Database }): readonly BoundOperation[] => [
+export const decisionRoutes = ({ database, retentionDays }: DecisionRoutesOptions): readonly BoundOperation[] => [
   bindOperation(queryDecisions, async ({ identity, query }) => {
     const asked = readDecisionQuery(query, identity.workspaceId);
     const access = accessOf(identity);
@@ -39,6 +52,18 @@ export const decisionRoutes = ({ database }: { readonly database: Database }): r
         after: { ...filters, found },
       });
       return answer;
+    });
+  }),
+  bindOperation(summariseDecisions, async ({ identity, query }) => {
+    const now = Date.now();
+    const asked = readSummaryQuery(query, now);
+    const access = accessOf(identity);
+    return database.inWorkspace(access, async (transaction) => {
+      const seesAll = access.userGroups === undefined;
+      const summary = await summarise(transaction, asked, { seesAll, now, retentionDays });
+      const after = { ...query, found: { count: summary.total.count } };
+      await recordChange(transaction, { kind: 'decision', action: 'read', id: 'summary', name: 'summary', after });
+      return summary;
     });
   }),
   bindOperation(getDecision, async ({ identity, params }) => {

@@ -1,0 +1,93 @@
+import { type DecisionGroupSums, type DecisionSummary, type SummariseDecisionsQuery } from '@decision/contracts';
+import {
+  type DecisionFilters,
+  type DecisionGroup,
+  type DecisionSums,
+  findMissingMessages,
+  summariseDecisions,
+  type SummaryBucket,
+  type SummaryDimension,
+  type Transaction,
+} from '@decision/persistence';
+import { readPageQuery } from '@decision/service-kit';
+import { readFilters } from './read-query';
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+/** What was decided later than this before now may still be on its way, ms. */
+const SETTLES_MS = 2 * MINUTE_MS;
+/** A producer says every five minutes how far it has counted; one that has been silent for so long has ended, ms. */
+const SILENT_MS = 15 * MINUTE_MS;
+const MOST_MISSING = 1_000;
+
+/** A summary as it was asked for. */
+interface SummaryQuery {
+  readonly filters: DecisionFilters & { readonly start: string; readonly end: string };
+  readonly by: readonly SummaryDimension[];
+  readonly bucket: SummaryBucket;
+  readonly limit: number;
+}
+
+/** Reads what a summary is asked for: the 24 hours before `end`, or before now, where no start is given. Throws as `readDecisionQuery` does. */
+export const readSummaryQuery = (query: SummariseDecisionsQuery, now: number): SummaryQuery => {
+  const { by = 'asset', bucket = 'hour', limit: asked, ...parameters } = query;
+  const end = parameters.end ?? new Date(now).toISOString();
+  const start = parameters.start ?? new Date(Date.parse(end) - DAY_MS).toISOString();
+  const { limit } = readPageQuery({ ...(asked === undefined ? {} : { limit: asked }) });
+  const filters = readFilters({ ...parameters, start, end });
+  return {
+    filters: { ...filters, start: filters.start ?? start, end: filters.end ?? end },
+    by: by.split(',') as SummaryDimension[], // as its pattern says
+    ...{ bucket, limit },
+  };
+};
+
+interface SummaryOptions {
+  /** Whether the access sees everything: then it is told what is missing. */
+  readonly seesAll: boolean;
+  /** Epoch ms. */
+  readonly now: number;
+  readonly retentionDays: number;
+}
+
+/** Sums up what was asked for. */
+export const summarise = async (
+  transaction: Transaction,
+  { filters, by, bucket, limit }: SummaryQuery,
+  { seesAll, now, retentionDays }: SummaryOptions,
+): Promise<DecisionSummary> => {
+  const { start, end } = filters;
+  const { total, groups } = await summariseDecisions(transaction, filters, { by, bucket, most: limit + 1 });
+  const at = (ms: number): string => new Date(ms).toISOString();
+  const missing = seesAll
+    ? await findMissingMessages(transaction, {
+        ...{ start, end, most: MOST_MISSING },
+        // A day later than the oldest that is kept: rows of the day before are removed as time goes on.
+        knownFrom: `${at(now - (retentionDays - 2) * DAY_MS).slice(0, 10)}T00:00:00Z`,
+        settledBefore: at(now - SETTLES_MS),
+        silentBefore: at(now - SILENT_MS),
+      })
+    : undefined;
+  return {
+    ...{ start, end, total: toSums(total), groups: groups.slice(0, limit).map(toGroup) },
+    is_complete: groups.length <= limit,
+    ...(missing === undefined ? {} : { missing: [...missing] }),
+  };
+};
+
+const toGroup = ({ kind, slug, assetId, versionId, status, time, ...sums }: DecisionGroup): DecisionGroupSums => ({
+  ...(kind === undefined ? {} : { type: kind }),
+  ...(slug === undefined ? {} : { name: slug }),
+  ...((assetId ?? null) === null ? {} : { asset_id: assetId as string }), // not null, as asked just now
+  ...((versionId ?? '') === '' ? {} : { version_id: versionId }), // likewise
+  ...(status === undefined ? {} : { status }),
+  ...(time === undefined ? {} : { time }),
+  ...toSums(sums),
+});
+
+const toSums = ({ count, errors, durationsUs }: DecisionSums) => {
+  if (durationsUs === null) return { count, errors, duration_ms: null };
+  const [p50, p90, p95, p99, max] = durationsUs;
+  const ms = (us: number): number => us / 1_000;
+  return { count, errors, duration_ms: { p50: ms(p50), p90: ms(p90), p95: ms(p95), p99: ms(p99), max: ms(max) } };
+};
