@@ -1,4 +1,5 @@
 import { jsonOf, passes } from '../src/reading/sink-record';
+import { recordFields } from '../src/reading/record-fields';
 import { type FieldMask, type SinkFilter } from '../src/reading/sink-settings';
 import { decisionOf, everything, sinkRecordOf } from './records';
 
@@ -15,11 +16,24 @@ describe('a record', () => {
     expect(JSON.parse(line)).toEqual({
       ...{ id: 'id-of-gateway-1:1.0', decision_id: 'id-of-gateway-1:1', item: 0, of_list: false },
       ...{ timestamp: '2026-01-15T09:30:00.250Z', workspace_id: '7b0a4a0e-6a3c-4a55-9a52-6d6f0c1f2d3e' },
+      ...{ asset_id: null, context: null, instance: null, flow: null, stands_for: 1 },
       ...{ type: 'rule', name: 'price', selector: 'latest', version_id: 'version-1', key_id: 'key' },
       ...{ request_id: 'request-1', trace_id: null, execution_id: null, status: 200, error: null, duration_ms: 1.5 },
       ...{ matched: [0, 2], worker: 'worker-1', abbreviated: false },
       ...{ request, response: {}, path_trace: [{ node: 'in' }] },
     });
+  });
+
+  it('says where it ran, and what was cut before it was written', () => {
+    const ran = { ...decisionOf(), assetId: 'asset', contextSlug: 'customer', instance: '7', flowSlug: 'loan' };
+    expect(JSON.parse(jsonOf(sinkRecordOf({ ...ran, standsFor: 12, isCut: true })))).toMatchObject({
+      ...{ asset_id: 'asset', context: 'customer', instance: '7', flow: 'loan', stands_for: 12, abbreviated: true },
+    });
+  });
+
+  it('has each of the fields that a mask may name, and no others', () => {
+    const record = { ...decisionOf({}, { path_trace: [] }) };
+    expect(Object.keys(JSON.parse(jsonOf(sinkRecordOf(record))) as object)).toEqual(recordFields);
   });
 
   it('has the same id whenever it is sent', () => {

@@ -4,9 +4,20 @@ export type DocumentField = (typeof documents)[number];
 
 /** Fields of a record as sinks are sent it, in their order. */
 export const recordFields: readonly string[] = [
-  ...['id', 'timestamp', 'decision_id', 'item', 'of_list', 'workspace_id', 'type', 'name', 'selector', 'version_id'],
-  ...['key_id', 'request_id', 'trace_id', 'execution_id', 'status', 'error', 'duration_ms', 'matched', 'worker'],
-  ...['abbreviated', ...documents],
+  ...['id', 'timestamp', 'decision_id', 'item', 'of_list', 'workspace_id', 'type', 'asset_id', 'name', 'selector'],
+  ...[
+    'version_id',
+    'context',
+    'instance',
+    'flow',
+    'key_id',
+    'request_id',
+    'trace_id',
+    'execution_id',
+    'status',
+    'error',
+  ],
+  ...['duration_ms', 'matched', 'stands_for', 'worker', 'abbreviated', ...documents],
 ];
 
 /** Whether a field holds JSON of any shape. */

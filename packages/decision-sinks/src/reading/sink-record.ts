@@ -77,9 +77,13 @@ const factsOf = (record: DecisionRecord, made: { readonly id: string; decisionId
   of_list: record.isOfList,
   workspace_id: record.workspaceId,
   type: record.kind,
+  asset_id: record.assetId,
   name: record.slug,
   selector: record.selector,
   version_id: record.versionId,
+  context: record.contextSlug,
+  instance: record.instance,
+  flow: record.flowSlug,
   key_id: record.keyId,
   request_id: record.requestId,
   trace_id: record.traceId,
@@ -88,8 +92,9 @@ const factsOf = (record: DecisionRecord, made: { readonly id: string; decisionId
   error: record.errorCode,
   duration_ms: record.durationUs / 1_000,
   matched: record.matched,
+  stands_for: record.standsFor,
   worker: record.worker,
-  abbreviated: record.isAltered || made.isCut,
+  abbreviated: record.isAltered || record.isCut || made.isCut,
 });
 
 const isSent = (field: string, { only, without }: FieldMask): boolean => {

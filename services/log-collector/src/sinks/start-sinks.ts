@@ -105,8 +105,9 @@ const startSink = (
 const recordsOf = (messages: readonly SubscribedMessage[], sink: SinkSettings, observer: SinkObserver) => {
   let [filtered, unreadable] = [0, 0];
   const wanted = messages.flatMap((message) => {
-    const { records } = readMessage(message.value, message.header('form') === 'list');
-    if (records.length === 0) unreadable += 1;
+    const { records, reason } = readMessage(message.value, message.header('form') === 'list');
+    // A producer also reports how far it has counted: such a message holds no decision.
+    if (records.length === 0 && reason !== undefined) unreadable += 1;
     const passing = records.filter((record) => passes(sink.filter, record));
     filtered += records.length - passing.length;
     const { writtenAt } = message;
