@@ -216,11 +216,36 @@ describe('the sinks of the collector', () => {
     const running = await start(topic, [
       http('audit', receiver, { filter: { assets: ['loan'] }, fields: { without: ['request.ssn'] } }),
     ]);
-    await topic.write(...logs(0, 5, { slug: 'other' }), ...logs(100, 3, { slug: 'loan' }), 'nonsense');
+    const report = {
+      ...{ v: 2, producer: 'worker-1', reported_at: new Date().toISOString(), ended: true },
+      workspaces: [{ workspace_id: WORKSPACE, next: 9 }],
+    };
+    await topic.write(...logs(0, 5, { slug: 'other' }), ...logs(100, 3, { slug: 'loan' }), 'nonsense', report);
     await until(async () => (await counted(running, 'audit', 'filtered')) === 5);
     await until(async () => (await counted(running, 'audit', 'sent')) === 3);
     await until(async () => (await counted(running, 'audit', 'unreadable')) === 1);
     expect(sorted(receiver.got)).toEqual([100, 101, 102]);
+  }, 90_000);
+
+  it('share the topic with those of a second collector, and hand it over', async () => {
+    const topic = await openTopic();
+    const receiver = await openReceiver();
+    const first = await start(topic, [http('audit', receiver)]);
+    await topic.write(...logs(0, 50));
+    await until(() => receiver.got.length >= 50);
+    const second = await start(topic, [http('audit', receiver)]);
+    const writing = (async () => {
+      for (let round = 0; round < 30; round += 1) {
+        await topic.write(...logs(50 + round * 10, 10));
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      }
+    })();
+    await until(async () => (await counted(second, 'audit', 'sent')) > 0);
+    await first.stop();
+    await writing;
+    await until(() => new Set(receiver.got).size === 350);
+    expect([...new Set(sorted(receiver.got))]).toEqual(numbers(0, 350));
+    expect(await counted(second, 'audit', 'lost')).toBe(0);
   }, 90_000);
 
   it('give records up into dead letters once they are old enough, and go on', async () => {

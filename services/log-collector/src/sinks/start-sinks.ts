@@ -43,9 +43,8 @@ interface Sinks {
   status(): readonly SinkStatus[];
 }
 
-const MIB = 1_048_576;
-const MOST_QUEUED = 5_000;
-const BATCH = { messages: 1_000, bytes: 8 * MIB } as const;
+/** Messages that wait for a sink at most, in batches of it. */
+const QUEUED_BATCHES = 10;
 /** Between attempts to handle messages again: attempts to send them have pauses of their own. */
 const RETRY = { initialMs: 1_000, maxMs: 5_000 };
 /** What is being sent may take as long when the service ends, ms: it comes again afterwards. */
@@ -78,8 +77,9 @@ const startSink = (
     memberName: `${hostname()}-${randomUUID().slice(0, 8)}`,
     sessionTimeoutMs: config.sessionTimeoutMs,
     heartbeatIntervalMs: config.heartbeatIntervalMs,
-    ...{ maxQueued: MOST_QUEUED, maxQueuedBytes: config.sinkBufferBytes },
-    ...{ maxBatch: BATCH.messages, maxBatchBytes: BATCH.bytes, retry: RETRY },
+    ...{ maxQueued: QUEUED_BATCHES * sink.batch.records, maxQueuedBytes: config.sinkBufferBytes },
+    // What is handled at once is about one request: others of this process have their turn between two.
+    ...{ maxBatch: sink.batch.records, maxBatchBytes: sink.batch.bytes, retry: RETRY },
     onEvent: observer.onEvent,
     handle: (messages) => delivery.deliver(recordsOf(messages, sink, observer), ending.signal),
   });
