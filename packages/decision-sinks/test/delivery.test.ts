@@ -142,6 +142,31 @@ describe('a delivery', () => {
     expect(trial.taken.size + trial.letters.length).toBe(400);
   });
 
+  it('tries a sink again that blames each of many records, but not one that must not be sent them again', async () => {
+    const blaming = (isFinal: boolean) =>
+      begin({
+        answer: (records, request) =>
+          request < 5
+            ? {
+                kind: 'partly',
+                refused: records.map((_, at) => ({ at, reason: 'No such field' })),
+                again: [],
+                isFinal,
+                reason: 'x',
+              }
+            : { kind: 'accepted' },
+      });
+    const mended = blaming(false);
+    await mended.delivery.deliver(manyRecords(20), lasting);
+    expect([mended.requests.length, mended.taken.size, mended.letters.length]).toEqual([5, 20, 0]);
+    const final = blaming(true);
+    await final.delivery.deliver(manyRecords(20), lasting);
+    expect([final.requests.length, final.letters.length]).toEqual([1, 20]);
+    const few = blaming(false);
+    await few.delivery.deliver(manyRecords(3), lasting);
+    expect([few.requests.length, few.letters.length]).toEqual([1, 3]);
+  });
+
   it('sends those again that a sink did not take yet, and no others', async () => {
     const trial = begin({
       answer: (_, request) =>

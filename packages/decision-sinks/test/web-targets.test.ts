@@ -233,11 +233,11 @@ describe('bulk-index', () => {
   });
 
   it('tells what became of each record, also where the answer says that there were no errors', async () => {
-    answering(200, itemsOf(201, 400, 429, 409, 503));
-    expect(await send(open('bulk-index'), manyRecords(5))).toMatchObject({
+    answering(200, itemsOf(201, 400, 429, 409, 503, 403, 404));
+    expect(await send(open('bulk-index'), manyRecords(7))).toMatchObject({
       kind: 'partly',
       refused: [{ at: 1, reason: `${server.url} answered 400 for it: {"type":"mapper"}` }],
-      again: [2, 4],
+      again: [2, 4, 5, 6],
     });
   });
 });
@@ -267,10 +267,16 @@ describe('otlp', () => {
     );
   });
 
+  it('counts as refusing where the receiver takes none, so that those at fault are found', async () => {
+    answering(200, { partialSuccess: { rejectedLogRecords: 3, errorMessage: 'too long' } });
+    expect(await send(open('otlp'))).toMatchObject({ kind: 'refused', detail: expect.stringMatching(/too long/) });
+  });
+
   it('has all records given up where the receiver refuses some and does not say which', async () => {
     answering(200, { partialSuccess: { rejectedLogRecords: '1', errorMessage: 'too long' } });
     expect(await send(open('otlp'))).toMatchObject({
       kind: 'partly',
+      isFinal: true,
       again: [],
       refused: [{ at: 0 }, { at: 1 }, { at: 2 }],
     });

@@ -80,14 +80,17 @@ export const createDelivery = ({ sink, target, deadLetters, observer, now }: Del
       if (signal.aborted && outcome.kind !== 'accepted') throw new DeliveryCut('The service ends.');
       const left = remaining(group, outcome);
       const accepted = group.length - left.again.length - left.letters.length - left.halves.flat().length;
+      const isHopeless =
+        (taken === 0 && left.halves.length > 0 && letters.length >= MOST_REFUSED) || refusesEverything(group, outcome);
       if (accepted > 0) {
         taken += accepted;
         failures = 0;
         observer.sent(accepted, performance.now() - begunAt);
       }
-      letters.push(...left.letters);
-      const isHopeless = left.halves.length > 0 && letters.length >= MOST_REFUSED && taken === 0;
-      if (!isHopeless) groups.unshift(...left.halves);
+      if (!isHopeless) {
+        letters.push(...left.letters);
+        groups.unshift(...left.halves);
+      }
       const again = isHopeless ? group : left.again;
       if (outcome.kind === 'accepted' || again.length === 0) continue;
       fail(isHopeless ? 'refused' : 'unavailable', outcome.reason);
@@ -108,6 +111,13 @@ export const createDelivery = ({ sink, target, deadLetters, observer, now }: Del
     isFailing: () => failures > 0,
   };
 };
+
+/** Whether it blames each of many records by itself. */
+const refusesEverything = (group: readonly SinkRecord[], outcome: SendOutcome): boolean =>
+  outcome.kind === 'partly' &&
+  outcome.isFinal !== true &&
+  group.length >= MOST_REFUSED &&
+  outcome.refused.length === group.length;
 
 interface Remaining {
   /** To be sent again later. */

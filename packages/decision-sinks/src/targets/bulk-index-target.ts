@@ -1,7 +1,7 @@
 import { jsonOf, type SinkRecord } from '../reading/sink-record';
 import { type TargetSettings } from '../reading/sink-settings';
 import { type SendOutcome, type Target } from './target';
-import { createWebClient, objectOf, unavailable, type WebAnswer } from './web-client';
+import { blamesRecords, createWebClient, objectOf, unavailable, type WebAnswer } from './web-client';
 
 type IndexSettings = Extract<TargetSettings, { kind: 'bulk-index' }>;
 
@@ -41,7 +41,8 @@ const readAnswer = (answer: WebAnswer, records: readonly SinkRecord[], origin: s
     return unavailable(`${origin} answered ${answer.status} without telling what became of each record`, answer.text);
   const failed = items.flatMap((item, at) => (isTaken(item) ? [] : [{ ...item, at }]));
   if (failed.length === 0) return { kind: 'accepted' };
-  const refused = failed.filter(({ status }) => status >= 400 && status < 500 && status !== 429);
+  // Others are of the index: it is missing, locked because its disk is full, or busy.
+  const refused = failed.filter(({ status }) => blamesRecords(status));
   const again = failed.filter((item) => !refused.includes(item));
   return {
     kind: 'partly',

@@ -64,7 +64,7 @@ const anyValueOf = (value: unknown): object => {
   return { stringValue: String(value) };
 };
 
-/** A receiver that refuses some does not say which: with all of them in the dead letters, none is lost. */
+/** A receiver that refuses some does not say which, and is not to be sent them again: with all of them in the dead letters, none is lost. */
 const readAnswer = (answer: WebAnswer, sent: number, origin: string): SendOutcome => {
   const object = answer.text === '' ? {} : objectOf(answer);
   if (object === undefined)
@@ -74,6 +74,9 @@ const readAnswer = (answer: WebAnswer, sent: number, origin: string): SendOutcom
     typeof partial === 'object' && partial !== null ? partial : {}
   ) as Readonly<Record<string, unknown>>;
   if (Number(rejected) === 0) return { kind: 'accepted' };
+  const detail = JSON.stringify(partial);
+  if (Number(rejected) >= sent) return { kind: 'refused', reason: `${origin} took none of ${sent} records`, detail };
   const reason = `${origin} took all but ${String(rejected).slice(0, 20)} of ${sent} records and did not say which`;
-  return { kind: 'partly', refused: Array.from({ length: sent }, (_, at) => ({ at, reason })), again: [], reason };
+  const refused = Array.from({ length: sent }, (_, at) => ({ at, reason }));
+  return { kind: 'partly', refused, again: [], isFinal: true, reason };
 };

@@ -10,6 +10,8 @@ export type SendOutcome =
       readonly refused: readonly { readonly at: number; readonly reason: string }[];
       /** These may be taken later. */
       readonly again: readonly number[];
+      /** Whether what is refused must not be sent again in any case. Default false. */
+      readonly isFinal?: boolean;
       readonly reason: string;
     }
   /** None was taken, because of what is sent; of one record it is final. `detail` is the answer's own words. */

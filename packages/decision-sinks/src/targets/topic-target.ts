@@ -40,6 +40,7 @@ export const createTopicTarget = ({ topic }: TopicSettings, timeoutMs: number, b
         kind: 'partly',
         refused: refused.map(({ at }) => ({ at, reason: `It is larger than what the topic "${topic}" takes` })),
         again: again.map(({ at }) => at),
+        isFinal: true,
         reason: `The topic "${topic}" took ${records.length - failed.length} of ${records.length} records: ${
           producer.reason() ?? (first?.error instanceof ServiceError ? first.error.message : 'others are too large')
         }`,

@@ -33,6 +33,9 @@ const CONNECTIONS = 4;
 /** Statuses that blame what is sent. Others, wrong addresses and credentials among them, blame how the sink is set up, or its state. */
 const BLAMES_RECORDS: readonly number[] = [400, 413, 422];
 
+/** Whether a status says that sending the same again cannot help. */
+export const blamesRecords = (status: number): boolean => BLAMES_RECORDS.includes(status);
+
 /** Makes a client whose requests take at most `timeoutMs`. It follows no redirects: what is sent is for this address alone. */
 export const createWebClient = ({ headers: own }: WebSettings, timeoutMs: number): WebClient => {
   const agent = new Agent({
@@ -43,15 +46,27 @@ export const createWebClient = ({ headers: own }: WebSettings, timeoutMs: number
   return {
     post: async (request, read) => {
       const origin = request.url.origin;
-      const deadline = AbortSignal.timeout(timeoutMs);
+      let isLate = false;
+      const cut = new AbortController();
+      const end = (): void => cut.abort();
+      const timer = setTimeout(() => {
+        isLate = true;
+        end();
+      }, timeoutMs);
+      request.signal.addEventListener('abort', end);
+      if (request.signal.aborted) end();
       try {
-        const answer = await exchange(agent, { ...request, headers: { ...own, ...request.headers } }, deadline);
+        const headers = { ...own, ...request.headers };
+        const answer = await exchange(agent, { ...request, headers, signal: cut.signal });
         return answer.status >= 200 && answer.status < 300 ? read(answer) : outcomeOf(answer, origin);
       } catch (error) {
-        if (deadline.aborted) return unavailable(`${origin} did not answer within ${timeoutMs} ms`);
+        if (isLate) return unavailable(`${origin} did not answer within ${timeoutMs} ms`);
         if (error instanceof AnswerTooLarge) return unavailable(`${origin} answered more than ${LARGEST_ANSWER} bytes`);
         const { code = 'unknown' } = error as NodeJS.ErrnoException; // only asked for a code
         return unavailable(`${origin} could not be asked (${code})`);
+      } finally {
+        clearTimeout(timer);
+        request.signal.removeEventListener('abort', end);
       }
     },
     stop: () => agent.destroy(),
@@ -62,7 +77,7 @@ class AnswerTooLarge extends Error {
   override readonly name = 'AnswerTooLarge';
 }
 
-const exchange = async (agent: Agent, request: WebRequest, deadline: AbortSignal): Promise<WebAnswer> => {
+const exchange = async (agent: Agent, request: WebRequest): Promise<WebAnswer> => {
   const { url, headers, body, signal } = request;
   const {
     statusCode,
@@ -71,7 +86,7 @@ const exchange = async (agent: Agent, request: WebRequest, deadline: AbortSignal
   } = await agent.request({
     ...{ origin: url.origin, path: `${url.pathname}${url.search}`, method: 'POST', body },
     headers: { 'accept-encoding': 'identity', ...headers },
-    signal: AbortSignal.any([signal, deadline]),
+    signal,
   });
   const chunks: Buffer[] = [];
   let length = 0;
@@ -93,7 +108,7 @@ export const unavailable = (reason: string, detail?: string): SendOutcome => ({
 export const outcomeOf = ({ status, headers, text }: WebAnswer, origin: string): SendOutcome => {
   const reason = `${origin} answered ${status}`;
   const detail = text.slice(0, LONGEST_DETAIL);
-  if (BLAMES_RECORDS.includes(status)) return { kind: 'refused', reason, detail };
+  if (blamesRecords(status)) return { kind: 'refused', reason, detail };
   return { kind: 'unavailable', reason, detail, retryAfterMs: retryAfterOf(headers['retry-after']) };
 };
 
