@@ -161,6 +161,16 @@ describe('a group of responders', () => {
     expect(requester.count('request_expired')).toBe(0);
   });
 
+  /** Requests on the topic that are not committed. */
+  const unfinishedOf = async (admin: ReturnType<ReturnType<typeof plainClient>['admin']>): Promise<number> => {
+    const [solution] = await admin.fetchOffsets({ groupId: `${broker.settings.topicPrefix}generic-workers` });
+    const ends = await admin.fetchTopicOffsets(topicName(broker.settings.topicPrefix, 'solution'));
+    return ends.reduce((sum, { partition, high }) => {
+      const committed = solution?.partitions.find((one) => one.partition === partition)?.offset ?? '-1';
+      return sum + Number(high) - Math.max(0, Number(committed));
+    }, 0);
+  };
+
   it('commits what is finished, and nothing beyond it', async () => {
     let release: () => void = () => undefined;
     const held = new Promise<void>((resolve) => (release = resolve));
@@ -176,14 +186,7 @@ describe('a group of responders', () => {
     await waitUntil('it is being handled', () => responder.status().queued === 1);
     const admin = plainClient(broker).admin();
     await admin.connect();
-    const unfinished = async (): Promise<number> => {
-      const [solution] = await admin.fetchOffsets({ groupId: `${broker.settings.topicPrefix}generic-workers` });
-      const ends = await admin.fetchTopicOffsets(topicName(broker.settings.topicPrefix, 'solution'));
-      return ends.reduce((sum, { partition, high }) => {
-        const committed = solution?.partitions.find((one) => one.partition === partition)?.offset ?? '-1';
-        return sum + Number(high) - Math.max(0, Number(committed));
-      }, 0);
-    };
+    const unfinished = () => unfinishedOf(admin);
     await waitUntil('all but the held one are committed', async () => (await unfinished()) === 1);
     await new Promise((resolve) => setTimeout(resolve, 2_500));
     expect(await unfinished()).toBe(1);
@@ -191,6 +194,32 @@ describe('a group of responders', () => {
     await holding;
     await responder.stop();
     expect(await unfinished()).toBe(0);
+    await admin.disconnect();
+  });
+
+  it('commits a request that is answered once what was begun beside the answer is done', async () => {
+    let release: () => void = () => undefined;
+    const recorded = new Promise<void>((resolve) => (release = resolve));
+    let asked = 0;
+    const beforeCommit = () => {
+      asked += 1;
+      return asked > 16 ? recorded : undefined;
+    };
+    const requester = await startRequester(broker);
+    const responder = await startResponder(broker, { beforeCommit });
+    const ask = (): Promise<Buffer> => requester.request(envelope(), Buffer.from('question'));
+    await Promise.all(Array.from({ length: 16 }, ask));
+    const admin = plainClient(broker).admin();
+    await admin.connect();
+    const unfinished = () => unfinishedOf(admin);
+    await waitUntil('those with nothing beside them are committed', async () => (await unfinished()) === 0);
+    await Promise.all(Array.from({ length: 8 }, ask));
+    expect(responder.status().queued).toBe(0);
+    await new Promise((resolve) => setTimeout(resolve, 2_500));
+    expect(await unfinished()).toBe(8);
+    release();
+    await waitUntil('the others are committed too', async () => (await unfinished()) === 0);
+    await responder.stop();
     await admin.disconnect();
   });
 

@@ -23,7 +23,7 @@ const STOP_DRAIN_MS = 1_000;
 /** Opens the writers of every decision of this process: the decision log and the usage counts. */
 export const openDecisions = (broker: Broker, database: Database, opening: DecisionsOpening): DecisionLogWriter => {
   const log = opening.config.decisionLogs ? openDecisionLog(broker, opening) : undefined;
-  return combineWriters([log, openUsage(database, opening)]);
+  return { ...combineWriters([log, openUsage(database, opening)]), settled: log?.settled };
 };
 
 /** The decision log of this process, with a producer of its own: a full or failing topic of logs never holds up an answer. */

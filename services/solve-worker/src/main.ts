@@ -77,6 +77,7 @@ runService({
         sessionTimeoutMs: config.sessionTimeoutMs,
         heartbeatIntervalMs: config.heartbeatIntervalMs,
         partitionConcurrency: config.partitionConcurrency,
+        beforeCommit: decisions.settled,
         handle: createHandler({
           ...{ library, threads, models: createContextModels(), decisions },
           flows: {

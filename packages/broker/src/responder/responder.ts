@@ -69,6 +69,11 @@ export interface ResponderOptions {
     payload: Buffer,
     letNextBegin: () => void,
   ) => Promise<Buffer> | Buffer;
+  /**
+   * Asked when a request has been answered: resolves when what its handling has begun beside the answer is done, and never rejects; undefined where it
+   * is. Until then the message counts as unfinished, so that another member handles it again where this process dies. Nothing else waits for it.
+   */
+  readonly beforeCommit?: (() => Promise<void> | undefined) | undefined;
   readonly onEvent?: (event: ResponderEvent) => void;
 }
 
@@ -204,7 +209,7 @@ class BrokerResponder implements Responder {
           this.commits.end(lost);
           this.commits.begin(gained);
         },
-        onRebalancing: () => void this.commits.flush(),
+        onRebalancing: () => void this.commitAll(),
         onMessages: (delivery) => this.take(delivery),
         onGone: () => undefined,
         signal: (partitions) => {
@@ -240,8 +245,10 @@ class BrokerResponder implements Responder {
       this.requests.enter(bytes);
       const finished = this.commits.accept(partition, Number(message.offset));
       const finish = (): void => {
-        finished();
         this.requests.leave(bytes);
+        const unfinished = this.options.beforeCommit?.();
+        if (unfinished === undefined) finished();
+        else void unfinished.then(finished);
       };
       this.lanes.add(partition, { message, bytes, acceptedAt: performance.now(), finish });
     }
@@ -362,10 +369,19 @@ class BrokerResponder implements Responder {
     this.draining = true;
     this.consumer.pause();
     await settledWithin(this.requests.isEmpty(), drainMs);
-    await settledWithin(this.commits.flush(), STOP_COMMIT_MS);
+    await settledWithin(this.commitAll(), STOP_COMMIT_MS);
     this.commits.close();
     await this.consumer.stop();
     await this.producer.stop({ drainMs: STOP_DRAIN_MS });
+  }
+
+  /** Commits what is finished, and then what is about to be. */
+  private async commitAll(): Promise<void> {
+    const unfinished = this.options.beforeCommit?.();
+    await this.commits.flush();
+    if (unfinished === undefined) return;
+    await unfinished;
+    await this.commits.flush();
   }
 
   private emit(event: ResponderEvent): void {

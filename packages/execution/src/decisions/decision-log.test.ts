@@ -227,4 +227,46 @@ describe('writing', () => {
       expect(submitted).toEqual([]);
     });
   });
+
+  describe('says when everything before is settled', () => {
+    const settling = () => {
+      const answers: ((error?: ServiceError) => void)[] = [];
+      const log = createDecisionLog({
+        name: 'worker-1',
+        producer: { submit: (_message, settled) => void answers.push(settled) },
+        log: { warn: () => undefined },
+        onSettled: () => undefined,
+        now: Date.now,
+      });
+      const isSettled = async (promise: Promise<void> | undefined): Promise<boolean> => {
+        let done = promise === undefined;
+        void promise?.then(() => (done = true));
+        await new Promise((resolve) => setImmediate(resolve));
+        return done;
+      };
+      return { answers, log, isSettled };
+    };
+
+    it('at once where nothing was written', () => {
+      expect(settling().log.settled?.()).toBeUndefined();
+    });
+
+    it('once the record is stored, or dropped, and all that were handed over before it', async () => {
+      const { answers, log, isSettled } = settling();
+      log.write(envelope, [solved]);
+      const gathered = log.settled?.();
+      log.flush();
+      log.write(envelope, [solved]);
+      log.flush();
+      const second = log.settled?.();
+      answers[1]?.();
+      expect(await isSettled(gathered)).toBe(false);
+      expect(await isSettled(second)).toBe(false);
+      answers[0]?.(new ServiceError('overloaded', 'Full.'));
+      expect(await isSettled(gathered)).toBe(true);
+      expect(await isSettled(second)).toBe(true);
+      expect(log.settled?.()).toBeUndefined();
+      log.close();
+    });
+  });
 });

@@ -13,6 +13,8 @@ import { type FlowOutcome } from '@decision/flows';
 export interface DecisionLogWriter {
   /** Takes the decisions of one message over and returns at once; never throws. */
   write(envelope: SolutionRequestEnvelope, items: readonly SolvedInput[]): void;
+  /** Resolves when everything that was written before is kept, or is known to be lost; undefined where that is so already. Never rejects. */
+  readonly settled?: (() => Promise<void> | undefined) | undefined;
 }
 
 /** A writer that gathers. */
@@ -80,11 +82,14 @@ export const createDecisionLog = (options: DecisionLogOptions): DecisionLog => {
       { topic: 'logs', partition: undefined, headers, value: Buffer.from(text), deadline: now() + LIFE_MS },
       settled,
     );
-  const send = (envelope: SolutionRequestEnvelope, items: readonly SolvedInput[], sequence: number): void =>
-    submit(headersOf(envelope), recordText(envelope, items, { name, sequence }), (error) => {
-      onSettled(error === undefined ? 'stored' : 'dropped', items.length);
-      if (error !== undefined) reportDrops(items.length, error.code);
-    });
+  const send = (envelope: SolutionRequestEnvelope, items: readonly SolvedInput[], sequence: number): Promise<void> =>
+    new Promise((resolve) =>
+      submit(headersOf(envelope), recordText(envelope, items, { name, sequence }), (error) => {
+        onSettled(error === undefined ? 'stored' : 'dropped', items.length);
+        if (error !== undefined) reportDrops(items.length, error.code);
+        resolve();
+      }),
+    );
   const report = (ended: boolean): void => {
     if (counts.size === 0) return;
     const workspaces = [...counts].map(([workspace_id, next]) => ({ workspace_id, next }));
@@ -99,16 +104,19 @@ export const createDecisionLog = (options: DecisionLogOptions): DecisionLog => {
     submit({ v: '2', form: 'report' }, JSON.stringify(facts), () => undefined);
   };
   let reporting: NodeJS.Timeout | undefined;
-  let gathered: (() => void)[] = [];
+  let gathered: (() => Promise<void>)[] = [];
+  let round = new SettledRound(undefined);
   let characters = 0;
   let timer: NodeJS.Timeout | undefined;
   const flush = (): void => {
     clearTimeout(timer);
     timer = undefined;
-    const sends = gathered;
+    if (gathered.length === 0) return;
+    const [sends, sent] = [gathered, round];
     gathered = [];
     characters = 0;
-    for (const one of sends) one();
+    round = new SettledRound(sent);
+    sent.endsWith(sends.map((one) => one()));
   };
   return {
     write: (envelope, items) => {
@@ -123,6 +131,7 @@ export const createDecisionLog = (options: DecisionLogOptions): DecisionLog => {
       else timer ??= setTimeout(flush, GATHER_MS);
     },
     flush,
+    settled: () => (gathered.length > 0 ? round.settled() : round.before()),
     close: () => {
       clearInterval(reporting);
       flush();
@@ -130,6 +139,38 @@ export const createDecisionLog = (options: DecisionLogOptions): DecisionLog => {
     },
   };
 };
+
+/** Records that are handed over together. It is settled when they are, and all before them. */
+class SettledRound {
+  private isSettled = false;
+  private readonly end: Promise<void>;
+  private resolve: (() => void) | undefined;
+
+  constructor(private previous: SettledRound | undefined) {
+    this.end = new Promise((resolve) => {
+      this.resolve = resolve;
+    });
+  }
+
+  endsWith(records: readonly Promise<void>[]): void {
+    void Promise.all([this.before(), ...records]).then(() => {
+      this.isSettled = true;
+      this.resolve?.();
+    });
+  }
+
+  /** Undefined where it is. */
+  settled(): Promise<void> | undefined {
+    return this.isSettled ? undefined : this.end;
+  }
+
+  /** The same of the round before. */
+  before(): Promise<void> | undefined {
+    const settled = this.previous?.settled();
+    if (settled === undefined) this.previous = undefined;
+    return settled;
+  }
+}
 
 /** They say whether the inputs are those of a list, perhaps with others in other messages: a reader puts them together. */
 const headersOf = ({ kind }: SolutionRequestEnvelope): MessageHeaders =>
