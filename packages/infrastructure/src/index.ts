@@ -1,6 +1,6 @@
 export { accessOf } from './access-of';
 export { createNotificationStore } from './notification-store';
 export { openBroker, openRequester, openResponder } from './open-broker';
-export { openDecisions } from './open-decisions';
+export { openDecisionLog, openDecisions } from './open-decisions';
 export { openEvaluationThreads } from './open-evaluation-threads';
 export { openAuthenticator, openStore, openStores } from './open-stores';

@@ -22,12 +22,13 @@ const STOP_DRAIN_MS = 1_000;
 
 /** Opens the writers of every decision of this process: the decision log and the usage counts. */
 export const openDecisions = (broker: Broker, database: Database, opening: DecisionsOpening): DecisionLogWriter => {
-  const log = opening.config.decisionLogs ? openDecisionLog(broker, opening) : undefined;
+  const log = openDecisionLog(broker, opening);
   return { ...combineWriters([log, openUsage(database, opening)]), settled: log?.settled };
 };
 
-/** The decision log of this process, with a producer of its own: a full or failing topic of logs never holds up an answer. */
-const openDecisionLog = (broker: Broker, { config, logger, metrics, stopper }: DecisionsOpening): DecisionLogWriter => {
+/** The decision log of this process, which counts no usage, with a producer of its own: a full or failing topic of logs never holds up an answer. */
+export const openDecisionLog = (broker: Broker, { config, logger, metrics, stopper }: DecisionsOpening): DecisionLogWriter | undefined => {
+  if (!config.decisionLogs) return undefined;
   broker.watchTopics([{ topic: 'logs' }]);
   const settled = metrics.counter({
     name: 'decision_logs_total',

@@ -13,6 +13,7 @@ import { type GatewayConfig } from './config';
 import { brokerReadiness, readHealth } from './routes/health';
 import { type Scale, scaleRoutes } from './routes/scale';
 import { createSolveRoute } from './routes/solve';
+import { type Refusals } from './refusals';
 import { type OpenSolve } from './solve';
 
 /** Dependencies of the routes. */
@@ -22,6 +23,8 @@ interface AppContext {
   readonly metrics: Metrics;
   readonly authenticator: Authenticator;
   readonly openSolve: OpenSolve;
+  /** Undefined where refusals are not put on record. */
+  readonly refusals?: Refusals | undefined;
   readonly scale: Scale;
   readonly admission: RequestPlaces;
   /** Of requests for flows that reach out. */

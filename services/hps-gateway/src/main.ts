@@ -1,6 +1,7 @@
+import { type Broker } from '@decision/broker';
 import { createAssetDirectory } from '@decision/cache';
 import { ServiceError } from '@decision/contracts';
-import { openAuthenticator, openBroker, openRequester, openStores } from '@decision/infrastructure';
+import { openAuthenticator, openBroker, openDecisionLog, openRequester, openStores } from '@decision/infrastructure';
 import {
   findApiKey,
   findNumberedVersion,
@@ -13,6 +14,7 @@ import { openAdmission, openFlowAdmission, runService } from '@decision/service-
 import { createGateway } from './app';
 import { settings } from './config';
 import { createKeyDirectory } from './key-directory';
+import { createRefusals, type Refusals } from './refusals';
 import { createScale, exportDesiredWorkers } from './routes/scale';
 import { createSolve } from './solve';
 
@@ -44,6 +46,7 @@ runService({
       config,
     );
     exportDesiredWorkers(metrics, () => readDesiredWorkers(database));
+    const refusals = broker && openRefusals(broker, { config, logger, metrics, stopper });
     const server = createGateway({
       config,
       logger,
@@ -52,6 +55,7 @@ runService({
       admission: openAdmission(config, metrics),
       flowAdmission: openFlowAdmission(config, metrics),
       openSolve: createSolve(directory, requester, config.rpcTimeoutMs),
+      refusals,
       scale,
       cacheStatus: () => cache.status(),
       requesterStatus: () => requester?.status(),
@@ -63,6 +67,22 @@ runService({
     logger.info({ url }, 'Listening.');
   },
 });
+
+type RefusalsOpening = Parameters<typeof openDecisionLog>[1];
+
+/** Undefined where decisions are not logged. */
+const openRefusals = (broker: Broker, opening: RefusalsOpening): Refusals | undefined => {
+  const decisions = openDecisionLog(broker, opening);
+  if (decisions === undefined) return undefined;
+  const noted = opening.metrics.counter({
+    name: 'decision_refusals_total',
+    help: 'Requests that this process refused or gave up: on record in the decision log, or beyond what is kept in one second.',
+    labelNames: ['outcome'],
+  });
+  const refusals = createRefusals({ decisions, onNoted: (outcome) => noted.inc({ outcome }) });
+  opening.stopper.add('refusals', () => Promise.resolve(refusals.flush()));
+  return refusals;
+};
 
 const noBroker = (): ServiceError =>
   new ServiceError('broker_unavailable', 'The message broker is disabled; there are no workers here.');

@@ -6,9 +6,11 @@ import { inOrder } from '@decision/service-kit';
 import { type OpenSolve, type SolveRequest } from './solve';
 import { itemTooLarge } from './solve-request';
 
-interface ParallelLimits {
+interface ParallelOptions {
   /** Largest single entry, bytes. */
   readonly itemMaxBytes: number;
+  /** Called with the failure of an entry. */
+  readonly onFailed?: ((error: ServiceError) => void) | undefined;
 }
 
 /** Fields that all entries of a request share. */
@@ -25,7 +27,7 @@ export const solveParallel = async (
   body: Buffer,
   request: ParallelRequest,
   openSolve: OpenSolve,
-  limits: ParallelLimits,
+  limits: ParallelOptions,
 ): Promise<Buffer> => {
   const members = await readMembers(body);
   const parts: Buffer[] = [];
@@ -79,7 +81,7 @@ const solveEntry = async (
   { keyStart, keyEnd, valueStart, valueEnd }: Member,
   request: ParallelRequest,
   openSolve: OpenSolve,
-  { itemMaxBytes }: ParallelLimits,
+  { itemMaxBytes, onFailed }: ParallelOptions,
 ): Promise<Buffer> => {
   try {
     if (valueEnd - valueStart > itemMaxBytes) throw itemTooLarge(undefined, itemMaxBytes);
@@ -90,6 +92,7 @@ const solveEntry = async (
     return await evaluate('solve', entry.input);
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
+    onFailed?.(error);
     const { message, status, code } = error;
     return Buffer.from(JSON.stringify({ $error: { message, status, code } }));
   }

@@ -24,12 +24,15 @@ import {
   type RequestPlaces,
   requireEntitlement,
 } from '@decision/service-kit';
+import { type Refusals } from './refusals';
 import { type OpenSolve } from './solve';
 
 /** Dependencies of the solve routes. */
 export interface SolveRouteContext {
   readonly authenticator: Authenticator;
   readonly openSolve: OpenSolve;
+  /** Undefined where refusals are not put on record. */
+  readonly refusals?: Refusals | undefined;
   readonly admission: RequestPlaces;
   /** Of requests for flows that reach out. */
   readonly flowAdmission: RequestPlaces;

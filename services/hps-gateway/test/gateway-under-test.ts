@@ -12,6 +12,7 @@ import {
 import { createGateway } from '../src/app';
 import { type GatewayConfig } from '../src/config';
 import { createScale, type ScaleSources } from '../src/routes/scale';
+import { type Refusals } from '../src/refusals';
 import { type OpenSolve, type SolveRequest } from '../src/solve';
 
 /** The HTTP side of the gateway before workers that live in this process. */
@@ -70,6 +71,8 @@ export interface GatewayParts {
   readonly openFails?: ServiceError;
   /** Default: every rule and flow exists, and {@link GatewayUnderTest.worker} evaluates it; flows reach out whose slug begins with `outward`. */
   readonly openSolve?: OpenSolve;
+  /** Default: refusals are not put on record. */
+  readonly refusals?: Refusals;
   /** Default: {@link createAuthenticatorUnderTest}. */
   readonly authenticator?: Authenticator;
   /** Default: a broker that is away. */
@@ -117,6 +120,7 @@ export const startGateway = async (changes: Partial<GatewayConfig> & GatewayPart
     admission: openAdmission(config, metrics),
     flowAdmission: openFlowAdmission(config, metrics),
     authenticator: changes.authenticator ?? createAuthenticatorUnderTest((key) => gateway.beforeKey(key)),
+    refusals: changes.refusals,
     scale: createScale(changes.scaleSources ?? BROKER_AWAY, config),
     openSolve: (request) => {
       if (changes.openSolve !== undefined) return changes.openSolve(request);

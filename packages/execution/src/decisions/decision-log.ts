@@ -220,11 +220,11 @@ export const recordText = (
 
 /** Written by hand: most of what a worker does for an input of a large request is this. */
 const itemText = (item: SolvedInput, index: number): string => {
-  const { request, result, error, matched, durationUs, executionId, instance, pathTrace } = item;
+  const { request, result, error, matched, durationUs, executionId, instance, pathTrace, standsFor = 1 } = item;
   const status = error === undefined ? '200' : `${errorCodes[error.code].status},"code":"${error.code}"`;
   const ran = executionId === undefined ? '' : `"execution_id":"${executionId}",`;
   const named = instance === undefined ? ran : `${ran}"instance":${JSON.stringify(instance)},`;
-  const path = pathTrace === undefined ? '' : `${pathTrace},`;
+  const path = `${pathTrace === undefined ? '' : `${pathTrace},`}${standsFor === 1 ? '' : `"stands_for":${standsFor},`}`;
   return `{"index":${index},${named}"status":${status},"duration_us":${Math.round(durationUs)},"matched":[${matched.join(',')}],${path}"request":${request},"response":${result}}`;
 };
 
@@ -241,6 +241,8 @@ export interface SolvedInput {
   readonly request: string;
   /** JSON text: the outputs, or `{"error", "code"}`. */
   readonly result: string;
+  /** Requests that were refused and that this one stands for; itself included. Absent: 1. */
+  readonly standsFor?: number | undefined;
   /** Undefined where the input was solved. */
   readonly error: ServiceError | undefined;
   /** Name of the run, where an answer tells it. */

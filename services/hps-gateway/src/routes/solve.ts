@@ -41,9 +41,9 @@ import {
  * The hot route: one request, from its address to the worker's bytes, without a framework in between. The caller is known before the
  * request takes a place, and the version found before the body is read.
  */
-export const createSolveRoute =
-  (services: SolveRouteContext, limits: SolveRouteLimits): HotRoute =>
-  (request, response, context) => {
+export const createSolveRoute = (given: SolveRouteContext, limits: SolveRouteLimits): HotRoute => {
+  const services = { ...given, openSolve: given.refusals?.watched(given.openSolve) ?? given.openSolve };
+  return (request, response, context) => {
     if (request.method !== 'POST') return false;
     const { url = '' } = request;
     const path = parseSolvePath(url);
@@ -55,6 +55,7 @@ export const createSolveRoute =
     );
     return true;
   };
+};
 
 const answer = async (
   arrived: Pick<SolveExchange, 'request' | 'response' | 'context'>,
@@ -65,15 +66,23 @@ const answer = async (
   const { request, response, context } = arrived;
   // A caller who may not solve must not take up a place.
   const viewer = await identify(services.authenticator, request, context.address);
-  const place = services.admission.enter();
   try {
-    const exchange = { ...arrived, viewer, place };
-    if (path === undefined) await answerParallel(exchange, services, limits);
-    else await answerSolve(path, exchange, services, limits);
-  } finally {
-    place.releaseAfter(response);
+    const place = services.admission.enter();
+    try {
+      const exchange = { ...arrived, viewer, place };
+      if (path === undefined) await answerParallel(exchange, services, limits);
+      else await answerSolve(path, exchange, services, limits);
+    } finally {
+      place.releaseAfter(response);
+    }
+  } catch (error) {
+    services.refusals?.note({ ...(path ?? SEVERAL), ...clockOf(context), viewer }, error);
+    throw error;
   }
 };
+
+/** What a parallel request asks for. */
+const SEVERAL = { asset: 'rule', slug: '', selector: '' } as const;
 
 const routeOf = ({ asset, bulk, named }: SolvePath): string => {
   if (asset === 'flow') return (named ? solveFlowVersion : solveFlow).path;
@@ -133,7 +142,7 @@ const isParallelPath = (url: string): boolean => url.startsWith(PATH) && /^\/?(?
 /** Answers one parallel request. Throws `ServiceError` for a fault of the whole request. */
 const answerParallel = async (
   { request, response, context, viewer, place }: SolveExchange,
-  { openSolve, flowAdmission }: SolveRouteContext,
+  { openSolve, flowAdmission, refusals }: SolveRouteContext,
   limits: SolveRouteLimits,
 ): Promise<void> => {
   checkJsonContentType(request.headers['content-type']);
@@ -152,7 +161,11 @@ const answerParallel = async (
     }
     return opened;
   };
-  const results = await solveParallel(Buffer.concat(pieces), shared, openEntry, limits);
+  const results = await solveParallel(Buffer.concat(pieces), shared, openEntry, {
+    itemMaxBytes: limits.itemMaxBytes,
+    // One that was opened has been noted with its name.
+    onFailed: (error) => refusals?.note({ ...SEVERAL, ...shared }, error),
+  });
   place.replaceBodyWithAnswer(results.length);
   sendBytes(response, 200, results);
 };

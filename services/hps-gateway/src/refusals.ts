@@ -1,0 +1,103 @@
+import { randomUUID } from 'node:crypto';
+import { type AssetKind, type ErrorCode, errorCodes, failedResult, ServiceError } from '@decision/contracts';
+import { type DecisionLogWriter } from '@decision/execution';
+import { type Identity } from '@decision/service-kit';
+import { type OpenSolve, type SolveRequest } from './solve';
+
+/** What was refused, or given up: who asked for what. */
+interface RefusedRequest extends Pick<SolveRequest, 'receivedAt' | 'requestId' | 'traceparent'> {
+  readonly viewer: Pick<Identity, 'workspaceId' | 'keyId'>;
+  readonly asset: AssetKind;
+  /** Empty where the request names several, as is the selector. */
+  readonly slug: string;
+  readonly selector: string;
+}
+
+/** Puts on record what no worker sees. */
+export interface Refusals {
+  /** Notes a failure, if it is a refusal of this process that has not been noted. Never throws. */
+  note(request: RefusedRequest, error: unknown): void;
+  /** The same function, whose refusals are noted. */
+  watched(openSolve: OpenSolve): OpenSolve;
+  /** Writes what has been noted. */
+  flush(): void;
+}
+
+interface RefusalsOptions {
+  readonly decisions: DecisionLogWriter;
+  /** Called with refusals that go on record, and with those beyond what is kept. */
+  readonly onNoted: (outcome: 'logged' | 'not_logged') => void;
+}
+
+/** Refusals of one kind in this time are one record, ms. */
+const PERIOD_MS = 1_000;
+/** Kinds of them in that time. */
+const MOST_KINDS = 1_000;
+
+/** Statuses of what a gateway refuses or gives up. What is too large as a result was evaluated, and its worker tells of that. */
+const isRefusal = (code: ErrorCode): boolean =>
+  [413, 429, 503, 504].includes(errorCodes[code].status) && code !== 'result_too_large';
+
+interface Kind {
+  readonly request: RefusedRequest;
+  readonly error: ServiceError;
+  count: number;
+}
+
+/**
+ * Gathers refusals for a second: those of one key for one rule or flow, with one code, become one record that has the ids of the first of them and
+ * says how many it stands for. A flood of refusals costs a map of counters.
+ */
+export const createRefusals = ({ decisions, onNoted }: RefusalsOptions): Refusals => {
+  const noted = new WeakSet();
+  let kinds = new Map<string, Kind>();
+  let timer: NodeJS.Timeout | undefined;
+  const flush = (): void => {
+    clearTimeout(timer);
+    timer = undefined;
+    const records = kinds;
+    kinds = new Map();
+    for (const kind of records.values()) write(decisions, kind);
+  };
+  const note: Refusals['note'] = (request, error) => {
+    if (!(error instanceof ServiceError) || !isRefusal(error.code) || noted.has(error)) return;
+    noted.add(error);
+    const { viewer, asset, slug, selector } = request;
+    const key = JSON.stringify([viewer.workspaceId, viewer.keyId, asset, slug, selector, error.code]);
+    const known = kinds.get(key);
+    if (known === undefined && kinds.size >= MOST_KINDS) return onNoted('not_logged');
+    if (known === undefined) kinds.set(key, { request, error, count: 1 });
+    else known.count += 1;
+    onNoted('logged');
+    timer ??= setTimeout(flush, PERIOD_MS).unref();
+  };
+  const noting = async <T>(request: RefusedRequest, work: Promise<T>): Promise<T> => {
+    try {
+      return await work;
+    } catch (error) {
+      note(request, error);
+      throw error;
+    }
+  };
+  return {
+    note,
+    watched: (openSolve) => async (request) => {
+      const opened = await noting(request, openSolve(request));
+      return { ...opened, evaluate: (...input) => noting(request, opened.evaluate(...input)) };
+    },
+    flush,
+  };
+};
+
+const write = (decisions: DecisionLogWriter, { request, error, count }: Kind): void => {
+  const { viewer, asset, slug, selector, receivedAt, requestId, traceparent } = request;
+  const envelope = {
+    ...{ requester: 'gateway', correlationId: randomUUID(), replyPartition: 0, deadline: 0, kind: 'solve' as const },
+    ...{ workspaceId: viewer.workspaceId, versionId: '', asset, receivedAt, explain: 'none' as const },
+    ...{ requestId, traceparent, origin: { keyId: viewer.keyId, slug, selector, firstIndex: 0 } },
+  };
+  const { message, code } = error;
+  decisions.write(envelope, [
+    { request: 'null', result: failedResult({ message, code }), error, matched: [], durationUs: 0, standsFor: count },
+  ]);
+};
