@@ -69,6 +69,14 @@ it('reads each kind of sink, with defaults', () => {
   });
 });
 
+it('takes any name of a header, and each once', () => {
+  const result = read([{ ...web, headers: { constructor: 'a', 'x-one': 'b' } }]);
+  expect(result).toMatchObject({ ok: true, sinks: [{ target: { headers: { constructor: 'a', 'x-one': 'b' } } }] });
+  expect(problemsOf([{ ...web, headers: { 'X-One': 'a', 'x-one': 'b' } }])).toEqual([
+    '/sinks/0/headers/x-one is there twice.',
+  ]);
+});
+
 it('tells every problem at once, with its place', () => {
   const problems = problemsOf([
     { ...web, name: 'Bad Name', timeout_ms: 1, colour: 'red' },

@@ -118,16 +118,16 @@ const OWN_HEADERS =
   /^(?:host|content-.*|transfer-encoding|connection|keep-alive|upgrade|te|trailer|expect|accept-encoding|proxy-.*|webhook-.*|idempotency-key)$/;
 
 const readWeb = (sink: WrittenWebSink, options: ReadSinksOptions, tell: Tell): WebSettings => {
-  const headers: Record<string, string> = {};
+  const headers = new Map<string, string>();
   for (const [written, value] of Object.entries(sink.headers ?? {})) {
     const header = written.toLowerCase();
     const place = `/headers/${written.slice(0, 100)}`;
     if (!/^[!#$%&'*+.^_`|~\w-]{1,200}$/.test(header)) tell(place, 'is no name of a header.');
     else if (OWN_HEADERS.test(header)) tell(place, 'is set by the sink itself; leave it out.');
-    else if (header in headers) tell(place, 'is there twice.');
-    else headers[header] = checkedHeader(value, place, options, tell);
+    else if (headers.has(header)) tell(place, 'is there twice.');
+    else headers.set(header, checkedHeader(value, place, options, tell));
   }
-  return { url: readUrl(sink.url, tell), headers };
+  return { url: readUrl(sink.url, tell), headers: Object.fromEntries(headers) };
 };
 
 const checkedHeader = (value: string | SecretFile, place: string, options: ReadSinksOptions, tell: Tell): string => {
