@@ -17,6 +17,7 @@ export const entitlements = {
   'usage.read': 'Read how much was decided',
   'audit.read': 'Read who changed what',
   'decisions.read': 'Find and read decisions, with their requests and responses',
+  'decisions.export': 'Export decisions, up to a million in one call',
   'workers.scale': 'Ask for more workers',
 } as const;
 
@@ -42,6 +43,7 @@ export const builtInRoles = {
     'usage.read',
     'audit.read',
     'decisions.read',
+    'decisions.export',
     'workers.scale',
   ],
   developer: [

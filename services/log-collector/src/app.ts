@@ -8,6 +8,7 @@ import {
 } from '@decision/service-kit';
 import { type CollectorConfig } from './config';
 import { decisionRoutes } from './routes/decisions';
+import { exportRoutes } from './routes/export';
 import { type HealthSource, readHealth, readReadiness } from './routes/health';
 
 /** The part of the configuration that the HTTP side needs. */
@@ -44,7 +45,10 @@ export const createCollectorServer = (context: AppContext): ServiceServer =>
     logger: context.logger,
     metrics: context.metrics,
     authenticator: context.authenticator,
-    operations: [...decisionRoutes({ database: context.database, retentionDays: context.config.retentionDays })],
+    operations: [
+      ...decisionRoutes({ database: context.database, retentionDays: context.config.retentionDays }),
+      ...exportRoutes({ database: context.database }),
+    ],
     health: () => readHealth(context.health),
     ready: () => readReadiness(context.health),
   });

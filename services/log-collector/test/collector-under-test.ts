@@ -27,6 +27,12 @@ interface Answer {
   readonly body: Record<string, unknown>;
 }
 
+interface TextAnswer {
+  readonly status: number;
+  readonly headers: unknown;
+  readonly text: string;
+}
+
 /** The service over HTTP; messages are handed to it as its consumer would. */
 export interface CollectorUnderTest {
   readonly database: Database;
@@ -35,6 +41,8 @@ export interface CollectorUnderTest {
   readonly adminKey: string;
   readonly days: LogDays;
   get(path: string, query?: Readonly<Record<string, string>>, key?: string): Promise<Answer>;
+  /** The answer as text. */
+  read(path: string, query?: Readonly<Record<string, string>>, key?: string): Promise<TextAnswer>;
   makeKey(role: string, userGroups?: string[], workspaceId?: string): Promise<string>;
   makeWorkspace(slug: string): Promise<string>;
   /** Makes and publishes a rule; answers the id of its version. */
@@ -88,6 +96,11 @@ export const startCollectorUnderTest = async (name: string): Promise<CollectorUn
       const { status, body } = await supertest(url).get(`/api/v1/decisions${path}`).query(query).set('x-api-key', key);
       return { status, body: body as Answer['body'] };
     },
+    read: async (path, query = {}, key = adminKey) => {
+      const asked = supertest(url).get(`/api/v1/decisions${path}`).query(query).set('x-api-key', key);
+      const { status, headers, body } = await asked.buffer(true).parse(collectText);
+      return { status, headers: headers as unknown, text: String(body) };
+    },
     makeWorkspace: async (slug) => (await ensureWorkspace(databaseUrl, { slug, name: slug })).id,
     makeRule: async (slug, userGroups) => {
       const [ruleId, versionId] = [randomUUID(), randomUUID()];
@@ -125,6 +138,15 @@ export const startCollectorUnderTest = async (name: string): Promise<CollectorUn
       await dropDatabase(stack.databaseUrl, databaseName);
     },
   };
+};
+
+const collectText = (answer: supertest.Response, done: (error: Error | null, text: string) => void): void => {
+  const source = answer as unknown as NodeJS.ReadableStream; // what supertest hands to parsers
+  let text = '';
+  source.setEncoding('utf8');
+  source.on('data', (piece: string) => (text += piece));
+  source.on('end', () => done(null, text));
+  source.on('error', (error: Error) => done(error, text));
 };
 
 let lastOffset = 0;

@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox';
 import { type AssetKind, assetKinds } from '../asset-pointer';
 import { described } from '../described';
 import { timeParameter, timestamp } from '../page-schema';
-import { type Operation } from './operation';
+import { LINES_MEDIA_TYPE, type Operation } from './operation';
 
 const json = Type.Record(Type.String(), Type.Unknown());
 
@@ -377,5 +377,47 @@ export const summariseDecisions = {
   errors: [],
 } as const satisfies Operation;
 
+const ExportDecisionsQuery = Type.Object(
+  {
+    ...filterParameters,
+    include_traces: QueryDecisionsQuery.properties.include_traces,
+    item_filter: QueryDecisionsQuery.properties.item_filter,
+    format: Type.Optional(
+      Type.Unsafe<'ndjson' | 'csv'>({
+        type: 'string',
+        enum: ['ndjson', 'csv'],
+        description: '`ndjson` (default): a decision a line, as JSON. `csv`: a decision a row, below a row of names.',
+        examples: ['ndjson'],
+      }),
+    ),
+  },
+  {
+    $id: 'ExportDecisionsQuery',
+    additionalProperties: false,
+    description: 'Which decisions, and how they are written.',
+  },
+);
+export type ExportDecisionsQuery = Static<typeof ExportDecisionsQuery>;
+
+export const exportDecisions = {
+  ...shared,
+  id: 'exportDecisions',
+  path: '/api/v1/decisions/export',
+  entitlement: 'decisions.export',
+  pathParameters: [],
+  summary: 'Export decisions',
+  description:
+    'All decisions that pass the filters, the oldest first, of the 24 hours before `end` where no `start` is given, and until now where no `end` is given. An export that cannot be finished ends with an error body in its last line and a connection that is cut: beyond 1,000,000 decisions (the error names the `start` of the rest), after ten minutes, or when the database fails. A process writes four at once. It is recorded in the audit before anything is sent.',
+  query: ExportDecisionsQuery,
+  success: {
+    status: 200,
+    description: 'Decisions of rules and flows that the key sees, one a line; with `format=csv` it is `text/csv`.',
+    mediaType: LINES_MEDIA_TYPE,
+    schema: DecisionLogEntry,
+    example,
+  },
+  errors: ['result_too_large', 'deadline_exceeded', 'overloaded'],
+} as const satisfies Operation;
+
 /** Calls about decisions that were made. */
-export const decisionOperations = [queryDecisions, summariseDecisions, getDecision];
+export const decisionOperations = [queryDecisions, summariseDecisions, exportDecisions, getDecision];

@@ -11,14 +11,12 @@ import {
   type Database,
   findDecision,
   findDecisions,
-  type FoundDecision,
-  readDecisions,
   recordChange,
   type Transaction,
 } from '@decision/persistence';
 import { bindOperation, type BoundOperation } from '@decision/service-kit';
-import { toEntries } from '../queries/answer-decisions';
 import { type DecisionQuery, readDecisionQuery } from '../queries/read-query';
+import { fitting, readEntries } from '../queries/read-entries';
 import { readSummaryQuery, summarise } from '../queries/summary';
 
 const MIB = 1_048_576;
@@ -96,33 +94,9 @@ interface Page {
 const readPage = async (transaction: Transaction, asked: DecisionQuery, hidesKeys: boolean): Promise<Page> => {
   const { filters, sort, isDescending, after, limit, withTraces } = asked;
   const found = await findDecisions(transaction, filters, { sort, isDescending, after, limit: limit + 1 });
-  const shown = fitting(found.slice(0, limit));
+  const shown = fitting(found.slice(0, limit), MOST_OF_PAGE);
   const data = await readEntries(transaction, shown, { filters, withTraces, characters: MOST_OF_PAGE, hidesKeys });
   const last = shown.at(-1);
   const isLast = last === undefined || shown.length === found.length;
   return { data: [...data], ...(isLast ? {} : { cursor: asked.cursorAt(last) }) };
-};
-
-/** The decisions, from the first on, that one page can hold. */
-const fitting = (found: readonly FoundDecision[]): readonly FoundDecision[] => {
-  let characters = 0;
-  const end = found.findIndex((decision, index) => (characters += decision.characters) > MOST_OF_PAGE && index > 0);
-  return end < 0 ? found : found.slice(0, end);
-};
-
-interface Reading {
-  readonly filters: DecisionQuery['filters'];
-  readonly withTraces: boolean;
-  readonly characters: number;
-  readonly hidesKeys: boolean;
-}
-
-const readEntries = async (
-  transaction: Transaction,
-  found: readonly FoundDecision[],
-  { filters, withTraces, characters, hidesKeys }: Reading,
-): Promise<readonly DecisionLogEntry[]> => {
-  const items = await readDecisions(transaction, found, filters, { withTraces, characters });
-  const ids = found.map(({ id }) => id);
-  return toEntries(ids, items, hidesKeys);
 };

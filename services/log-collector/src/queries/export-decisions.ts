@@ -1,0 +1,102 @@
+import { type DecisionLogEntry, type ExportDecisionsQuery, ServiceError } from '@decision/contracts';
+import {
+  type Database,
+  type DecisionFilters,
+  type DecisionPosition,
+  findDecisions,
+  recordChange,
+  type WorkspaceAccess,
+} from '@decision/persistence';
+import { fitting, readEntries } from './read-entries';
+import { readFilters } from './read-query';
+
+const DAY_MS = 86_400_000;
+const MIB = 1_048_576;
+/** Decisions that are read at once. */
+const PAGE = 200;
+/** Characters of requests and responses that are read at once; a decision that has more is read alone. */
+const PAGE_CHARACTERS = 4 * MIB;
+/** Characters of one decision, beyond which items of a list are left out. */
+const MOST_OF_ONE = 64 * MIB;
+
+/** Bounds of one export. */
+export interface ExportLimits {
+  /** Decisions at most. */
+  readonly decisions: number;
+  /** How long it may take, ms. */
+  readonly durationMs: number;
+}
+
+interface ExportOptions {
+  readonly database: Database;
+  readonly access: WorkspaceAccess;
+  readonly limits: ExportLimits;
+  /** Epoch ms. */
+  readonly now: () => number;
+}
+
+type ExportFilters = DecisionFilters & { readonly start: string; readonly end: string };
+
+/** The filters of an export: of the 24 hours before `end`, or before now, where no start is given. Throws as `readDecisionQuery` does. */
+export const readExportFilters = (query: ExportDecisionsQuery, now: number): ExportFilters => {
+  const end = query.end ?? new Date(now).toISOString();
+  const start = query.start ?? new Date(Date.parse(end) - DAY_MS).toISOString();
+  const filters = readFilters({ ...query, start, end });
+  return { ...filters, start: filters.start ?? start, end: filters.end ?? end };
+};
+
+/**
+ * Reads decisions, the oldest first, a page only when the one before has been taken; no transaction is open meanwhile. It is recorded in the audit before
+ * the first is read. Throws `result_too_large` with the `start` of the rest beyond the limit of decisions, and `deadline_exceeded` after its time.
+ */
+export async function* exportDecisions(
+  query: ExportDecisionsQuery,
+  { database, access, limits, now }: ExportOptions,
+): AsyncGenerator<DecisionLogEntry, void, undefined> {
+  const deadline = now() + limits.durationMs;
+  const filters = readExportFilters(query, now());
+  const hidesKeys = access.userGroups !== undefined;
+  await recordExport(database, access, { ...query, start: filters.start, end: filters.end });
+  let after: DecisionPosition | undefined;
+  let { start } = filters;
+  let taken = 0;
+  for (let isLast = false; !isLast;) {
+    const page = await database.inWorkspace(access, async (transaction) => {
+      // The start leaves out the days that have been read.
+      const order = { sort: 'time', isDescending: false, after, limit: PAGE + 1 } as const;
+      const found = await findDecisions(transaction, { ...filters, start }, order);
+      const read = fitting(found.slice(0, PAGE), PAGE_CHARACTERS);
+      const withTraces = query.include_traces === 'true';
+      const entries = await readEntries(transaction, read, { filters, withTraces, characters: MOST_OF_ONE, hidesKeys });
+      return { entries, last: read.at(-1), isLast: read.length === found.length };
+    });
+    for (const entry of page.entries) {
+      if (taken >= limits.decisions) throw tooMany(limits.decisions, entry.timestamp);
+      if (now() > deadline) throw tooLong(limits.durationMs, entry.timestamp);
+      yield entry;
+      taken += 1;
+    }
+    after = page.last;
+    start = page.last?.decidedAt ?? start;
+    isLast = page.isLast;
+  }
+}
+
+const recordExport = (database: Database, access: WorkspaceAccess, asked: object): Promise<void> =>
+  database.inWorkspace(access, (transaction) =>
+    recordChange(transaction, { kind: 'decision', action: 'export', id: 'export', name: 'export', after: asked }),
+  );
+
+const tooMany = (limit: number, start: string): ServiceError =>
+  new ServiceError(
+    'result_too_large',
+    `An export has ${limit} decisions at most. Ask for the rest with start=${start}; decisions of that very moment may come again.`,
+    { limit, start },
+  );
+
+const tooLong = (limitMs: number, start: string): ServiceError =>
+  new ServiceError(
+    'deadline_exceeded',
+    `An export takes ${limitMs / 1_000} seconds at most. Ask for the rest with start=${start}; decisions of that very moment may come again.`,
+    { start },
+  );
