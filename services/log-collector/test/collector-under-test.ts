@@ -99,7 +99,7 @@ export const startCollectorUnderTest = async (name: string): Promise<CollectorUn
     read: async (path, query = {}, key = adminKey) => {
       const asked = supertest(url).get(`/api/v1/decisions${path}`).query(query).set('x-api-key', key);
       const { status, headers, body } = await asked.buffer(true).parse(collectText);
-      return { status, headers: headers as unknown, text: String(body) };
+      return { status, headers: headers, text: String(body) };
     },
     makeWorkspace: async (slug) => (await ensureWorkspace(databaseUrl, { slug, name: slug })).id,
     makeRule: async (slug, userGroups) => {
