@@ -54,7 +54,9 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
       'service-kit',
     ],
   ],
-  'services/hps-gateway': ['broker', 'cache', 'contracts', 'infrastructure', 'persistence', 'service-kit', 'waiting'],
+  'services/hps-gateway': [
+    ...['broker', 'cache', 'contracts', 'execution', 'infrastructure', 'persistence', 'service-kit', 'waiting'],
+  ],
   'services/solve-worker': [
     ...['broker', 'cache', 'connectors', 'contracts', 'engine', 'execution', 'flows', 'infrastructure'],
     ...['operations', 'service-kit'],
