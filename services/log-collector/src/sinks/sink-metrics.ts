@@ -5,6 +5,8 @@ import { type Logger, type Metrics } from '@decision/service-kit';
 const SEND_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 /** Failures of one sink within this time share a log line, ms. */
 const WARN_EVERY_MS = 60_000;
+/** One log line of this time says what a sink was sent, ms; it comes with the next decision. */
+const REPORT_EVERY_MS = 3_600_000;
 /** What can become of a decision; `lost`: messages that the topic gave up before the sink was sent them. */
 const OUTCOMES = ['sent', 'dead_lettered', 'filtered', 'unreadable', 'lost'] as const;
 
@@ -49,14 +51,24 @@ export const createSinkMetrics = (
   return (sink) => {
     for (const outcome of OUTCOMES) records.inc({ sink, outcome }, 0);
     let warnedAt = -Infinity;
+    let reportedAt = now();
+    const totals = { sent: 0, dead_lettered: 0, filtered: 0, unreadable: 0, lost: 0 };
+    const count = (outcome: (typeof OUTCOMES)[number], amount: number): void => {
+      records.inc({ sink, outcome }, amount);
+      totals[outcome] += amount;
+      if (now() - reportedAt < REPORT_EVERY_MS) return;
+      reportedAt = now();
+      logger.info({ sink, ...totals }, 'A sink was sent decisions since the last such line.');
+      for (const name of OUTCOMES) totals[name] = 0;
+    };
     return {
-      sent: (count, tookMs) => {
-        records.inc({ sink, outcome: 'sent' }, count);
+      sent: (amount, tookMs) => {
+        count('sent', amount);
         seconds.observe({ sink }, tookMs / 1_000);
       },
-      buried: (count) => {
-        records.inc({ sink, outcome: 'dead_lettered' }, count);
-        logger.warn({ sink, records: count }, 'Decisions that a sink did not take were written to its dead letters.');
+      buried: (amount) => {
+        count('dead_lettered', amount);
+        logger.warn({ sink, records: amount }, 'Decisions that a sink did not take were written to its dead letters.');
       },
       failed: (cause, reason) => {
         failures.inc({ sink, cause });
@@ -68,13 +80,13 @@ export const createSinkMetrics = (
         );
       },
       passedOver: ({ filtered, unreadable }) => {
-        records.inc({ sink, outcome: 'filtered' }, filtered);
-        records.inc({ sink, outcome: 'unreadable' }, unreadable);
+        count('filtered', filtered);
+        count('unreadable', unreadable);
       },
       onEvent: (event) => {
         events.inc({ sink, type: event.type });
         if (event.type !== 'messages_gone') return;
-        records.inc({ sink, outcome: 'lost' }, event.messages);
+        count('lost', event.messages);
         logger.error(
           { sink, messages: event.messages },
           'The topic gave messages up before a sink was sent them: it was away for too long.',
