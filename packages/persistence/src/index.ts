@@ -38,7 +38,7 @@ export { asWorkspace, type WorkspaceAccess } from './connection/access';
 export * from './connection/database';
 export * from './connection/database-settings';
 export { type Transaction } from './connection/query';
-export { refusesValues } from './connection/translate-error';
+export { ranTooLong, refusesValues } from './connection/translate-error';
 export {
   findTurns,
   type HeldInstances,

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { ask } from '../src/queries/ask';
 import { type CollectorUnderTest, logOf, messageOf, startCollectorUnderTest } from './collector-under-test';
 
 let collector: CollectorUnderTest;
@@ -268,6 +269,66 @@ describe('a query that is not one', () => {
   it('answers 404 for ids of nothing', async () => {
     for (const id of ['x', randomUUID(), 'ffffffff-ffff-8000-a000-000000000000', "'"])
       expect(await collector.get(`/${encodeURIComponent(id)}`)).toMatchObject({ status: 404 });
+  });
+});
+
+describe('hostile questions', () => {
+  const deep = (depth: number): string => `${'('.repeat(depth)}a${')'.repeat(depth)}`;
+
+  it.each([
+    ['10,000 parentheses', '/query', { search: deep(5_000) }, [431]],
+    ['parentheses, in an export', '/export', { search: deep(1_000) }, [400]],
+    ['parentheses, in a summary', '/summary', { search: deep(1_000) }, [400]],
+    ['a megabyte', '/query', { search: 'x'.repeat(1_048_576) }, [431]],
+    ['U+0000', '/query', { search: 'a\u0000b' }, [400]],
+    ['a year of five digits', '/query', { start: '10000-01-01T00:00:00Z' }, [400]],
+    ['the last year', '/query', { start: '9999-12-31T23:59:59Z' }, [200]],
+    [
+      'the last year, in a summary',
+      '/summary',
+      { start: '9999-12-31T00:00:00Z', end: '9999-12-31T23:59:59Z' },
+      [200, 400],
+    ],
+    ['the first year', '/query', { start: '0001-01-01T00:00:00Z' }, [200]],
+    ['an end before a day can be taken from it', '/summary', { end: '0001-01-01T00:00:00Z' }, [200]],
+    ['the same, in an export', '/export', { end: '0001-01-01T00:00:00Z' }, [200]],
+    ['a first year that begins in the year before', '/query', { start: '0001-01-01T00:00:00+14:00' }, [400]],
+    ['a last year that ends in the next', '/query', { start: '9999-12-31T23:59:59-14:00' }, [400]],
+    ['99 hours from UTC', '/export', { end: '2026-01-01T00:00:00+99:00' }, [400]],
+    ['an end in the far past, in an export', '/export', { end: '1970-01-01T00:00:00Z' }, [200]],
+    ['numbers beyond doubles', '/query', { search: `request.n = 1${'0'.repeat(400)}` }, [200, 400]],
+    ['an exponent beyond doubles', '/query', { search: 'request.n > 1e999999' }, [200, 400]],
+    ['names of columns', '/query', { search: 'request.workspace_id = 1 OR response.constructor = 1' }, [200]],
+    ['101 words', '/query', { search: 'a '.repeat(101) }, [400]],
+    ['101 names', '/query', { rules: Array.from({ length: 101 }, (_, n) => `r${n}`).join(',') }, [400]],
+  ] as const)(
+    'are answered with what is wrong, or with nothing found: %s',
+    async (_name, path, parameters, statuses) => {
+      const { status } = await collector.get(path, parameters);
+      expect(statuses).toContain(status);
+    },
+  );
+
+  it('a decision with 10,000 inputs whose keys are names of columns is found by one of them, and read whole', async () => {
+    const items = Array.from({ length: 10_000 }, (_, n) => ({
+      request: { workspace_id: n, decided_at: 'x', '$.**': 1, __proto__x: '\ud83d' },
+      response: { id: n },
+    }));
+    await collector.store(messageOf(logOf(workspaceId, items, { slug: 'ten-thousand' }), 'list'));
+    const { data } = await query({ rules: 'ten-thousand', search: 'request.workspace_id = 9999' });
+    expect(data).toMatchObject([{ matched_items: [9_999], abbreviated: true }]);
+    expect(data[0]?.['request']).toHaveLength(10_000);
+  }, 60_000);
+
+  it('that take the database too long are told what is faster', async () => {
+    const asked = ask(collector.database, collector.access, async (transaction) => {
+      await transaction.raw('set local statement_timeout = 50');
+      await transaction.raw('select pg_sleep(5)');
+    });
+    await expect(asked).rejects.toMatchObject({
+      code: 'deadline_exceeded',
+      message: expect.stringContaining('"start" and "end"') as unknown,
+    });
   });
 });
 

@@ -228,7 +228,7 @@ export const queryDecisions = {
     schema: DecisionLogPage,
     example: { data: [example], cursor: 'eyJvIjpbXX0' },
   },
-  errors: [],
+  errors: ['deadline_exceeded'],
 } as const satisfies Operation;
 
 export const getDecision = {
@@ -239,7 +239,7 @@ export const getDecision = {
   summary: 'Read one decision, with its trace',
   description: 'The whole decision, of a list all inputs up to 64 MiB of characters. Reading is recorded in the audit.',
   success: { status: 200, description: 'The decision.', schema: DecisionLogEntry, example },
-  errors: ['decision_not_found'],
+  errors: ['decision_not_found', 'deadline_exceeded'],
 } as const satisfies Operation;
 
 const SummariseDecisionsQuery = Type.Object(
@@ -374,7 +374,7 @@ export const summariseDecisions = {
       groups: [{ type: 'rule', name: 'shipping-price', count: 1_200, errors: 3, duration_ms: durations }],
     },
   },
-  errors: [],
+  errors: ['deadline_exceeded'],
 } as const satisfies Operation;
 
 const ExportDecisionsQuery = Type.Object(

@@ -141,3 +141,9 @@ export const refusesValues = (error: unknown): boolean =>
   error instanceof ServiceError &&
   error.cause instanceof DatabaseFault &&
   REFUSED_VALUES.has(error.cause.sqlState.slice(0, 2));
+
+const QUERY_CANCELED = '57014';
+
+/** Whether a translated error says that a statement took longer than the database works on one. */
+export const ranTooLong = (error: unknown): boolean =>
+  error instanceof ServiceError && error.cause instanceof DatabaseFault && error.cause.sqlState === QUERY_CANCELED;

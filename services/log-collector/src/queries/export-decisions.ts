@@ -7,6 +7,7 @@ import {
   recordChange,
   type WorkspaceAccess,
 } from '@decision/persistence';
+import { ask } from './ask';
 import { fitting, readEntries } from './read-entries';
 import { readFilters } from './read-query';
 
@@ -61,7 +62,7 @@ export async function* exportDecisions(
   let { start } = filters;
   let taken = 0;
   for (let isLast = false; !isLast;) {
-    const page = await database.inWorkspace(access, async (transaction) => {
+    const page = await ask(database, access, async (transaction) => {
       // The start leaves out the days that have been read.
       const order = { sort: 'time', isDescending: false, after, limit: PAGE + 1 } as const;
       const found = await findDecisions(transaction, { ...filters, start }, order);

@@ -56,10 +56,15 @@ export const readFilters = (
     contexts: namesOf('contexts', contexts),
     trace: trace?.toLowerCase(),
     statuses: statuses?.split(',').map(Number),
-    start: start && new Date(start).toISOString(),
-    end: end && new Date(end).toISOString(),
+    start: start && momentOf(start),
+    end: end && momentOf(end),
   };
 };
+
+const FIRST_MOMENT = Date.parse('0001-01-01T00:00:00.000Z');
+
+/** In UTC, and not before the first year, to which the day before it may lead: the database reads no year 0. */
+const momentOf = (time: string): string => new Date(Math.max(Date.parse(time), FIRST_MOMENT)).toISOString();
 
 const namesOf = (parameter: string, text: string | undefined): readonly string[] | undefined => {
   if (text === undefined) return undefined;

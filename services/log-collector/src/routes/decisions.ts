@@ -16,6 +16,7 @@ import {
 } from '@decision/persistence';
 import { bindOperation, type BoundOperation } from '@decision/service-kit';
 import { type DecisionQuery, readDecisionQuery } from '../queries/read-query';
+import { ask } from '../queries/ask';
 import { fitting, readEntries } from '../queries/read-entries';
 import { readSummaryQuery, summarise } from '../queries/summary';
 
@@ -36,7 +37,7 @@ export const decisionRoutes = ({ database, retentionDays }: DecisionRoutesOption
   bindOperation(queryDecisions, async ({ identity, query }) => {
     const asked = readDecisionQuery(query, identity.workspaceId);
     const access = accessOf(identity);
-    return database.inWorkspace(access, async (transaction) => {
+    return ask(database, access, async (transaction) => {
       const answer = asked.isCount
         ? { count: await countDecisions(transaction, asked.filters) }
         : await readPage(transaction, asked, access.userGroups !== undefined);
@@ -56,7 +57,7 @@ export const decisionRoutes = ({ database, retentionDays }: DecisionRoutesOption
     const now = Date.now();
     const asked = readSummaryQuery(query, now);
     const access = accessOf(identity);
-    return database.inWorkspace(access, async (transaction) => {
+    return ask(database, access, async (transaction) => {
       const seesAll = access.userGroups === undefined;
       const summary = await summarise(transaction, asked, { seesAll, now, retentionDays });
       const after = { ...query, found: { count: summary.total.count } };
@@ -67,7 +68,7 @@ export const decisionRoutes = ({ database, retentionDays }: DecisionRoutesOption
   bindOperation(getDecision, async ({ identity, params }) => {
     const id = params['id'] ?? '';
     const access = accessOf(identity);
-    return database.inWorkspace(access, async (transaction) => {
+    return ask(database, access, async (transaction) => {
       const found = await findDecision(transaction, id);
       const [entry] =
         found === undefined
