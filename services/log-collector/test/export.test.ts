@@ -1,5 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { type DecisionLogEntry } from '@decision/contracts';
+import { type LinesAnswer } from '@decision/service-kit';
 import { exportDecisions } from '../src/queries/export-decisions';
+import { exportRoutes } from '../src/routes/export';
 import { type CollectorUnderTest, logOf, messageOf, startCollectorUnderTest } from './collector-under-test';
 
 let collector: CollectorUnderTest;
@@ -9,6 +12,11 @@ beforeAll(async () => {
   ({ workspaceId } = collector.access);
 }, 180_000);
 afterAll(() => collector.stop());
+
+async function* noPieces(): AsyncGenerator<Buffer> {
+  await Promise.resolve();
+  yield Buffer.alloc(0);
+}
 
 const limits = { decisions: 1_000_000, durationMs: 60_000 };
 const ago = (ms: number): string => new Date(Date.now() - ms).toISOString();
@@ -155,4 +163,26 @@ describe('an export', () => {
     for await (const entry of entries) rest.push(entry);
     expect(numbersOf(rest)).toEqual(Array.from({ length: 201 }, (_, n) => 200 + n));
   }, 60_000);
+
+  it('is one of four that a process writes at once; the place of one that is given up is free again', async () => {
+    await storeMany('crowded', 2);
+    const [route] = exportRoutes({ database: collector.database });
+    const identity = { keyId: randomUUID(), role: 'admin', workspaceId, userGroups: undefined };
+    const begin = async (): Promise<AsyncIterator<string>> => {
+      const answer = await route?.answer({
+        identity: { ...identity, entitlements: new Set(['decisions.export'] as const) },
+        ...{ params: {}, query: 'rules=crowded', context: {} as never, header: () => undefined }, // never looked at
+        ...{ hasBody: () => false, readBody: () => Promise.reject(new Error()), readPieces: () => noPieces() },
+      });
+      return (answer as LinesAnswer).body[Symbol.asyncIterator]();
+    };
+    const begun = await Promise.all([begin(), begin(), begin(), begin()]);
+    for (const lines of begun) expect((await lines.next()).done).toBe(false);
+    await expect((await begin()).next()).rejects.toMatchObject({
+      code: 'overloaded',
+      details: { retry_after_seconds: 10 },
+    });
+    await begun[0]?.return?.();
+    expect((await (await begin()).next()).done).toBe(false);
+  });
 });
