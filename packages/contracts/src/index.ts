@@ -13,6 +13,7 @@ export * from './asset-pointer';
 export { recordName } from './described-fields';
 export * from './resource';
 export * from './value-revision';
+export * from './rules/logging-settings';
 export * from './rules/rule-document';
 export * from './flows/flow-document';
 export * from './flows/flow-definition';

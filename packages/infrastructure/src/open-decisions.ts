@@ -4,6 +4,8 @@ import { type Broker } from '@decision/broker';
 import { createDecisionLog, createUsageCounter, type DecisionLogWriter, combineWriters } from '@decision/execution';
 import { addUsage, type Database, refusesValues } from '@decision/persistence';
 import { createDecisionLogObserver, exportQueue } from './observers';
+import { type Secret } from '@decision/service-kit';
+import { createLoggingPolicies, createMasks } from './logging-policies';
 import { type Opening } from './open-stores';
 
 interface DecisionsConfig {
@@ -11,6 +13,7 @@ interface DecisionsConfig {
   readonly decisionLogs: boolean;
   /** Bytes that may wait for the broker; decisions beyond them are dropped, and counted. */
   readonly decisionLogBufferBytes: number;
+  readonly decisionLogMaskKey: Secret | undefined;
 }
 
 type DecisionsOpening = Omit<Opening<DecisionsConfig>, 'name'>;
@@ -22,12 +25,16 @@ const STOP_DRAIN_MS = 1_000;
 
 /** Opens the writers of every decision of this process: the decision log and the usage counts. */
 export const openDecisions = (broker: Broker, database: Database, opening: DecisionsOpening): DecisionLogWriter => {
-  const log = openDecisionLog(broker, opening);
+  const log = openDecisionLog(broker, database, opening);
   return { ...combineWriters([log, openUsage(database, opening)]), settled: log?.settled };
 };
 
 /** The decision log of this process, which counts no usage, with a producer of its own: a full or failing topic of logs never holds up an answer. */
-export const openDecisionLog = (broker: Broker, { config, logger, metrics, stopper }: DecisionsOpening): DecisionLogWriter | undefined => {
+export const openDecisionLog = (
+  broker: Broker,
+  database: Database,
+  { config, logger, metrics, stopper }: DecisionsOpening,
+): DecisionLogWriter | undefined => {
   if (!config.decisionLogs) return undefined;
   broker.watchTopics([{ topic: 'logs' }]);
   const settled = metrics.counter({
@@ -36,6 +43,11 @@ export const openDecisionLog = (broker: Broker, { config, logger, metrics, stopp
     labelNames: ['outcome'],
   });
   settled.inc({ outcome: 'dropped' }, 0);
+  const hidden = metrics.counter({
+    name: 'decision_logs_hidden_total',
+    help: 'Records that were written without request and response, since the database did not tell what of them may be logged.',
+  });
+  hidden.inc(0);
   const producer = broker.createProducer({
     maxQueuedMessages: MAX_QUEUED,
     maxQueuedBytes: config.decisionLogBufferBytes,
@@ -48,6 +60,14 @@ export const openDecisionLog = (broker: Broker, { config, logger, metrics, stopp
     name: `${hostname()}-${randomUUID()}`,
     producer,
     log: logger,
+    policyOf: createLoggingPolicies({
+      database,
+      onUnknown: (error) => {
+        hidden.inc();
+        logger.warn({ err: error }, 'What of a decision may be logged is not known; its request and response are not.');
+      },
+    }),
+    maskOf: createMasks(config.decisionLogMaskKey?.reveal()),
     onSettled: (outcome, count) => settled.inc({ outcome }, count),
     now: Date.now,
   });

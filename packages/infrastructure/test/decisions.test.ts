@@ -1,12 +1,28 @@
+import { randomUUID } from 'node:crypto';
 import { type Broker, createBroker } from '@decision/broker';
-import { checkDecisionLogV2, type DecisionLogV2, type SolutionRequestEnvelope, topicName } from '@decision/contracts';
+import {
+  checkDecisionLogV2,
+  type DecisionLogV2,
+  type RuleSettings,
+  ServiceError,
+  type SolutionRequestEnvelope,
+  topicName,
+} from '@decision/contracts';
 import { testStack } from '@decision/local-stack';
-import { createLogger, createMetrics, createStopper, type Metrics, type Stopper } from '@decision/service-kit';
-import { type DecisionLogWriter, solvedInput } from '@decision/execution';
-import { type Database, dropDatabase, ensureWorkspace, openDatabase } from '@decision/persistence';
+import { createLogger, createMetrics, createStopper, type Metrics, Secret, type Stopper } from '@decision/service-kit';
+import { type DecisionLogWriter, NOTHING_SHOWN, solvedInput } from '@decision/execution';
+import {
+  type Database,
+  dropDatabase,
+  ensureWorkspace,
+  insertRule,
+  openDatabase,
+  publishRule,
+} from '@decision/persistence';
 import { createMigratedDatabase } from '@decision/persistence/testing';
 import { Kafka, logLevel } from 'kafkajs';
 import { openDecisions } from '../src';
+import { createLoggingPolicies, createMasks } from '../src/logging-policies';
 
 const MIB = 1024 * 1024;
 let broker: Broker;
@@ -39,7 +55,11 @@ beforeAll(async () => {
   const url = await createMigratedDatabase(stack.databaseUrl, databaseName);
   workspaceId = (await ensureWorkspace(url, { slug: 'decisions', name: 'Decisions' })).id;
   database = openDatabase({ url, applicationName: 'test' });
-  const config = { decisionLogs: true, decisionLogBufferBytes: 256 * MIB };
+  const config = {
+    ...{ decisionLogs: true, decisionLogBufferBytes: 256 * MIB },
+    decisionLogMaskKey: new Secret('a key of the operator'),
+  };
+  openVersion = await makeVersion('open', {});
   writer = openDecisions(broker, database, { config, logger, metrics, stopper });
 }, 180_000);
 
@@ -57,13 +77,29 @@ const envelope = (correlationId: string): SolutionRequestEnvelope => ({
   deadline: Date.now() + 60_000,
   kind: 'solve',
   workspaceId,
-  versionId: 'v',
+  versionId: openVersion,
   receivedAt: Date.now(),
   explain: 'none',
   requestId: 'r',
   traceparent: undefined,
   origin: { keyId: 'k', slug: 's', selector: 'latest', firstIndex: 0 },
 });
+let openVersion: string;
+
+const EMPTY_DRAFT = {
+  ...{ description: null, labels: [], folder: null, testSuite: [], sampleRequest: null, sampleResponse: null },
+  ...{ testRequest: null, metadata: {}, context: null, requestSchema: [], responseSchema: [], conditions: [] },
+  ...{ groups: {}, userGroups: [] },
+};
+/** A published version of a rule that says what of its decisions is logged. */
+const makeVersion = (slug: string, settings: RuleSettings): Promise<string> =>
+  database.inWorkspace({ workspaceId, userGroups: undefined }, async (transaction) => {
+    const [id, versionId] = [randomUUID(), randomUUID()];
+    await insertRule(transaction, { ...EMPTY_DRAFT, id, slug, name: slug, settings });
+    await publishRule(transaction, id, { versionId });
+    return versionId;
+  });
+
 const input = (payload: string) => solvedInput(payload, { ok: true, output: { price: 5 }, matched: [0] }, 1);
 
 const settled = async (outcome: string): Promise<number> => {
@@ -82,7 +118,10 @@ const until = async (condition: () => Promise<boolean>): Promise<void> => {
 /** Reads the given number of messages from the beginning of the topic. */
 const stored = async (count: number): Promise<DecisionLogV2[]> => {
   const kafka = new Kafka({ brokers: [...broker.settings.brokers], clientId: 'reader', logLevel: logLevel.NOTHING });
-  const consumer = kafka.consumer({ groupId: `${broker.settings.topicPrefix}reader`, maxWaitTimeInMs: 100 });
+  const consumer = kafka.consumer({
+    groupId: `${broker.settings.topicPrefix}reader-${randomUUID()}`,
+    maxWaitTimeInMs: 100,
+  });
   const records: DecisionLogV2[] = [];
   await consumer.connect();
   await consumer.subscribe({ topic: topicName(broker.settings.topicPrefix, 'logs'), fromBeginning: true });
@@ -124,3 +163,56 @@ it('stores every decision in the topic, also a record of tens of MiB, and drops 
   expect(byId.get('gateway-1:many')?.items).toHaveLength(1_000);
   expect(JSON.stringify(byId.get('gateway-1:large')?.items[0]?.request)).toHaveLength(large.length);
 }, 180_000);
+
+it('logs what the rule lets be logged: masks and omissions are made before the topic', async () => {
+  const marker = 'DE02-0001';
+  const masked = await makeVersion('masked', { logging: { mask: ['request.iban', 'response.iban'] } });
+  const hidden = await makeVersion('hidden', { logging: { request: 'none', response: ['tier'] } });
+  const solve = (id: string, versionId: string, iban: string, of = workspaceId) => {
+    const outcome = { ok: true as const, output: { tier: 'gold', iban }, matched: [] };
+    const one = solvedInput(JSON.stringify({ iban, weight: 12 }), outcome, 1);
+    writer.write({ ...envelope(id), versionId, workspaceId: of }, [one]);
+  };
+  const before = await settled('stored');
+  for (const [id, iban] of [
+    ['m1', marker],
+    ['m2', marker],
+    ['m3', 'another'],
+  ] as const)
+    solve(id, masked, iban);
+  solve('h1', hidden, marker);
+  solve('gone', randomUUID(), marker);
+  await until(async () => (await settled('stored')) === before + 5);
+  const records = await stored(52 + 5);
+  const itemOf = (id: string) => records.find((record) => record.id === `gateway-1:${id}`)?.items[0];
+  expect(itemOf('m1')).toMatchObject({
+    request: { iban: expect.stringMatching(/^hmac:[0-9a-f]{32}$/) as unknown, weight: 12 },
+    response: { tier: 'gold', iban: expect.stringMatching(/^hmac:/) as unknown },
+  });
+  expect(itemOf('m1')?.request).toEqual(itemOf('m2')?.request);
+  expect(itemOf('m1')?.request).not.toEqual(itemOf('m3')?.request);
+  expect(itemOf('h1')).toMatchObject({ request: {}, response: { tier: 'gold' }, abbreviated: true });
+  expect(itemOf('gone')).toMatchObject({ request: {}, response: {}, status: 200 });
+  const text = JSON.stringify(records.filter(({ id }) => /:(m\d|h1|gone)$/.test(id)));
+  expect(text).not.toContain(marker);
+  expect(lines.join('')).not.toContain(marker);
+  expect((await metrics.render()).text).not.toContain(marker);
+});
+
+it('keys masks by workspace', () => {
+  const masks = createMasks('a key of the operator');
+  expect(masks('one')?.('"a"')).not.toBe(masks('other')?.('"a"'));
+  expect(createMasks(undefined)('one')).toBeUndefined();
+});
+
+it('shows nothing of a decision while the database does not tell what may be shown', async () => {
+  const errors: unknown[] = [];
+  const away = { inWorkspace: () => Promise.reject(new ServiceError('database_unavailable', 'It is away.')) };
+  const policyOf = createLoggingPolicies({ database: away, onUnknown: (error) => errors.push(error) });
+  expect(await policyOf(workspaceId, openVersion)).toEqual(NOTHING_SHOWN);
+  expect(await policyOf(workspaceId, openVersion)).toEqual(NOTHING_SHOWN);
+  expect(errors).toHaveLength(2);
+  const there = createLoggingPolicies({ database, onUnknown: (error) => errors.push(error) });
+  expect(await there(workspaceId, openVersion)).toBeUndefined();
+  expect(there(workspaceId, openVersion)).toBeUndefined();
+});

@@ -9,6 +9,7 @@ export {
   type RuleSummary,
 } from './assets/asset-record';
 export * from './assets/asset-versions';
+export { findVersionLogging } from './assets/logging-settings';
 export {
   type AssetChanges,
   deleteAsset,

@@ -3,6 +3,7 @@ import { createAssetDirectory } from '@decision/cache';
 import { ServiceError } from '@decision/contracts';
 import { openAuthenticator, openBroker, openDecisionLog, openRequester, openStores } from '@decision/infrastructure';
 import {
+  type Database,
   findApiKey,
   findNumberedVersion,
   findAssetPointer,
@@ -46,7 +47,7 @@ runService({
       config,
     );
     exportDesiredWorkers(metrics, () => readDesiredWorkers(database));
-    const refusals = broker && openRefusals(broker, { config, logger, metrics, stopper });
+    const refusals = broker && openRefusals(broker, database, { config, logger, metrics, stopper });
     const server = createGateway({
       config,
       logger,
@@ -68,11 +69,11 @@ runService({
   },
 });
 
-type RefusalsOpening = Parameters<typeof openDecisionLog>[1];
+type RefusalsOpening = Parameters<typeof openDecisionLog>[2];
 
 /** Undefined where decisions are not logged. */
-const openRefusals = (broker: Broker, opening: RefusalsOpening): Refusals | undefined => {
-  const decisions = openDecisionLog(broker, opening);
+const openRefusals = (broker: Broker, database: Database, opening: RefusalsOpening): Refusals | undefined => {
+  const decisions = openDecisionLog(broker, database, opening);
   if (decisions === undefined) return undefined;
   const noted = opening.metrics.counter({
     name: 'decision_refusals_total',

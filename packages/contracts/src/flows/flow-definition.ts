@@ -1,5 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { type AssetKind, assetKinds } from '../asset-pointer';
+import { LoggingSettings } from '../rules/logging-settings';
 import { type FieldType, fieldTypes, RuleField } from '../rules/rule-document';
 import { compileValidator } from '../validator';
 import { FlowConnection, type FlowGraph, FlowNode } from './flow-document';
@@ -34,6 +35,7 @@ export const FlowSettings = Type.Object(
           '`continuous`: publishing is refused while a critical test fails. Anything else, or null: it is not.',
       }),
     ),
+    logging: Type.Optional(LoggingSettings),
     failedResponseMode: Type.Optional(
       Type.Unsafe<'return' | 'fail'>({
         type: 'string',

@@ -2,6 +2,7 @@ import { type Static, Type } from '@sinclair/typebox';
 import { compileValidator } from '../validator';
 import { described, shownAs } from '../described';
 import { FieldSource } from './field-source';
+import { LoggingSettings } from './logging-settings';
 import { RuleBinding, RuleFolder, RuleValue } from './shown-parts';
 
 /** Types of a field of a rule. `function` is for the response side only: its cells hold formulas. */
@@ -205,6 +206,7 @@ export const RuleSettings = Type.Object(
           'Whether an input of another type than its field is refused. Default false: it satisfies no condition.',
       }),
     ),
+    logging: Type.Optional(LoggingSettings),
     /** Noted on import, so that renaming a function value breaks no formula. */
     functions: Type.Optional(
       Type.Record(Type.String(), Type.String(), {

@@ -8,6 +8,7 @@ import {
 } from '@decision/contracts';
 import { type RuleOutcome } from '@decision/engine';
 import { type FlowOutcome } from '@decision/flows';
+import { type LoggingPolicy, type MaskValue, NOTHING_SHOWN, withPolicy } from './logging-policy';
 
 /** Keeps what was decided. */
 export interface DecisionLogWriter {
@@ -36,12 +37,18 @@ interface DecisionMessage {
   readonly deadline: number;
 }
 
+type MaybePolicy = LoggingPolicy | undefined;
+
 interface DecisionLogOptions {
   /** Name of this process, which no other has or will have. */
   readonly name: string;
   /** Its queue is the buffer: what does not fit is dropped. `settled` is called with the outcome of the message. */
   readonly producer: { submit(message: DecisionMessage, settled: (error?: ServiceError) => void): void };
   readonly log: { warn(facts: object, sentence: string): void };
+  /** What of the decisions of a version may be logged; undefined where that is everything. Never rejects. Default: everything. */
+  readonly policyOf?: ((workspaceId: string, versionId: string) => MaybePolicy | Promise<MaybePolicy>) | undefined;
+  /** The mask of a workspace. Default: there is none, and masked values are left out. */
+  readonly maskOf?: ((workspaceId: string) => MaskValue) | undefined;
   /** Called with decisions that were lost, and with those that are stored. */
   readonly onSettled: (outcome: 'stored' | 'dropped', decisions: number) => void;
   /** Epoch ms. */
@@ -82,7 +89,22 @@ export const createDecisionLog = (options: DecisionLogOptions): DecisionLog => {
       { topic: 'logs', partition: undefined, headers, value: Buffer.from(text), deadline: now() + LIFE_MS },
       settled,
     );
-  const send = (envelope: SolutionRequestEnvelope, items: readonly SolvedInput[], sequence: number): Promise<void> =>
+  const send = async (
+    envelope: SolutionRequestEnvelope,
+    given: readonly SolvedInput[],
+    sequence: number,
+  ): Promise<void> => {
+    const asked = options.policyOf?.(envelope.workspaceId, envelope.versionId);
+    const policy = asked instanceof Promise ? await asked : asked;
+    const mask = policy && options.maskOf?.(envelope.workspaceId);
+    const items = policy === undefined ? given : given.map((item) => logged(item, policy, mask));
+    return sendItems(envelope, items, sequence);
+  };
+  const sendItems = (
+    envelope: SolutionRequestEnvelope,
+    items: readonly SolvedInput[],
+    sequence: number,
+  ): Promise<void> =>
     new Promise((resolve) =>
       submit(headersOf(envelope), recordText(envelope, items, { name, sequence }), (error) => {
         onSettled(error === undefined ? 'stored' : 'dropped', items.length);
@@ -138,6 +160,15 @@ export const createDecisionLog = (options: DecisionLogOptions): DecisionLog => {
       report(true);
     },
   };
+};
+
+/** A value that cannot be masked, since it nests too deep, is not shown; what became of the decision is. */
+const logged = (item: SolvedInput, policy: LoggingPolicy, mask: MaskValue): SolvedInput => {
+  try {
+    return withPolicy(item, policy, mask);
+  } catch {
+    return withPolicy({ ...item, pathTrace: undefined }, NOTHING_SHOWN, undefined);
+  }
 };
 
 /** Records that are handed over together. It is settled when they are, and all before them. */
@@ -220,11 +251,11 @@ export const recordText = (
 
 /** Written by hand: most of what a worker does for an input of a large request is this. */
 const itemText = (item: SolvedInput, index: number): string => {
-  const { request, result, error, matched, durationUs, executionId, instance, pathTrace, standsFor = 1 } = item;
+  const { request, result, error, matched, durationUs, executionId, instance, pathTrace, standsFor = 1, isCut } = item;
   const status = error === undefined ? '200' : `${errorCodes[error.code].status},"code":"${error.code}"`;
   const ran = executionId === undefined ? '' : `"execution_id":"${executionId}",`;
   const named = instance === undefined ? ran : `${ran}"instance":${JSON.stringify(instance)},`;
-  const path = `${pathTrace === undefined ? '' : `${pathTrace},`}${standsFor === 1 ? '' : `"stands_for":${standsFor},`}`;
+  const path = `${pathTrace === undefined ? '' : `${pathTrace},`}${standsFor === 1 ? '' : `"stands_for":${standsFor},`}${isCut === true ? '"abbreviated":true,' : ''}`;
   return `{"index":${index},${named}"status":${status},"duration_us":${Math.round(durationUs)},"matched":[${matched.join(',')}],${path}"request":${request},"response":${result}}`;
 };
 
@@ -241,6 +272,8 @@ export interface SolvedInput {
   readonly request: string;
   /** JSON text: the outputs, or `{"error", "code"}`. */
   readonly result: string;
+  /** Whether something was cut from request or response. */
+  readonly isCut?: boolean | undefined;
   /** Requests that were refused and that this one stands for; itself included. Absent: 1. */
   readonly standsFor?: number | undefined;
   /** Undefined where the input was solved. */

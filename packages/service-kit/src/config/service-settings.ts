@@ -164,6 +164,13 @@ export const decisionSettings = {
     meaning: 'Whether every decision, with its request and response, is written to the topic `logs`.',
   }),
   decisionLogBufferBytes: limit(limits.decisionLogBufferBytes),
+  decisionLogMaskKey: optional(
+    secret('DECISION_LOG_MASK_KEY', {
+      minLength: 16,
+      meaning:
+        'Key of the hashes that stand in decision logs for values that a rule or flow masks. Without it such values are left out. With another key equal values have other hashes.',
+    }),
+  ),
 };
 
 /** Bounds of flow documents, where they are imported. What was published before goes on running. */

@@ -1,0 +1,40 @@
+import { type Static, Type } from '@sinclair/typebox';
+
+/** Most paths of one list, and characters of one path. */
+const MOST_PATHS = 100;
+const LONGEST_PATH = 500;
+
+const path = (pattern: string, description: string) =>
+  Type.Array(Type.String({ pattern, maxLength: LONGEST_PATH }), { maxItems: MOST_PATHS, description });
+
+const part = (what: string) =>
+  Type.Optional(
+    Type.Unsafe<'full' | 'none' | string[]>({
+      oneOf: [
+        { type: 'string', enum: ['full', 'none'], description: 'All of it, which is the default, or nothing.' },
+        path('^[^.]+(\\.[^.]+)*$', `Paths that are logged, such as \`order.total\`; nothing else of the ${what} is.`),
+      ],
+      description: `What of the ${what} is logged: \`full\`, \`none\`, or a list of paths.`,
+    }),
+  );
+
+/** What of the decisions of a rule or flow is logged. */
+export const LoggingSettings = Type.Object(
+  {
+    request: part('request'),
+    response: part('response'),
+    mask: Type.Optional(
+      path(
+        '^(request|response)(\\.[^.]+)+$',
+        'Paths, such as `request.customer.iban`, whose values are logged as a keyed hash, so that equal values can be recognised; or not at all where the operator has set no key.',
+      ),
+    ),
+  },
+  {
+    $id: 'LoggingSettings',
+    additionalProperties: false,
+    description:
+      'What of each decision is logged. Names in paths are joined by dots; a list on the way stands for each of its items.',
+  },
+);
+export type LoggingSettings = Static<typeof LoggingSettings>;

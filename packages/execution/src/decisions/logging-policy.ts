@@ -1,0 +1,98 @@
+import { type LoggingSettings } from '@decision/contracts';
+import { type SolvedInput } from './decision-log';
+
+/** What of the decisions of one version is logged. */
+export interface LoggingPolicy {
+  readonly settings: LoggingSettings;
+  /** Whether a rule or flow that the flow runs hides something: the trace of the flow would show it. */
+  readonly hidesTrace: boolean;
+}
+
+/** What is logged where nobody knows what may be: that something was decided, and what became of it. */
+export const NOTHING_SHOWN: LoggingPolicy = { settings: { request: 'none', response: 'none' }, hidesTrace: true };
+
+/** Stands for a value: the same for equal values of one workspace; undefined where there is no key, and then the value is left out. */
+export type MaskValue = ((text: string) => string) | undefined;
+
+/** A decision as its policy lets it be logged. */
+export const withPolicy = (item: SolvedInput, policy: LoggingPolicy, mask: MaskValue): SolvedInput => {
+  const { settings, hidesTrace } = policy;
+  const { request = 'full', response = 'full', mask: paths = [] } = settings;
+  const hides = request !== 'full' || response !== 'full' || paths.length > 0;
+  if (!hides) return hidesTrace ? { ...item, pathTrace: bareTrace(item.pathTrace) } : item;
+  const part = (name: 'request' | 'response', kept: 'full' | 'none' | readonly string[], text: string): string => {
+    const masked = paths.filter((path) => path.startsWith(`${name}.`)).map((path) => namesOf(path).slice(1));
+    return partText(text, { kept: typeof kept === 'string' ? kept : kept.map(namesOf), masked }, mask);
+  };
+  return {
+    ...item,
+    request: part('request', request, item.request),
+    result: item.error === undefined ? part('response', response, withoutExplanation(item.result)) : failure(item),
+    pathTrace: bareTrace(item.pathTrace),
+    isCut: request !== 'full' || response !== 'full' || mask === undefined,
+  };
+};
+
+const namesOf = (path: string): readonly string[] => path.split('.');
+
+/** The sentence of an error may show values. */
+const failure = ({ error }: SolvedInput): string => JSON.stringify({ error: 'It is not logged.', code: error?.code });
+
+interface Part {
+  readonly kept: 'full' | 'none' | readonly (readonly string[])[];
+  readonly masked: readonly (readonly string[])[];
+}
+
+const partText = (text: string, { kept, masked }: Part, mask: MaskValue): string => {
+  if (kept === 'none') return EMPTY;
+  if (kept === 'full' && masked.length === 0) return text;
+  const whole: unknown = JSON.parse(text);
+  const shown = kept === 'full' ? whole : only(whole, kept);
+  return JSON.stringify(masked.reduce((value, path) => replaced(value, path, mask), shown) ?? null);
+};
+
+/** Also a response is an object. */
+const EMPTY = '{}';
+
+type Members = Readonly<Record<string, unknown>>;
+const isMembers = (value: unknown): value is Members =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** What stands at the paths, in the objects and lists around it. Whatever is no object or list on the way is left out. */
+const only = (value: unknown, paths: readonly (readonly string[])[]): unknown => {
+  if (paths.some((path) => path.length === 0)) return value;
+  if (Array.isArray(value)) return value.map((item) => only(item, paths) ?? {});
+  if (!isMembers(value)) return undefined;
+  const kept = Object.entries(value).flatMap(([name, member]) => {
+    const below = paths.filter(([first]) => first === name).map(([, ...rest]) => rest);
+    const shown = below.length === 0 ? undefined : only(member, below);
+    return shown === undefined ? [] : [[name, shown] as const];
+  });
+  return Object.fromEntries(kept);
+};
+
+/** The value with what stands at a path replaced by its mask, or left out. */
+const replaced = (value: unknown, [name, ...rest]: readonly string[], mask: MaskValue): unknown => {
+  if (name === undefined) return mask?.(JSON.stringify(value));
+  if (Array.isArray(value)) return value.map((item) => replaced(item, [name, ...rest], mask));
+  if (!isMembers(value) || !Object.hasOwn(value, name)) return value;
+  const entries = Object.entries(value).flatMap(([key, member]) => {
+    const next = key === name ? replaced(member, rest, mask) : member;
+    return next === undefined ? [] : [[key, next] as const];
+  });
+  return Object.fromEntries(entries);
+};
+
+const withoutExplanation = (text: string): string => {
+  if (!text.includes('"$explain"')) return text;
+  const { $explain: _, ...answer } = JSON.parse(text) as Members; // answers are objects
+  return JSON.stringify(answer);
+};
+
+/** Of a trace what became of the nodes, without what went through them. */
+const bareTrace = (pathTrace: string | undefined): string | undefined => {
+  if (pathTrace === undefined) return undefined;
+  const { path_trace: entries, ...rest } = JSON.parse(`{${pathTrace}}`) as { readonly path_trace: readonly Members[] };
+  const bare = entries.map(({ inputs: _inputs, outputs: _outputs, ...entry }) => entry);
+  return JSON.stringify({ path_trace: bare, ...rest }).slice(1, -1);
+};
