@@ -70,9 +70,19 @@ describe('an import', () => {
     expect((await save(FLOW)).body['slug']).toBe('orders-2');
   });
 
+  it.each([[{ request: 'some' }], [{ mask: ['iban'] }], [{ hide: [] }], ['none']])(
+    'that says of its logs %j is refused, with the place',
+    async (logging) => {
+      const { status, body } = await save({ ...FLOW, settings: { logging } });
+      expect(status).toBeGreaterThanOrEqual(400);
+      expect(status).toBeLessThan(500);
+      expect(JSON.stringify(body['problems'])).toContain('/settings/logging');
+    },
+  );
+
   it('is given back by the export, in the canonical form, with fields of which nothing is known', async () => {
     const nodes = [{ ...NODES[0], type: 'flow_input', rule: 'intake/1' }, { ...NODES[1], type: 'continue_if' }, NODES[2]];
-    const settings = { failedResponseMode: 'fail' };
+    const settings = { failedResponseMode: 'fail', logging: { request: ['order'], mask: ['request.order.iban'] } };
     const { body } = await save({ ...FLOW, nodes, settings, description: 'D', labels: ['a'], metadata: { m: 1 } });
     const { body: document, etag } = await exported(body['id']);
     expect(document).toMatchObject({

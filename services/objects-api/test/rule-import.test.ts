@@ -38,6 +38,27 @@ describe('an import', () => {
     expect((await api.call(admin, 'GET', `/admin/rules/list?search=${encodeURIComponent(name)}`)).body).toEqual([]);
   });
 
+  it.each([
+    [{ request: 'some' }, '/settings/logging/request'],
+    [{ request: ['a..b'] }, '/settings/logging/request'],
+    [{ mask: ['iban'] }, '/settings/logging/mask/0'],
+    [{ mask: 'request.iban' }, '/settings/logging/mask'],
+    [{ hide: [] }, '/settings/logging'],
+    [{ mask: Array.from({ length: 101 }, (_, n) => `request.p${n}`) }, '/settings/logging/mask'],
+  ])('that says of its logs %j is refused, with the place', async (logging, place) => {
+    const { status, body } = await save({ name: 'Logged', settings: { logging } });
+    expect({ status, code: body['code'] }).toEqual({ status: 400, code: 'invalid_request' });
+    const paths = (body['problems'] as readonly { readonly path: string }[]).map(({ path }) => path);
+    expect(paths.filter((path) => path.startsWith(`/rule${place}`))).not.toEqual([]);
+  });
+
+  it('keeps what of its decisions is logged', async () => {
+    const logging = { request: ['order.total'], response: 'none', mask: ['request.order.total'] };
+    const { body } = await save({ name: 'Logged in part', settings: { logging } });
+    const { body: document } = await api.call(admin, 'GET', `/admin/rules/export?id=${String(body['id'])}`);
+    expect(document['settings']).toEqual({ logging });
+  });
+
   it('may bind to an environment that there is', async () => {
     await api.call(admin, 'POST', '/admin/environments', { slug: 'qa' });
     expect((await save({ context: { slug: 'orders', version: 'qa' } })).status).toBe(200);
