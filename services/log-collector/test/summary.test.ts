@@ -134,13 +134,12 @@ describe('messages that are missing', () => {
         messageOf(logOf(workspaceId, [{}], { producer, sequence, received_at: at(minutes) })),
       ),
     );
+  const reportOf = (producer: string, next: number, ended = false, minutesAgo = 0) => ({
+    ...{ v: 2, producer, reported_at: at(minutesAgo), ended },
+    workspaces: [{ workspace_id: workspaceId, next }],
+  });
   const report = (producer: string, next: number, ended: boolean, minutesAgo: number) =>
-    collector.store(
-      messageOf({
-        ...{ v: 2, producer, reported_at: at(minutesAgo), ended },
-        workspaces: [{ workspace_id: workspaceId, next }],
-      }),
-    );
+    collector.store(messageOf(reportOf(producer, next, ended, minutesAgo)));
   const missingOf = async (producer: string, parameters: Readonly<Record<string, string>> = {}) =>
     (await summarise(parameters)).missing?.filter((one) => one['producer'] === producer);
 
@@ -189,6 +188,40 @@ describe('messages that are missing', () => {
     await report('apart', 3, true, 20);
     expect(setApart).toEqual(['refused']);
     expect(await missingOf('apart')).toEqual([]);
+  });
+
+  it.each([
+    ['a number', () => logOf(workspaceId, [{}], { sequence: 1e22 })],
+    ['a number', () => logOf(workspaceId, [{}], { sequence: 2 ** 63 })],
+    ['a count', () => ({ ...reportOf('counting', 4), workspaces: [{ workspace_id: workspaceId, next: 1e22 }] })],
+  ])('are told of no message with %s beyond what is counted: it is set apart, and stops nothing', async (_, make) => {
+    const behind = logOf(workspaceId, [{}], { slug: 'behind' });
+    expect(await collector.store(messageOf(make()), messageOf(behind))).toMatchObject({
+      stored: 1,
+      setApart: ['unknown_shape'],
+    });
+  });
+
+  it.each([
+    ['said', { reported_at: '9999-12-31T23:59:59Z' }, Date.now()],
+    ['written', { reported_at: '9999-12-31T23:59:59Z' }, 9e18],
+    ['written', { reported_at: '1999-12-31T23:59:59Z' }, 8.64e15],
+  ])('are told as of now where a report was %s at a time that cannot be', async (_, change, writtenAt) => {
+    const producer = `clock-${writtenAt}`;
+    await collector.store({ ...messageOf({ ...reportOf(producer, 4), ...change }), writtenAt });
+    const { rows } = await collector.database.inWorkspace(collector.access, (transaction) =>
+      transaction.raw<{ rows: { minute: Date }[] }>(
+        `select minute from decision_sequences where producer = '${producer}'`,
+      ),
+    );
+    expect(rows.map(({ minute }) => Math.abs(Date.now() - Number(minute)) < 2 * MINUTE_MS)).toEqual([true]);
+  });
+
+  it('are not told of what was decided and written before what is kept', async () => {
+    const [producer, writtenAt] = ['ancient', Date.UTC(2001, 1)];
+    const log = logOf(workspaceId, [{}], { producer, sequence: 5, received_at: '2001-01-01T00:00:00Z' });
+    expect(await collector.store({ ...messageOf(log), writtenAt })).toMatchObject({ stored: 0, expired: 1 });
+    expect(await missingOf(producer)).toEqual([]);
   });
 
   it('are told by workspace, and to no access that is restricted', async () => {

@@ -48,7 +48,11 @@ export const DecisionLogV2 = Type.Object(
     v: Type.Literal(2),
     id: Type.String({ minLength: 1 }),
     ...Place,
-    sequence: Type.Integer({ minimum: 0, description: 'Counts the messages of the producer for this workspace.' }),
+    sequence: Type.Integer({
+      minimum: 0,
+      maximum: Number.MAX_SAFE_INTEGER - 1,
+      description: 'Counts the messages of the producer for this workspace.',
+    }),
     kind: Type.Unsafe<AssetKind>({ type: 'string', enum: [...assetKinds] }),
     workspace_id: Type.String(),
     key_id: Type.String(),
@@ -83,7 +87,10 @@ export const ProducerReport = Type.Object(
     reported_at: Type.String({ format: 'date-time' }),
     ended: Type.Boolean({ description: 'Whether it writes no more.' }),
     workspaces: Type.Array(
-      Type.Object({ workspace_id: Type.String(), next: Type.Integer({ minimum: 1 }) }, { additionalProperties: false }),
+      Type.Object(
+        { workspace_id: Type.String(), next: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }) },
+        { additionalProperties: false },
+      ),
       { minItems: 1 },
     ),
   },

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import {
   checkDecisionLogV2,
   checkProducerReport,
@@ -79,6 +81,9 @@ it('is a record that follows its schema, with requests and responses as they wer
     ],
   });
 });
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void; // what the flag adds
 
 describe('writing', () => {
   const run = (answer: ServiceError | undefined, writes: number, changes: Partial<SolutionRequestEnvelope> = {}) => {
@@ -266,6 +271,23 @@ describe('writing', () => {
       expect(await isSettled(gathered)).toBe(true);
       expect(await isSettled(second)).toBe(true);
       expect(log.settled?.()).toBeUndefined();
+      log.close();
+    });
+
+    it('and holds nothing of what is settled, while something always is under way', async () => {
+      const { answers, log, isSettled } = settling();
+      log.write(envelope, [solved]);
+      const first = new WeakRef(log.settled?.() ?? {});
+      log.flush();
+      for (let round = 0; round < 10; round += 1) {
+        log.write(envelope, [solved]);
+        log.flush();
+        answers[round]?.();
+        await isSettled(undefined);
+      }
+      expect(log.settled?.()).toBeDefined();
+      collectGarbage();
+      expect(first.deref()).toBeUndefined();
       log.close();
     });
   });

@@ -186,6 +186,8 @@ class SettledRound {
   endsWith(records: readonly Promise<void>[]): void {
     void Promise.all([this.before(), ...records]).then(() => {
       this.isSettled = true;
+      // Else one that is held would hold all that have ever been before it.
+      this.previous = undefined;
       this.resolve?.();
     });
   }

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { type DecisionRecord, type ProducerCount } from '@decision/decision-logs';
 import { type Database } from '../connection/database';
-import { query } from '../connection/query';
+import { query, type Transaction } from '../connection/query';
 import { isUuid } from '../connection/uuid';
 import { decisionIdOf } from './decision-ids';
 import { noteSequences } from './sequences';
@@ -54,13 +54,18 @@ export const storeDecisions = (
   counts: readonly ProducerCount[] = [],
 ): Promise<StoredDecisions> =>
   database.inWorkspace({ workspaceId, userGroups: undefined }, async (transaction) => {
+    const stored = records.length === 0 ? 0 : await insertRecords(transaction, records);
+    // Last: others that note messages of the same producers wait until this transaction ends.
     await noteSequences(transaction, counts);
-    if (records.length === 0) return { stored: 0, repeated: 0 };
-    await transaction.raw(BATCH_TABLE);
-    await transaction.copyIn(COPY, linesOf(records));
-    const { length: stored } = await query(transaction, INSERT);
     return { stored, repeated: records.length - stored };
   });
+
+const insertRecords = async (transaction: Transaction, records: readonly DecisionRecord[]): Promise<number> => {
+  await transaction.raw(BATCH_TABLE);
+  await transaction.copyIn(COPY, linesOf(records));
+  const { length: stored } = await query(transaction, INSERT);
+  return stored;
+};
 
 function* linesOf(records: readonly DecisionRecord[]): Generator<string> {
   for (const record of records) yield lineOf(record);

@@ -50,8 +50,10 @@ export const storeMessages = async (
     const { records, counts, reason, detail } = readMessage(message.value, isOfList(message));
     if (reason !== undefined) apart.push(quarantined(message, reason, detail));
     const outcome = records[0] === undefined ? 'kept' : days.outcomeOf(dayOfRecord(records[0]));
-    const writtenAt = new Date(message.writtenAt).toISOString();
-    for (const count of counts) counted.push({ ...count, at: outcome === 'kept' ? count.at : writtenAt });
+    for (const count of counts) {
+      const at = timeOfCount(days, outcome === 'kept' ? count.at : undefined, message);
+      if (at !== undefined) counted.push({ ...count, at });
+    }
     if (outcome === 'expired') expired += records.length;
     else if (outcome === 'future')
       apart.push(quarantined(message, 'future', `Its time, ${records[0]?.decidedAt ?? ''}, is more than a day ahead.`));
@@ -72,6 +74,25 @@ export const storeMessages = async (
   await quarantineDecisions(database, apart);
   return { stored, repeated, expired, setApart: apart.map(({ reason }) => reason) };
 };
+
+/**
+ * When a count is noted as said: `at`, or else when its message was written, where these are times that are kept, or else now. Undefined where the
+ * message is older than what is kept.
+ */
+const timeOfCount = (days: LogDays, at: string | undefined, { writtenAt }: SubscribedMessage): string | undefined => {
+  if (at !== undefined && days.outcomeOf(at.slice(0, 10)) === 'kept') return at;
+  const now = new Date().toISOString();
+  // A producer may have written any number there.
+  const isTime = writtenAt >= 0 && writtenAt <= LAST_TIME_MS;
+  if (!isTime) return now;
+  const written = new Date(writtenAt).toISOString();
+  const outcome = days.outcomeOf(written.slice(0, 10));
+  if (outcome === 'expired') return undefined;
+  return outcome === 'kept' ? written : now;
+};
+
+/** The last moment of the year 9999, epoch ms: times up to it are texts that sort as they follow. */
+const LAST_TIME_MS = Date.UTC(10_000, 0) - 1;
 
 const dayOfRecord = ({ decidedAt }: DecisionRecord): string => decidedAt.slice(0, 10);
 
