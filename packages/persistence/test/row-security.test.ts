@@ -351,6 +351,7 @@ describe('row security', () => {
     countDecisions: 'query.test.ts of log-collector: shows and counts decisions of assets that it sees',
     readDecisions: 'query.test.ts of log-collector: no trace of what it does not',
     findDecision: 'query.test.ts of log-collector: no trace of what it does not',
+    ranTooLong: 'asks no database',
     findVersionLogging: 'of whatever version, for writers of the log: decisions.test.ts of infrastructure',
     summariseDecisions: 'summary.test.ts of log-collector: counts for a restricted key what it sees',
     findMissingMessages: 'summary.test.ts of log-collector: are told by workspace, and to no access that is restricted',

@@ -6,7 +6,8 @@ import {
   ServiceError,
   type SolutionRequestEnvelope,
 } from '@decision/contracts';
-import { createDecisionLog, recordText, solvedInput } from './decision-log';
+import { createDecisionLog, recordText } from './decision-log';
+import { solvedInput } from './solved-input';
 
 const envelope: SolutionRequestEnvelope = {
   correlationId: 'c7',

@@ -1,14 +1,12 @@
 import {
   errorCodes,
-  failedResult,
   type MessageHeaders,
   type ProducerReport,
   ServiceError,
   type SolutionRequestEnvelope,
 } from '@decision/contracts';
-import { type RuleOutcome } from '@decision/engine';
-import { type FlowOutcome } from '@decision/flows';
 import { type LoggingPolicy, type MaskValue, NOTHING_SHOWN, withPolicy } from './logging-policy';
+import { charactersOf, type SolvedInput } from './solved-input';
 
 /** Keeps what was decided. */
 export interface DecisionLogWriter {
@@ -261,86 +259,5 @@ const itemText = (item: SolvedInput, index: number): string => {
   return `{"index":${index},${named}"status":${status},"duration_us":${Math.round(durationUs)},"matched":[${matched.join(',')}],${path}"request":${request},"response":${result}}`;
 };
 
-/** Characters that an item takes in a record, about. */
-export const charactersOf = ({ request, result, pathTrace = '' }: SolvedInput): number =>
-  request.length + result.length + pathTrace.length;
-
 const TRACE_ID = /^[0-9a-f]{2}-([0-9a-f]{32})-/;
 const traceIdOf = (traceparent: string | undefined): string | null => TRACE_ID.exec(traceparent ?? '')?.[1] ?? null;
-
-/** Outcome of one input. */
-export interface SolvedInput {
-  /** The input as it came, JSON text; `null` where it is not JSON. */
-  readonly request: string;
-  /** JSON text: the outputs, or `{"error", "code"}`. */
-  readonly result: string;
-  /** Whether something was cut from request or response. */
-  readonly isCut?: boolean | undefined;
-  /** Requests that were refused and that this one stands for; itself included. Absent: 1. */
-  readonly standsFor?: number | undefined;
-  /** Undefined where the input was solved. */
-  readonly error: ServiceError | undefined;
-  /** Name of the run, where an answer tells it. */
-  readonly executionId?: string | undefined;
-  /** Instance of a context that it ran for. */
-  readonly instance?: string | undefined;
-  /** Indexes of the rows whose outputs make the result. */
-  readonly matched: readonly number[];
-  readonly durationUs: number;
-  /** Of a flow: the members of its record that say what became of its nodes, as JSON text without braces. */
-  readonly pathTrace?: string | undefined;
-}
-
-/** Result of an outcome, or of the refusal of the input. `explanation` is that of a flow, which says nothing about itself. */
-export const solvedInput = (
-  request: string,
-  outcome: RuleOutcome | FlowOutcome | ServiceError,
-  durationUs: number,
-  explanation?: unknown,
-): SolvedInput => {
-  const answer = outcome instanceof ServiceError ? outcome : answerOf(outcome, explanation);
-  const trace = outcome instanceof ServiceError || !('trace' in outcome) ? {} : { pathTrace: pathTraceOf(outcome) };
-  if (!(answer instanceof ServiceError)) return { request, ...answer, ...trace, error: undefined, durationUs };
-  const result = failedResult(answer);
-  const explained =
-    explanation === undefined ? result : `${result.slice(0, -1)},"$explain":${JSON.stringify(explanation)}}`;
-  return { request, result: explained, ...trace, error: answer, matched: [], durationUs };
-};
-
-const answerOf = (
-  outcome: RuleOutcome | FlowOutcome,
-  ofFlow: unknown,
-): Pick<SolvedInput, 'result' | 'matched'> | ServiceError => {
-  if (!outcome.ok) return new ServiceError(outcome.error.code, outcome.error.message, outcome.error.details);
-  const { output } = outcome;
-  // A flow has no rows of its own.
-  const { explanation, matched } = 'matched' in outcome ? outcome : { explanation: ofFlow, matched: [] };
-  try {
-    return {
-      result: JSON.stringify(explanation === undefined ? output : { ...output, $explain: explanation }),
-      matched,
-    };
-  } catch (cause) {
-    // The stack, or the length of a string, has come to its end.
-    if (!(cause instanceof RangeError)) throw cause;
-    const sentence = 'The outputs nest too deeply, or are too long, to be written as JSON.';
-    return new ServiceError('evaluation_failed', sentence, {}, { cause });
-  }
-};
-
-/** Characters of a trace that a record keeps of one flow. */
-const MOST_TRACE_CHARACTERS = 16_384;
-
-const pathTraceOf = ({ trace }: FlowOutcome): string | undefined => {
-  if (trace === undefined) return undefined;
-  const entries: string[] = [];
-  let left = MOST_TRACE_CHARACTERS;
-  for (const entry of trace.entries) {
-    const text = JSON.stringify(entry);
-    left -= text.length + 1;
-    if (left < 0) break;
-    entries.push(text);
-  }
-  const notListed = trace.not_listed + trace.entries.length - entries.length;
-  return `"path_trace":[${entries.join(',')}]${notListed === 0 ? '' : `,"path_not_listed":${notListed}`}`;
-};

@@ -1,5 +1,5 @@
 import { type LoggingSettings, ServiceError } from '@decision/contracts';
-import { type SolvedInput, solvedInput } from './decision-log';
+import { type SolvedInput, solvedInput } from './solved-input';
 import { NOTHING_SHOWN, withPolicy } from './logging-policy';
 
 const mask = (text: string): string => `masked ${text}`;

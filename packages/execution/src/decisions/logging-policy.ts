@@ -1,5 +1,5 @@
 import { type LoggingSettings } from '@decision/contracts';
-import { type SolvedInput } from './decision-log';
+import { type SolvedInput } from './solved-input';
 
 /** What of the decisions of one version is logged. */
 export interface LoggingPolicy {

@@ -1,6 +1,6 @@
 import { ServiceError, type SolutionRequestEnvelope } from '@decision/contracts';
 import { type OperationRun } from '../settle-operations';
-import { type SolvedInput } from './decision-log';
+import { type SolvedInput } from './solved-input';
 import { createRunLog, MOST_HELD_CHARACTERS } from './run-log';
 
 const envelope = {

@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
 import { type AssetKind, type SolutionRequestEnvelope } from '@decision/contracts';
 import { type OperationRun, versionOf } from '../settle-operations';
-import { charactersOf, type DecisionLogWriter, type SolvedInput, solvedInput } from './decision-log';
+import { type DecisionLogWriter } from './decision-log';
+import { charactersOf, type SolvedInput, solvedInput } from './solved-input';
 
 /** A record holds this many characters of requests and responses, or one decision: far less than the largest message. */
 const MOST_CHARACTERS = 4 * 1024 * 1024;

@@ -1,6 +1,6 @@
 import { ServiceError, type SolutionRequestEnvelope } from '@decision/contracts';
 import { type UsageBatch } from '@decision/persistence';
-import { type SolvedInput } from './decision-log';
+import { type SolvedInput } from './solved-input';
 import { createUsageCounter, combineWriters, type UsageCounter } from './usage-counter';
 
 const envelope = (workspaceId: string): SolutionRequestEnvelope => ({ workspaceId }) as SolutionRequestEnvelope; // the counter reads nothing else

@@ -1,5 +1,6 @@
 import { type UsageBatch } from '@decision/persistence';
-import { type DecisionLogWriter, type SolvedInput } from './decision-log';
+import { type DecisionLogWriter } from './decision-log';
+import { type SolvedInput } from './solved-input';
 
 /** Counts what was evaluated, by workspace and month, and stores the counts now and then. */
 export interface UsageCounter extends DecisionLogWriter {

@@ -1,7 +1,7 @@
 import { type MessagePort, type Worker } from 'node:worker_threads';
 import { type ErrorCode, parseJson, ServiceError } from '@decision/contracts';
 import { type Audience, evaluateRule, type ExplainMode } from '@decision/engine';
-import { type SolvedInput, solvedInput } from '../decisions/decision-log';
+import { type SolvedInput, solvedInput } from '../decisions/solved-input';
 import { type RuleLibrary } from '../rule-library';
 import { type FlowOutcome } from '@decision/flows';
 import { type FlowLibrary } from '../flows/flow-library';
