@@ -15,12 +15,20 @@ interface RefusedRequest extends Pick<SolveRequest, 'receivedAt' | 'requestId' |
 
 /** Puts on record what no worker sees. */
 export interface Refusals {
-  /** Notes a failure, if it is a refusal of this process that has not been noted. Never throws. */
-  note(request: RefusedRequest, error: unknown): void;
-  /** The same function, whose refusals are noted. */
-  watched(openSolve: OpenSolve): OpenSolve;
+  /** Begins to watch a request, of which each thing that it asks for counts once. */
+  ofRequest(): RequestRefusals;
   /** Writes what has been noted. */
   flush(): void;
+}
+
+/** What is refused of one request. */
+interface RequestRefusals {
+  /** The same function: what is refused of a rule or flow is noted with its name, once, whatever number of its chunks fail. */
+  watched(openSolve: OpenSolve): OpenSolve;
+  /** Notes that the request was refused, unless a refusal has been noted of something that it asked for. Never throws. */
+  note(request: RefusedRequest, error: unknown): void;
+  /** Notes that one of the things that it asks for was refused before it was opened, unless the same failure has been noted. Never throws. */
+  noteEntry(request: RefusedRequest, error: unknown): void;
 }
 
 interface RefusalsOptions {
@@ -49,7 +57,6 @@ interface Kind {
  * says how many it stands for. A flood of refusals costs a map of counters.
  */
 export const createRefusals = ({ decisions, onNoted }: RefusalsOptions): Refusals => {
-  const noted = new WeakSet();
   let kinds = new Map<string, Kind>();
   let timer: NodeJS.Timeout | undefined;
   const flush = (): void => {
@@ -59,9 +66,7 @@ export const createRefusals = ({ decisions, onNoted }: RefusalsOptions): Refusal
     kinds = new Map();
     for (const kind of records.values()) write(decisions, kind);
   };
-  const note: Refusals['note'] = (request, error) => {
-    if (!(error instanceof ServiceError) || !isRefusal(error.code) || noted.has(error)) return;
-    noted.add(error);
+  const note = (request: RefusedRequest, error: ServiceError): void => {
     const { viewer, asset, slug, selector } = request;
     const key = JSON.stringify([viewer.workspaceId, viewer.keyId, asset, slug, selector, error.code]);
     const known = kinds.get(key);
@@ -71,23 +76,49 @@ export const createRefusals = ({ decisions, onNoted }: RefusalsOptions): Refusal
     onNoted('logged');
     timer ??= setTimeout(flush, PERIOD_MS).unref();
   };
-  const noting = async <T>(request: RefusedRequest, work: Promise<T>): Promise<T> => {
-    try {
-      return await work;
-    } catch (error) {
-      note(request, error);
-      throw error;
-    }
-  };
-  return {
-    note,
-    watched: (openSolve) => async (request) => {
-      const opened = await noting(request, openSolve(request));
-      return { ...opened, evaluate: (...input) => noting(request, opened.evaluate(...input)) };
-    },
-    flush,
-  };
+  return { ofRequest: () => new WatchedRequest(note), flush };
 };
+
+class WatchedRequest implements RequestRefusals {
+  /** Failures that have been noted; one may be that of other requests too, which waited for the same. */
+  private noted: Set<unknown> | undefined;
+
+  constructor(private readonly onRefused: (request: RefusedRequest, error: ServiceError) => void) {}
+
+  watched(openSolve: OpenSolve): OpenSolve {
+    return async (request) => {
+      let isNoted = false;
+      const noting = async <T>(work: Promise<T>): Promise<T> => {
+        try {
+          return await work;
+        } catch (error) {
+          if (isNoted) this.noted?.add(error);
+          else isNoted = this.noteOnce(request, error);
+          throw error;
+        }
+      };
+      const opened = await noting(openSolve(request));
+      return { ...opened, evaluate: (...input) => noting(opened.evaluate(...input)) };
+    };
+  }
+
+  note(request: RefusedRequest, error: unknown): void {
+    if (this.noted === undefined) this.noteOnce(request, error);
+  }
+
+  noteEntry(request: RefusedRequest, error: unknown): void {
+    if (this.noted?.has(error) !== true) this.noteOnce(request, error);
+  }
+
+  /** Answers whether it is a refusal. */
+  private noteOnce(request: RefusedRequest, error: unknown): boolean {
+    if (!(error instanceof ServiceError) || !isRefusal(error.code)) return false;
+    this.noted ??= new Set();
+    this.noted.add(error);
+    this.onRefused(request, error);
+    return true;
+  }
+}
 
 const write = (decisions: DecisionLogWriter, { request, error, count }: Kind): void => {
   const { viewer, asset, slug, selector, receivedAt, requestId, traceparent } = request;

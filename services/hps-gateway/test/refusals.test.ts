@@ -40,9 +40,9 @@ const overloaded = (): ServiceError => new ServiceError('overloaded', 'Too much 
 describe('refusals', () => {
   it('of one second are one record for each key, rule and code, which says how many they are', () => {
     const { refusals, recorded } = recording();
-    for (let n = 0; n < 5; n += 1) refusals.note({ ...request, requestId: `r-${n}` }, overloaded());
-    refusals.note(request, new ServiceError('deadline_exceeded', 'No worker answered.'));
-    refusals.note({ ...request, viewer: { workspaceId: 'w', keyId: 'other' } }, overloaded());
+    for (let n = 0; n < 5; n += 1) refusals.ofRequest().note({ ...request, requestId: `r-${n}` }, overloaded());
+    refusals.ofRequest().note(request, new ServiceError('deadline_exceeded', 'No worker answered.'));
+    refusals.ofRequest().note({ ...request, viewer: { workspaceId: 'w', keyId: 'other' } }, overloaded());
     expect(recorded().map(({ key_id, request_id, items: [item] }) => [key_id, request_id, item])).toMatchObject([
       ['k', 'r-0', { status: 429, code: 'overloaded', stands_for: 5, request: null, response: { code: 'overloaded' } }],
       ['k', 'r-1', { status: 504, code: 'deadline_exceeded' }],
@@ -55,17 +55,38 @@ describe('refusals', () => {
   it('are noted once, however often they are thrown on, and other failures never', () => {
     const { refusals, recorded } = recording();
     const error = overloaded();
-    for (let n = 0; n < 3; n += 1) refusals.note(request, error);
+    const one = refusals.ofRequest();
+    for (let n = 0; n < 3; n += 1) one.note(request, error);
     for (const code of ['rule_not_found', 'evaluation_failed', 'invalid_json', 'result_too_large'] as const)
-      refusals.note(request, new ServiceError(code, 'No.'));
-    refusals.note(request, new TypeError('No.'));
+      refusals.ofRequest().note(request, new ServiceError(code, 'No.'));
+    refusals.ofRequest().note(request, new TypeError('No.'));
+    expect(recorded().map(({ items }) => items[0]?.stands_for)).toEqual([undefined]);
+  });
+
+  it('of several requests that fail with one failure count each', () => {
+    const { refusals, recorded } = recording();
+    const error = new ServiceError('database_unavailable', 'All of them waited for the same answer.');
+    for (let n = 0; n < 3; n += 1) refusals.ofRequest().note(request, error);
+    expect(recorded().map(({ items }) => items[0]?.stands_for)).toEqual([3]);
+  });
+
+  it('of a list are one, whatever number of its chunks is given up', async () => {
+    const { refusals, recorded } = recording();
+    const late = (): ServiceError => new ServiceError('deadline_exceeded', 'No worker answered.');
+    const one = refusals.ofRequest();
+    const open = one.watched(() => Promise.resolve({ reachesOut: false, evaluate: () => Promise.reject(late()) }));
+    const opened = await open({ ...request, explain: 'none', viewer: { ...request.viewer, userGroups: undefined } });
+    for (let chunk = 0; chunk < 3; chunk += 1)
+      await expect(opened.evaluate('solve-list', Buffer.alloc(0))).rejects.toThrow('No worker');
+    one.note(request, late());
     expect(recorded().map(({ items }) => items[0]?.stands_for)).toEqual([undefined]);
   });
 
   it(`of more than ${MOST_KINDS} kinds in a second are counted alone`, () => {
     const { refusals, outcomes, recorded } = recording();
-    for (let n = 0; n < MOST_KINDS + 3; n += 1) refusals.note({ ...request, slug: `rule-${n}` }, overloaded());
-    refusals.note({ ...request, slug: 'rule-0' }, overloaded());
+    for (let n = 0; n < MOST_KINDS + 3; n += 1)
+      refusals.ofRequest().note({ ...request, slug: `rule-${n}` }, overloaded());
+    refusals.ofRequest().note({ ...request, slug: 'rule-0' }, overloaded());
     expect(outcomes.filter((outcome) => outcome === 'not_logged')).toHaveLength(3);
     expect(recorded()).toHaveLength(MOST_KINDS);
   });
@@ -79,7 +100,8 @@ describe('a gateway', () => {
   });
   afterAll(() => gateway.server.stop(1_000));
 
-  const codes = (): readonly string[] => recorded().map(({ slug, items }) => `${slug} ${items[0]?.code}`);
+  const codes = (): readonly string[] =>
+    recorded().map(({ slug, items }) => `${slug} ${items[0]?.code} ${items[0]?.stands_for ?? 1}`);
 
   it('puts on record what it refuses or gives up, by whatever call', async () => {
     const large = { text: 'x'.repeat(1_500) };
@@ -95,12 +117,12 @@ describe('a gateway', () => {
     gateway.worker = () => Promise.reject(new ServiceError('evaluation_failed', 'It is logged by the worker.'));
     await send(`${gateway.url}/api/v1/solve/failing`, {});
     expect([...codes()].sort()).toEqual([
-      ' payload_too_large',
-      'large payload_too_large',
-      'large-item payload_too_large',
-      'late deadline_exceeded',
-      'late-entry deadline_exceeded',
-      'late-list deadline_exceeded',
+      ' payload_too_large 1',
+      'large payload_too_large 1',
+      'large-item payload_too_large 1',
+      'late deadline_exceeded 1',
+      'late-entry deadline_exceeded 1',
+      'late-list deadline_exceeded 1',
     ]);
   });
 });

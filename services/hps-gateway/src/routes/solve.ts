@@ -19,6 +19,7 @@ import {
 import { answerLines, answerList } from '../bulk/bulk-answers';
 import { LineSplitter, ListSplitter, splitBody, type Splitter } from '../bulk/splitters';
 import { solveParallel } from '../parallel-solve';
+import { type Refusals } from '../refusals';
 import { type Evaluate, type OpenSolve } from '../solve';
 import {
   clockOf,
@@ -41,9 +42,9 @@ import {
  * The hot route: one request, from its address to the worker's bytes, without a framework in between. The caller is known before the
  * request takes a place, and the version found before the body is read.
  */
-export const createSolveRoute = (given: SolveRouteContext, limits: SolveRouteLimits): HotRoute => {
-  const services = { ...given, openSolve: given.refusals?.watched(given.openSolve) ?? given.openSolve };
-  return (request, response, context) => {
+export const createSolveRoute =
+  (services: SolveRouteContext, limits: SolveRouteLimits): HotRoute =>
+  (request, response, context) => {
     if (request.method !== 'POST') return false;
     const { url = '' } = request;
     const path = parseSolvePath(url);
@@ -55,15 +56,16 @@ export const createSolveRoute = (given: SolveRouteContext, limits: SolveRouteLim
     );
     return true;
   };
-};
 
 const answer = async (
   arrived: Pick<SolveExchange, 'request' | 'response' | 'context'>,
   path: SolvePath | undefined,
-  services: SolveRouteContext,
+  given: SolveRouteContext,
   limits: SolveRouteLimits,
 ): Promise<void> => {
   const { request, response, context } = arrived;
+  const refusals = given.refusals?.ofRequest();
+  const services = { ...given, refusals, openSolve: refusals?.watched(given.openSolve) ?? given.openSolve };
   // A caller who may not solve must not take up a place.
   const viewer = await identify(services.authenticator, request, context.address);
   try {
@@ -76,7 +78,7 @@ const answer = async (
       place.releaseAfter(response);
     }
   } catch (error) {
-    services.refusals?.note({ ...(path ?? SEVERAL), ...clockOf(context), viewer }, error);
+    refusals?.note({ ...(path ?? SEVERAL), ...clockOf(context), viewer }, error);
     throw error;
   }
 };
@@ -93,7 +95,7 @@ const routeOf = ({ asset, bulk, named }: SolvePath): string => {
 const answerSolve = async (
   path: SolvePath,
   exchange: SolveExchange,
-  { openSolve, flowAdmission }: SolveRouteContext,
+  { openSolve, flowAdmission }: Pick<SolveRouteContext, 'openSolve' | 'flowAdmission'>,
   limits: SolveRouteLimits,
 ): Promise<void> => {
   const { request, response, context, viewer, place } = exchange;
@@ -142,7 +144,13 @@ const isParallelPath = (url: string): boolean => url.startsWith(PATH) && /^\/?(?
 /** Answers one parallel request. Throws `ServiceError` for a fault of the whole request. */
 const answerParallel = async (
   { request, response, context, viewer, place }: SolveExchange,
-  { openSolve, flowAdmission, refusals }: SolveRouteContext,
+  {
+    openSolve,
+    flowAdmission,
+    refusals,
+  }: Omit<SolveRouteContext, 'refusals'> & {
+    readonly refusals: ReturnType<Refusals['ofRequest']> | undefined;
+  },
   limits: SolveRouteLimits,
 ): Promise<void> => {
   checkJsonContentType(request.headers['content-type']);
@@ -164,7 +172,7 @@ const answerParallel = async (
   const results = await solveParallel(Buffer.concat(pieces), shared, openEntry, {
     itemMaxBytes: limits.itemMaxBytes,
     // One that was opened has been noted with its name.
-    onFailed: (error) => refusals?.note({ ...SEVERAL, ...shared }, error),
+    onFailed: (error) => refusals?.noteEntry({ ...SEVERAL, ...shared }, error),
   });
   place.replaceBodyWithAnswer(results.length);
   sendBytes(response, 200, results);
