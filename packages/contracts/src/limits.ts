@@ -177,6 +177,15 @@ export const limits = {
     meaning:
       'Decision logs that wait for the broker in one process; what does not fit is dropped, counted and said in the log.',
   },
+  decisionRecordMaxBytes: {
+    env: 'LOG_RECORD_MAX_BYTES',
+    defaultValue: 64 * MIB,
+    min: 1024,
+    max: 64 * MIB,
+    unit: 'bytes',
+    meaning:
+      'Request, response and trace of one decision in the decision logs together. Of a larger one the trace is left out, then the longer of request and response, then both, and the record says `abbreviated`.',
+  },
   workerSessionTimeoutMs: {
     env: 'WORKER_SESSION_TIMEOUT_MS',
     defaultValue: 30_000,

@@ -14,6 +14,8 @@ interface DecisionsConfig {
   /** Bytes that may wait for the broker; decisions beyond them are dropped, and counted. */
   readonly decisionLogBufferBytes: number;
   readonly decisionLogMaskKey: Secret | undefined;
+  /** Bytes of request, response and trace of one decision. */
+  readonly decisionRecordMaxBytes: number;
 }
 
 type DecisionsOpening = Omit<Opening<DecisionsConfig>, 'name'>;
@@ -67,6 +69,7 @@ export const openDecisionLog = (
         logger.warn({ err: error }, 'What of a decision may be logged is not known; its request and response are not.');
       },
     }),
+    maxDecisionBytes: config.decisionRecordMaxBytes,
     maskOf: createMasks(config.decisionLogMaskKey?.reveal()),
     onSettled: (outcome, count) => settled.inc({ outcome }, count),
     now: Date.now,

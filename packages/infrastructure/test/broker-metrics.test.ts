@@ -123,7 +123,12 @@ it('has every metric in the documentation of administrators', async () => {
   const stores = { databaseUrl: { reveal: () => databaseUrl }, databasePoolMax: 1, cacheUrl: undefined };
   const opening = { name: 'solve-worker' as const, logger, metrics: all, stopper: opened };
   const { database } = await openStores({ ...opening, config: { ...stores, cacheKeyPrefix: '' } as never }); // what it reads
-  const logs = { decisionLogs: true, decisionLogBufferBytes: 1, decisionLogMaskKey: undefined };
+  const logs = {
+    decisionLogs: true,
+    decisionLogBufferBytes: 1,
+    decisionLogMaskKey: undefined,
+    decisionRecordMaxBytes: 1024,
+  };
   openDecisions(broker, database, { ...opening, config: logs });
   const threads = { evaluationThreads: 1, evaluationMaxWaiting: 1, evaluationMaxMs: 1, evaluationThreadBytes: 1 };
   openEvaluationThreads({ ...opening, config: threads });

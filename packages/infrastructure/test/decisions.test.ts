@@ -58,6 +58,7 @@ beforeAll(async () => {
   const config = {
     ...{ decisionLogs: true, decisionLogBufferBytes: 256 * MIB },
     decisionLogMaskKey: new Secret('a key of the operator'),
+    decisionRecordMaxBytes: 64 * MIB,
   };
   openVersion = await makeVersion('open', {});
   writer = openDecisions(broker, database, { config, logger, metrics, stopper });
@@ -138,7 +139,7 @@ const stored = async (count: number): Promise<DecisionLogV2[]> => {
   return records;
 };
 
-it('stores every decision in the topic, also a record of tens of MiB, and drops what exceeds the largest message', async () => {
+it('stores every decision in the topic, also a record of tens of MiB, and cuts what exceeds the largest message', async () => {
   for (let index = 0; index < 50; index += 1) writer.write(envelope(`c${index}`), [input(`{"n":${index}}`)]);
   writer.write(
     envelope('many'),
@@ -150,10 +151,10 @@ it('stores every decision in the topic, also a record of tens of MiB, and drops 
   expect(await settled('dropped')).toBe(0);
 
   writer.write(envelope('too large'), [input(`{"padding":"${'x'.repeat(64 * MIB)}"}`)]);
-  await until(async () => (await settled('dropped')) === 1);
-  expect(lines.join('')).toMatch(/"reason":"payload_too_large".*Decision logs were dropped/);
+  await until(async () => (await settled('stored')) === 1_052);
+  expect(await settled('dropped')).toBe(0);
 
-  const records = await stored(52);
+  const records = await stored(53);
   const byId = new Map(records.map((record) => [record.id, record]));
   for (let index = 0; index < 50; index += 1) {
     expect(byId.get(`gateway-1:c${index}`)?.items).toMatchObject([
@@ -162,6 +163,10 @@ it('stores every decision in the topic, also a record of tens of MiB, and drops 
   }
   expect(byId.get('gateway-1:many')?.items).toHaveLength(1_000);
   expect(JSON.stringify(byId.get('gateway-1:large')?.items[0]?.request)).toHaveLength(large.length);
+  expect(byId.get('gateway-1:large')?.items[0]?.abbreviated).toBeUndefined();
+  expect(byId.get('gateway-1:too large')?.items).toMatchObject([
+    { request: null, response: { price: 5 }, status: 200, abbreviated: true },
+  ]);
 }, 180_000);
 
 it('logs what the rule lets be logged: masks and omissions are made before the topic', async () => {
@@ -183,7 +188,7 @@ it('logs what the rule lets be logged: masks and omissions are made before the t
   solve('h1', hidden, marker);
   solve('gone', randomUUID(), marker);
   await until(async () => (await settled('stored')) === before + 5);
-  const records = await stored(52 + 5);
+  const records = await stored(53 + 5);
   const itemOf = (id: string) => records.find((record) => record.id === `gateway-1:${id}`)?.items[0];
   expect(itemOf('m1')).toMatchObject({
     request: { iban: expect.stringMatching(/^hmac:[0-9a-f]{32}$/) as unknown, weight: 12 },

@@ -1,10 +1,12 @@
 import {
   errorCodes,
+  fixedLimits,
   type MessageHeaders,
   type ProducerReport,
-  ServiceError,
+  type ServiceError,
   type SolutionRequestEnvelope,
 } from '@decision/contracts';
+import { cutToSize } from './cut-record';
 import { type LoggingPolicy, type MaskValue, NOTHING_SHOWN, withPolicy } from './logging-policy';
 import { charactersOf, type SolvedInput } from './solved-input';
 
@@ -47,11 +49,15 @@ interface DecisionLogOptions {
   readonly policyOf?: ((workspaceId: string, versionId: string) => MaybePolicy | Promise<MaybePolicy>) | undefined;
   /** The mask of a workspace. Default: there is none, and masked values are left out. */
   readonly maskOf?: ((workspaceId: string) => MaskValue) | undefined;
+  /** Bytes of the request, the response and the trace of one decision together; what exceeds them is left out. Default: those of a message. */
+  readonly maxDecisionBytes?: number | undefined;
   /** Called with decisions that were lost, and with those that are stored. */
   readonly onSettled: (outcome: 'stored' | 'dropped', decisions: number) => void;
   /** Epoch ms. */
   readonly now: () => number;
 }
+
+const MOST_BYTES = fixedLimits.logMessageBytes;
 
 /** How long a record may wait for the broker, ms. */
 const LIFE_MS = 60_000;
@@ -96,7 +102,8 @@ export const createDecisionLog = (options: DecisionLogOptions): DecisionLog => {
     const policy = asked instanceof Promise ? await asked : asked;
     const mask = policy && options.maskOf?.(envelope.workspaceId);
     const items = policy === undefined ? given : given.map((item) => logged(item, policy, mask));
-    return sendItems(envelope, items, sequence);
+    const bounds = { decisionBytes: options.maxDecisionBytes ?? MOST_BYTES, messageBytes: MOST_BYTES };
+    return sendItems(envelope, cutToSize(items, bounds), sequence);
   };
   const sendItems = (
     envelope: SolutionRequestEnvelope,

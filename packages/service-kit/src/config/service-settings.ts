@@ -164,6 +164,7 @@ export const decisionSettings = {
     meaning: 'Whether every decision, with its request and response, is written to the topic `logs`.',
   }),
   decisionLogBufferBytes: limit(limits.decisionLogBufferBytes),
+  decisionRecordMaxBytes: limit(limits.decisionRecordMaxBytes),
   decisionLogMaskKey: optional(
     secret('DECISION_LOG_MASK_KEY', {
       minLength: 16,
