@@ -309,8 +309,15 @@ export const filterSql = (filters: DecisionFilters): SqlCondition => {
   };
 };
 
-const ofKind = (kind: 'rule' | 'flow', names: readonly string[] | undefined): SqlCondition | undefined =>
-  names && {
+/** One slug is found in the order of an index, so that a page ends where it is full; several, and ids, are found first and then ordered. */
+const ofKind = (kind: 'rule' | 'flow', names: readonly string[] | undefined): SqlCondition | undefined => {
+  if (names === undefined) return undefined;
+  const ids = names.filter(isUuid);
+  const [only, ...more] = names;
+  if (only !== undefined && more.length === 0 && ids.length === 0)
+    return { sql: `(kind = '${kind}' and slug = :${kind}_slug)`, bindings: { [`${kind}_slug`]: only } };
+  return {
     sql: `(kind = '${kind}' and (slug = any (cast(:${kind}_slugs as text[])) or coalesce(asset_id = any (cast(:${kind}_ids as uuid[])), false)))`,
-    bindings: { [`${kind}_slugs`]: names, [`${kind}_ids`]: names.filter(isUuid) },
+    bindings: { [`${kind}_slugs`]: names, [`${kind}_ids`]: ids },
   };
+};
