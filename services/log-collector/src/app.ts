@@ -34,6 +34,8 @@ export interface AppContext {
   readonly database: Database;
   readonly authenticator: Authenticator;
   readonly health: HealthSource;
+  /** Moment up to which everything that was decided has been stored, epoch ms; undefined where that is not known. */
+  readonly collectedTo: () => number | undefined;
 }
 
 /** The HTTP side of this service. */
@@ -46,7 +48,10 @@ export const createCollectorServer = (context: AppContext): ServiceServer =>
     metrics: context.metrics,
     authenticator: context.authenticator,
     operations: [
-      ...decisionRoutes({ database: context.database, retentionDays: context.config.retentionDays }),
+      ...decisionRoutes({
+        ...{ database: context.database, retentionDays: context.config.retentionDays },
+        collectedTo: context.collectedTo,
+      }),
       ...exportRoutes({ database: context.database }),
     ],
     health: () => readHealth(context.health),

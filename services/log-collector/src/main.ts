@@ -27,7 +27,7 @@ runService({
     const collecting = startCollecting({ database: storing, broker, config, logger, metrics, stopper });
     let running: ReturnType<typeof startSinks> | undefined;
     const server = createCollectorServer({
-      ...{ config, logger, metrics, database },
+      ...{ config, logger, metrics, database, collectedTo: () => collecting.collectedTo() },
       authenticator: openAuthenticator({ database, logger, metrics }),
       health: {
         pingDatabase: () => database.ping(),

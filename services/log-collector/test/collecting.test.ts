@@ -57,6 +57,7 @@ interface Running {
   readonly metrics: Metrics;
   readonly queuedBytes: () => number;
   readonly partitions: () => number;
+  readonly collectedTo: () => number | undefined;
   stop(drainMs?: number): Promise<void>;
 }
 const start = (topic: Topic, database: Database = collector.database, bufferBytes = 16 * MIB): Running => {
@@ -74,6 +75,7 @@ const start = (topic: Topic, database: Database = collector.database, bufferByte
     metrics,
     queuedBytes: () => collecting.status()?.queuedBytes ?? 0,
     partitions: () => collecting.status()?.partitions ?? 0,
+    collectedTo: () => collecting.collectedTo(),
     stop: (drainMs = 5_000) => stopper.stop(drainMs),
   };
 };
@@ -223,11 +225,15 @@ describe('the collector', () => {
       MIB,
     );
     await topic.write(...logs('away', 60, { text: 'x'.repeat(100_000) }));
+    const writtenAt = Date.now();
     await until(() => running.queuedBytes() >= MIB);
     await new Promise((resolve) => setTimeout(resolve, 2_000));
     expect(running.queuedBytes()).toBeLessThan(MIB + 200_000);
+    await new Promise((resolve) => setTimeout(resolve, 6_000));
+    expect(running.collectedTo() ?? 0).toBeLessThan(writtenAt);
     isAway = false;
     await until(async () => (await countOf('away')) === 60);
+    await until(() => (running.collectedTo() ?? 0) > writtenAt);
     await running.stop();
   }, 90_000);
 

@@ -40,6 +40,8 @@ export interface CollectorUnderTest {
   readonly access: WorkspaceAccess;
   readonly adminKey: string;
   readonly days: LogDays;
+  /** Moment up to which everything has been collected, as if; default: now. */
+  collectedTo: () => number | undefined;
   get(path: string, query?: Readonly<Record<string, string>>, key?: string): Promise<Answer>;
   /** The answer as text. */
   read(path: string, query?: Readonly<Record<string, string>>, key?: string): Promise<TextAnswer>;
@@ -79,6 +81,7 @@ export const startCollectorUnderTest = async (name: string): Promise<CollectorUn
     database,
     authenticator: createAuthenticator({ findKey: (selector) => findApiKey(database, selector), now: Date.now }),
     health: { pingDatabase: () => database.ping(), subscriberStatus: () => undefined },
+    collectedTo: () => collector.collectedTo(),
   });
   const { url } = await server.listen();
   const makeKey = async (role: string, userGroups: string[] = [], workspace = workspaceId) => {
@@ -90,8 +93,9 @@ export const startCollectorUnderTest = async (name: string): Promise<CollectorUn
   };
   const adminKey = await makeKey('admin');
   const days = createLogDays({ database, retentionDays: 30, now: Date.now });
-  return {
+  const collector: CollectorUnderTest = {
     ...{ database, databaseUrl, access, adminKey, days, makeKey },
+    collectedTo: Date.now,
     get: async (path, query = {}, key = adminKey) => {
       const { status, body } = await supertest(url).get(`/api/v1/decisions${path}`).query(query).set('x-api-key', key);
       return { status, body: body as Answer['body'] };
@@ -138,6 +142,7 @@ export const startCollectorUnderTest = async (name: string): Promise<CollectorUn
       await dropDatabase(stack.databaseUrl, databaseName);
     },
   };
+  return collector;
 };
 
 const collectText = (answer: supertest.Response, done: (error: Error | null, text: string) => void): void => {

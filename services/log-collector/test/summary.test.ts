@@ -17,6 +17,7 @@ interface Summary {
   readonly total: { readonly count: number };
   readonly groups: readonly Readonly<Record<string, unknown>>[];
   readonly is_complete: boolean;
+  readonly missing_until?: string | null;
   readonly missing?: readonly Readonly<Record<string, unknown>>[];
 }
 const summarise = async (parameters: Readonly<Record<string, string>>, key?: string): Promise<Summary> => {
@@ -179,6 +180,20 @@ describe('messages that are missing', () => {
   it('are not told as long as they may be on their way', async () => {
     await numbered('fresh', [0, 1], [4, 0]);
     expect(await missingOf('fresh')).toEqual([]);
+  });
+
+  it('are not told as long as the collector is behind', async () => {
+    await numbered('behind', [0, 60], [2, 50], [5, 30]);
+    await report('living-on', 1, false, 30);
+    collector.collectedTo = () => undefined;
+    expect(await summarise({})).toMatchObject({ missing: [], missing_until: null });
+    collector.collectedTo = () => Date.now() - 40 * MINUTE_MS;
+    expect(await missingOf('behind')).toMatchObject([{ from: 1 }]);
+    expect(await missingOf('living-on')).toEqual([]);
+    const { missing_until: until } = await summarise({});
+    expect(Math.abs(Date.parse(until ?? '') - (Date.now() - 42 * MINUTE_MS))).toBeLessThan(MINUTE_MS);
+    collector.collectedTo = Date.now;
+    expect(await missingOf('behind')).toMatchObject([{ from: 6, count: null }, { from: 3, count: 2 }, { from: 1 }]);
   });
 
   it('count those that were set apart as arrived', async () => {

@@ -9,6 +9,7 @@ import { isRejoinSignal } from '../consumer/rejoin-signals';
 import { BackgroundCommits } from '../responder/background-commits';
 import { Room } from '../responder/room';
 import { GoneMessages } from './gone-messages';
+import { TopicProgress } from './topic-progress';
 import { type BrokerLog, type BrokerSettings, DEFAULT_RETRY } from '../settings';
 
 /** A message that a subscriber hands over. */
@@ -77,6 +78,11 @@ export interface Subscriber {
   status(): SubscriberStatus;
   /** Messages of each owned partition that have been written and not handled. Rejects where the broker cannot be asked. */
   lag(): Promise<ReadonlyMap<number, number>>;
+  /**
+   * Looks up to which moment, epoch ms, everything that was written to the topic has been handled, by whichever member of the group; undefined until that
+   * is known. Between two calls it stays as it is: call it every few seconds. Rejects where the broker cannot be asked.
+   */
+  lookHandledUpTo(): Promise<number | undefined>;
   /** Fetches no more, handles what it has for at most `drainMs` (default 5,000), commits, and leaves the group. Idempotent. */
   stop(options?: { readonly drainMs?: number }): Promise<void>;
 }
@@ -102,6 +108,7 @@ class GroupSubscriber implements Subscriber {
   /** Offset behind the last handled message of each owned partition. */
   private readonly handled = new Map<number, number>();
   private readonly gone: GoneMessages;
+  private readonly progress: TopicProgress;
   private queue: Taken[] = [];
   private owned: readonly number[] = [];
   private handling: Promise<void> | undefined;
@@ -146,6 +153,11 @@ class GroupSubscriber implements Subscriber {
       (partitions) => this.consumer.committedOffsets(partitions),
       (messages) => options.onEvent?.({ type: 'messages_gone', messages }),
     );
+    this.progress = new TopicProgress(async () => {
+      const partitions = [...Array(this.consumer.partitionCount() ?? 0).keys()];
+      const ends = await this.consumer.endOffsets(partitions);
+      return { ends, committed: await this.consumer.committedOffsets(partitions) };
+    }, Date.now);
     this.commits = new BackgroundCommits(
       (offsets) => this.consumer.commit(offsets),
       (error) => options.onEvent?.({ type: 'commit_failed', reason: brokerErrorText(error) }),
@@ -178,6 +190,10 @@ class GroupSubscriber implements Subscriber {
         return handled === undefined ? [] : [[partition, Math.max(0, end - handled)] as const];
       }),
     );
+  }
+
+  lookHandledUpTo(): Promise<number | undefined> {
+    return this.progress.look();
   }
 
   stop({ drainMs = DEFAULT_DRAIN_MS }: { readonly drainMs?: number } = {}): Promise<void> {

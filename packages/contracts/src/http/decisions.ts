@@ -348,6 +348,12 @@ const DecisionSummary = Type.Object(
           'Messages that were numbered and have not arrived, of any rule or flow, the newest 1,000. For keys that are not restricted to groups.',
       }),
     ),
+    missing_until: Type.Optional(
+      Type.Union([Type.String(), Type.Null()], {
+        description:
+          'What was decided before this moment has been collected: of later messages it is not told yet whether they are missing. Null where that is not known, shortly after a start. For the same keys.',
+      }),
+    ),
   },
   { $id: 'DecisionSummary', description: 'Decisions in numbers.' },
 );
@@ -370,6 +376,7 @@ export const summariseDecisions = {
     schema: DecisionSummary,
     example: {
       ...{ start: '2026-01-14T09:30:00.000Z', end: '2026-01-15T09:30:00.000Z', is_complete: true, missing: [] },
+      missing_until: '2026-01-15T09:27:55.000Z',
       total: { count: 1_200, errors: 3, duration_ms: durations },
       groups: [{ type: 'rule', name: 'shipping-price', count: 1_200, errors: 3, duration_ms: durations }],
     },

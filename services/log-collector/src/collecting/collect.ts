@@ -28,11 +28,18 @@ interface Collecting {
   start(): void;
   /** Undefined where there is no broker. */
   status(): SubscriberStatus | undefined;
+  /**
+   * Moment up to which everything that was written to the topic has been stored, by whichever collector, epoch ms; undefined until it is known. Where there
+   * is no broker, others collect: it is now.
+   */
+  collectedTo(): number | undefined;
 }
 
 const MIB = 1_048_576;
 const MOST_QUEUED = 20_000;
 const BATCH = { messages: 1_000, bytes: 8 * MIB } as const;
+/** How often it is looked how much has been collected, ms. */
+const LOOK_MS = 5_000;
 const RETRY = { initialMs: 100, maxMs: 5_000 };
 /** Until upkeep that failed is tried again, ms at most. */
 const UPKEEP_RETRY_MS = 15_000;
@@ -75,6 +82,15 @@ export const startCollecting = ({
     ending.abort();
     return upkeep;
   });
+  let collectedTo: number | undefined;
+  const looking = setInterval(() => {
+    // While the broker does not answer it stays where it was.
+    subscriber?.lookHandledUpTo().then(
+      (moment) => (collectedTo = moment),
+      () => undefined,
+    );
+  }, LOOK_MS).unref();
+  stopper.add('collected', () => Promise.resolve(clearInterval(looking)));
   if (subscriber !== undefined) stopper.add('collector', (drainMs) => subscriber.stop({ drainMs }));
   return {
     start: () => {
@@ -88,6 +104,7 @@ export const startCollecting = ({
       });
     },
     status: () => subscriber?.status(),
+    collectedTo: () => (subscriber === undefined ? Date.now() : collectedTo),
   };
 };
 

@@ -14,7 +14,7 @@ import { readFilters } from './read-query';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
-/** What was decided later than this before now may still be on its way, ms. */
+/** What was decided later than this before the moment up to which all is stored may still be on its way, ms. */
 const SETTLES_MS = 2 * MINUTE_MS;
 /** A producer says every five minutes how far it has counted; one that has been silent for so long has ended, ms. */
 const SILENT_MS = 15 * MINUTE_MS;
@@ -47,6 +47,8 @@ interface SummaryOptions {
   readonly seesAll: boolean;
   /** Epoch ms. */
   readonly now: number;
+  /** Moment up to which everything that was decided has been stored, epoch ms; undefined: not known. */
+  readonly collectedTo: number | undefined;
   readonly retentionDays: number;
 }
 
@@ -54,25 +56,32 @@ interface SummaryOptions {
 export const summarise = async (
   transaction: Transaction,
   { filters, by, bucket, limit }: SummaryQuery,
-  { seesAll, now, retentionDays }: SummaryOptions,
+  options: SummaryOptions,
 ): Promise<DecisionSummary> => {
   const { start, end } = filters;
   const { total, groups } = await summariseDecisions(transaction, filters, { by, bucket, most: limit + 1 });
-  const at = (ms: number): string => new Date(ms).toISOString();
-  const missing = seesAll
-    ? await findMissingMessages(transaction, {
-        ...{ start, end, most: MOST_MISSING },
-        // A day later than the oldest that is kept: rows of the day before are removed as time goes on.
-        knownFrom: `${at(now - (retentionDays - 2) * DAY_MS).slice(0, 10)}T00:00:00Z`,
-        settledBefore: at(now - SETTLES_MS),
-        silentBefore: at(now - SILENT_MS),
-      })
-    : undefined;
   return {
     ...{ start, end, total: toSums(total), groups: groups.slice(0, limit).map(toGroup) },
     is_complete: groups.length <= limit,
-    ...(missing === undefined ? {} : { missing: [...missing] }),
+    ...(options.seesAll ? await missingOf(transaction, { start, end }, options) : {}),
   };
+};
+
+const missingOf = async (
+  transaction: Transaction,
+  range: { readonly start: string; readonly end: string },
+  { now, collectedTo, retentionDays }: SummaryOptions,
+): Promise<Required<Pick<DecisionSummary, 'missing' | 'missing_until'>>> => {
+  if (collectedTo === undefined) return { missing: [], missing_until: null };
+  const at = (ms: number): string => new Date(ms).toISOString();
+  const known = Math.min(now, collectedTo);
+  const settledBefore = at(known - SETTLES_MS);
+  const missing = await findMissingMessages(transaction, {
+    ...{ ...range, settledBefore, silentBefore: at(known - SILENT_MS), most: MOST_MISSING },
+    // A day later than the oldest that is kept: rows of the day before are removed as time goes on.
+    knownFrom: `${at(now - (retentionDays - 2) * DAY_MS).slice(0, 10)}T00:00:00Z`,
+  });
+  return { missing: [...missing], missing_until: settledBefore };
 };
 
 const toGroup = ({ kind, slug, assetId, versionId, status, time, ...sums }: DecisionGroup): DecisionGroupSums => ({

@@ -30,10 +30,16 @@ interface DecisionRoutesOptions {
   readonly database: Database;
   /** Days of the log table. */
   readonly retentionDays: number;
+  /** Epoch ms; undefined where it is not known. */
+  readonly collectedTo: () => number | undefined;
 }
 
 /** The calls under /api/v1/decisions. */
-export const decisionRoutes = ({ database, retentionDays }: DecisionRoutesOptions): readonly BoundOperation[] => [
+export const decisionRoutes = ({
+  database,
+  retentionDays,
+  collectedTo,
+}: DecisionRoutesOptions): readonly BoundOperation[] => [
   bindOperation(queryDecisions, async ({ identity, query }) => {
     const asked = readDecisionQuery(query, identity.workspaceId);
     const access = accessOf(identity);
@@ -59,7 +65,7 @@ export const decisionRoutes = ({ database, retentionDays }: DecisionRoutesOption
     const access = accessOf(identity);
     return ask(database, access, async (transaction) => {
       const seesAll = access.userGroups === undefined;
-      const summary = await summarise(transaction, asked, { seesAll, now, retentionDays });
+      const summary = await summarise(transaction, asked, { seesAll, now, collectedTo: collectedTo(), retentionDays });
       const after = { ...query, found: { count: summary.total.count } };
       await recordChange(transaction, { kind: 'decision', action: 'read', id: 'summary', name: 'summary', after });
       return summary;
