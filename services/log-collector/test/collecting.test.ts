@@ -2,6 +2,7 @@ import { type Broker, createBroker, type Producer } from '@decision/broker';
 import { testStack } from '@decision/local-stack';
 import { type Database } from '@decision/persistence';
 import { createLogger, createMetrics, createStopper, type Logger, type Metrics } from '@decision/service-kit';
+import { Kafka, logLevel } from 'kafkajs';
 import { startCollecting } from '../src/collecting/collect';
 import { type CollectorUnderTest, logOf, startCollectorUnderTest } from './collector-under-test';
 
@@ -147,6 +148,28 @@ describe('the collector', () => {
     await until(async () => (await countOf('later')) === 5);
     expect(await counted(second, 'decision_collector_records_total{outcome="repeated"}')).toBe(0);
     expect((await second.metrics.render()).text).toMatch(/decision_collector_lag_messages\{partition="\d"[^}]*\} 0/);
+    await second.stop();
+  }, 90_000);
+
+  it('reads the topic from its beginning where the offsets of its group are lost, and stores nothing twice', async () => {
+    const topic = await openTopic();
+    await topic.write(...logs('reread', 30));
+    const first = start(topic);
+    await until(async () => (await counted(first, 'decision_collector_records_total{outcome="stored"}')) === 30);
+    await first.stop();
+    const admin = new Kafka({
+      brokers: testStack().mqBrokers.split(','),
+      clientId: 'operator',
+      logLevel: logLevel.NOTHING,
+    }).admin();
+    await admin.connect();
+    await admin.deleteGroups([`${topic.prefix}collector-consumers`]);
+    await admin.disconnect();
+    await topic.write(...logs('reread', 5));
+    const second = start(topic);
+    await until(async () => (await counted(second, 'decision_collector_records_total{outcome="stored"}')) === 5);
+    await until(async () => (await counted(second, 'decision_collector_records_total{outcome="repeated"}')) === 30);
+    expect(await countOf('reread')).toBe(35);
     await second.stop();
   }, 90_000);
 
