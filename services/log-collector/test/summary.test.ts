@@ -239,6 +239,19 @@ describe('messages that are missing', () => {
     expect(await missingOf(producer)).toEqual([]);
   });
 
+  it('are told of a producer that was silent for days, and none of what it wrote before', async () => {
+    const days = (count: number): number => count * 24 * 60;
+    await numbered('paused', [0, days(9)], [2, days(8)], [4, days(7)], [3, days(7) + 2], [5, days(7)], [8, 60]);
+    expect(await missingOf('paused')).toMatchObject([
+      { from: 9, count: null },
+      { from: 6, count: 2, after: minuteOf(at(days(7))), before: minuteOf(at(60)) },
+    ]);
+    await numbered('steady', [0, days(9)], [1, days(3)], [2, days(1) + 60], [3, 50]);
+    await report('steady', 4, true, 40);
+    expect(await missingOf('steady')).toEqual([]);
+    expect(await missingOf('paused', { start: at(days(10)) })).toHaveLength(3);
+  });
+
   it('are told by workspace, and to no access that is restricted', async () => {
     const other = await collector.makeWorkspace('other-missing');
     const key = await collector.makeKey('admin', [], other);

@@ -77,18 +77,33 @@ interface MissingMessages {
  * was decided shortly before now may still be on its way. A producer that has been silent for long has ended.
  */
 const MISSING = /* sql */ `
-  with rows as (
-    select s.* from decision_sequences s where s.producer in (
-      select d.producer from decision_sequences d
-      where d.minute >= cast(:start as timestamptz) - interval '1 day' and d.minute < cast(:end as timestamptz)
-    )
+  with asked as (
+    select distinct producer from decision_sequences
+    where minute >= cast(:start as timestamptz) - interval '1 day' and minute < cast(:end as timestamptz)
+  ), spans as materialized (
+    -- What is older is not read, but for what a producer wrote last before it: numbers of requests that ran side by side are less than an hour apart.
+    select a.producer,
+      (select min(s.minute) from decision_sequences s where s.producer = a.producer) as began,
+      coalesce(
+        (select max(s.minute) - interval '1 hour' from decision_sequences s
+          where s.producer = a.producer and s.minute < cast(:start as timestamptz) - interval '1 day'),
+        cast(:start as timestamptz) - interval '1 day'
+      ) as read_from
+    from asked a
+  ), rows as (
+    select s.*, p.began, p.began >= p.read_from as is_whole
+    from spans p cross join lateral (
+      -- By the index, whatever is estimated: most rows are older.
+      select * from decision_sequences d where d.producer = p.producer and d.minute >= p.read_from offset 0
+    ) s
   ), pieces as (
     select s.producer, s.minute, lower(r) as first, upper(r) as past from rows s cross join lateral unnest(s.seen) as r
   ), producers as (
-    select producer, min(minute) as began, max(minute) as silent, max(next) as next, bool_or(ended) as ended from rows group by producer
+    select producer, began, is_whole, max(minute) as silent, max(next) as next, bool_or(ended) as ended
+    from rows group by producer, began, is_whole
   ), ordered as (
     select p.producer, p.first, p.minute,
-      max(p.past) over seen_before as reached, max(p.minute) over seen_before as after, q.began
+      max(p.past) over seen_before as reached, max(p.minute) over seen_before as after, q.began, q.is_whole
     from pieces p join producers q on q.producer = p.producer
     window seen_before as (partition by p.producer order by p.first, p.past rows between unbounded preceding and 1 preceding)
   ), reached as (
@@ -98,7 +113,7 @@ const MISSING = /* sql */ `
     select o.producer, coalesce(o.reached, 0) as first, o.first - coalesce(o.reached, 0) as missing,
       coalesce(o.after, o.began) as after, o.minute as before
     from ordered o
-    where o.first > coalesce(o.reached, 0) and (o.reached is not null or o.began >= cast(:known_from as timestamptz))
+    where o.first > coalesce(o.reached, 0) and (o.reached is not null or (o.is_whole and o.began >= cast(:known_from as timestamptz)))
     union all
     select q.producer, coalesce(r.past, 0), q.next - coalesce(r.past, 0), coalesce(r.minute, q.began), q.silent
     from producers q left join reached r on r.producer = q.producer
