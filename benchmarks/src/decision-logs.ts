@@ -1,8 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { type DecisionRecord, parseSearch } from '@decision/decision-logs';
-import { startStack } from '@decision/local-stack';
 import {
   createDatabase,
   type Database,
@@ -16,8 +12,8 @@ import {
   storeDecisions,
 } from '@decision/persistence';
 import { Client } from 'pg';
-import { endWith } from './run-benchmark';
-import { ROOT, say } from './service-under-test';
+import { endWith, onServers } from './run-benchmark';
+import { type Addresses, say } from './service-under-test';
 
 /**
  * The log table: records stored a second beside a bare COPY of the same rows into a table with the same indexes, and questions beside the best SQL that
@@ -188,37 +184,26 @@ const measureQuestions = async (database: Database, owner: Client, workspaceId: 
   }
 };
 
-const run = async (): Promise<void> => {
-  const directory = mkdtempSync(join(tmpdir(), 'decision-benchmark-'));
-  const stack = await startStack({
-    directory,
-    downloads: join(ROOT, '.local/downloads'),
-    onProgress: ({ message }) => say(message),
-  });
-  try {
-    const url = await createDatabase(stack.databaseUrl, 'decision_logs');
-    await migrate({ url });
-    const { id: workspaceId } = await ensureWorkspace(url, { slug: 'main', name: 'Main' });
-    const database = openDatabase({ url, applicationName: 'benchmark' });
-    const owner = new Client({ connectionString: url });
-    await owner.connect();
-    for (let day = -DAYS; day <= 1; day += 1) await makeDecisionDay(database, dayOf(Date.now() + day * DAY_MS));
-    await owner.query(
-      'create table bare_log (like decision_log including all); grant insert on bare_log to decision_runtime',
-    );
-    await measureStoring(database, workspaceId);
-    await owner.query('truncate decision_log');
-    const step = 100_000;
-    for (let from = 0; from < RECORDS; from += step)
-      await owner.query(FILL, [workspaceId, (DAYS * 86_400) / RECORDS, from, Math.min(from + step, RECORDS) - 1]);
-    await owner.query('vacuum analyze decision_log');
-    await measureQuestions(database, owner, workspaceId);
-    await owner.end();
-    await database.close();
-  } finally {
-    await stack.stop();
-    rmSync(directory, { recursive: true, force: true });
-  }
+const run = async ({ databaseUrl }: Addresses): Promise<void> => {
+  const url = await createDatabase(databaseUrl, 'decision_logs');
+  await migrate({ url });
+  const { id: workspaceId } = await ensureWorkspace(url, { slug: 'main', name: 'Main' });
+  const database = openDatabase({ url, applicationName: 'benchmark' });
+  const owner = new Client({ connectionString: url });
+  await owner.connect();
+  for (let day = -DAYS; day <= 1; day += 1) await makeDecisionDay(database, dayOf(Date.now() + day * DAY_MS));
+  await owner.query(
+    'create table bare_log (like decision_log including all); grant insert on bare_log to decision_runtime',
+  );
+  await measureStoring(database, workspaceId);
+  await owner.query('truncate decision_log');
+  const step = 100_000;
+  for (let from = 0; from < RECORDS; from += step)
+    await owner.query(FILL, [workspaceId, (DAYS * 86_400) / RECORDS, from, Math.min(from + step, RECORDS) - 1]);
+  await owner.query('vacuum analyze decision_log');
+  await measureQuestions(database, owner, workspaceId);
+  await owner.end();
+  await database.close();
 };
 
-endWith(run());
+endWith(onServers(run));

@@ -7,11 +7,8 @@ import { type Addresses, ROOT, say, type ServiceUnderTest, startService } from '
 /** A measurement on services and servers that stop when it has ended. */
 type Benchmark = (service: ServiceUnderTest, servers: Addresses) => Promise<void>;
 
-/** Runs a benchmark on servers and services of its own, and leaves nothing behind; `environment` is what services are given beyond their defaults. */
-export const benchmarkOn = async (
-  benchmark: Benchmark,
-  environment?: Parameters<typeof startService>[1],
-): Promise<void> => {
+/** Does something on servers of its own, and leaves nothing behind. */
+export const onServers = async (work: (servers: Addresses) => Promise<void>): Promise<void> => {
   const directory = mkdtempSync(join(tmpdir(), 'decision-benchmark-'));
   const stack = await startStack({
     directory,
@@ -19,17 +16,23 @@ export const benchmarkOn = async (
     onProgress: ({ message }) => say(message),
   });
   try {
-    const service = await startService(stack, environment);
-    try {
-      await benchmark(service, stack);
-    } finally {
-      await service.fleet.stop();
-    }
+    await work(stack);
   } finally {
     await stack.stop();
     rmSync(directory, { recursive: true, force: true });
   }
 };
+
+/** Runs a benchmark on servers and services of its own; `environment` is what services are given beyond their defaults. */
+export const benchmarkOn = (benchmark: Benchmark, environment?: Parameters<typeof startService>[1]): Promise<void> =>
+  onServers(async (servers) => {
+    const service = await startService(servers, environment);
+    try {
+      await benchmark(service, servers);
+    } finally {
+      await service.fleet.stop();
+    }
+  });
 
 /** Runs one benchmark as this process, as {@link benchmarkOn} does. Ends with 1 where it fails. */
 export const runBenchmark = (benchmark: Benchmark, environment?: Parameters<typeof startService>[1]): void =>
