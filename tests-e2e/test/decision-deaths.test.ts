@@ -5,7 +5,8 @@ import { type FleetUnderTest, startFleetUnderTest } from './fleet-under-test';
 import { randomFrom } from './nonce-requests';
 
 /*
- * Workers and collectors that are killed at random while requests are solved: every request that was answered is in the log of decisions, once.
+ * Workers and collectors that are killed at random while requests are solved: every request that was answered is in the log of decisions, once, and
+ * the summary says which workers ended without a word.
  * KILLS makes it longer; TEST_SEED chooses other moments.
  */
 
@@ -31,6 +32,37 @@ interface Logged {
   readonly request_id: string;
   readonly records: number;
 }
+
+/** Names of the workers that have answered something, by its database. */
+const workersOf = async (database: Client, condition = 'true'): Promise<readonly string[]> => {
+  const sql = `select distinct worker from decision_log where status = 200 and ${condition} order by worker`;
+  return (await database.query<{ worker: string }>(sql)).rows.map(({ worker }) => worker);
+};
+
+/** Workers that are told to have ended without saying how far they had counted. */
+const toldOf = async (workers: readonly string[]): Promise<readonly string[]> => {
+  const { status, body } = await service.call('GET', '/api/v1/decisions/summary');
+  expect(status).toBe(200);
+  const { missing } = body as { readonly missing: readonly { readonly producer: string; readonly count: unknown }[] };
+  const told = missing.filter(({ count }) => count === null).map(({ producer }) => producer);
+  return workers.filter((worker) => told.includes(worker));
+};
+
+/** Workers that were killed are told of, once they have been silent for long, and the living one is not. */
+const killedAreTold = async (database: Client): Promise<void> => {
+  const workers = await workersOf(database);
+  expect(workers.length).toBeGreaterThan(1);
+  expect(await toldOf(workers)).toEqual([]);
+  // What they said is made older, instead of waiting for a quarter of an hour.
+  await database.query("update decision_sequences set minute = minute - interval '30 minutes'");
+  const since = `decided_at >= '${new Date().toISOString()}'`;
+  await service.call('POST', '/api/v1/solve/shipping-price', { weight: 12 });
+  await becomes('the last request is logged', async () => (await workersOf(database, since)).length === 1);
+  const [living] = await workersOf(database, since);
+  const killed = workers.filter((worker) => worker !== living);
+  await becomes('killed workers are told of', async () => (await toldOf(workers)).length === killed.length);
+  expect(await toldOf(workers)).toEqual(killed);
+};
 
 it(
   `each answered request is logged once, whoever is killed meanwhile (seed ${SEED})`,
@@ -75,6 +107,7 @@ it(
       return [...answered].filter((id) => !found.has(id));
     };
     await becomes('everything that was answered is logged', async () => (await missing()).length === 0);
+    await killedAreTold(database);
     const twice = [...(await logged())].filter(([, records]) => records !== 1);
     await database.end();
     process.stdout.write(`decision deaths: ${JSON.stringify({ seed: SEED, kills: KILLS, answered: answered.size })}\n`);
