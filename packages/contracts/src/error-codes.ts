@@ -170,6 +170,11 @@ export const errorCodes = {
   internal_error: entry(500, true, 'A fault of the service; the request id leads to it in the logs.'),
   broker_unavailable: entry(503, true, 'The message broker cannot be reached or is disabled.'),
   database_unavailable: entry(503, true, 'The database cannot be reached.'),
+  decision_not_recorded: entry(
+    503,
+    true,
+    'The decision is answered only once it is on record, and could not be put there, for instance while the message broker is away; `reason` says why. It may be on record all the same.',
+  ),
   operation_interrupted: entry(
     503,
     true,

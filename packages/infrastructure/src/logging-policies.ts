@@ -1,5 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { type LoggingPolicy, type MaskValue, NOTHING_SHOWN } from '@decision/execution';
+import { ServiceError } from '@decision/contracts';
+import { withDeadline } from '@decision/waiting';
 import { type Database, findVersionLogging } from '@decision/persistence';
 import { LRUCache } from 'lru-cache';
 
@@ -13,23 +15,34 @@ const MASK_DIGITS = 32;
 const EVERYTHING = {};
 type Known = LoggingPolicy | typeof EVERYTHING;
 
+const LOOKUP_MS = 2_000;
+
+const tooSlow = (ms: number): ServiceError =>
+  new ServiceError(
+    'database_unavailable',
+    `The database did not say within ${ms} ms what of a decision may be logged.`,
+  );
+
 const isPolicy = (known: Known): known is LoggingPolicy => known !== EVERYTHING;
 
 interface LoggingPoliciesOptions {
   readonly database: Pick<Database, 'inWorkspace'>;
+  /** How long the database may take, ms. Default 2000. */
+  readonly lookupMs?: number | undefined;
   /** Called where the database did not answer; then nothing of the decision is shown. */
   readonly onUnknown: (error: unknown) => void;
 }
 
 /** Finds what of the decisions of a version may be logged. Never rejects: what is not known is not shown. */
-export const createLoggingPolicies = ({ database, onUnknown }: LoggingPoliciesOptions) => {
-  const known = new LRUCache<string, Known>({ max: MAX_VERSIONS });
+export const createLoggingPolicies = ({ database, onUnknown, lookupMs = LOOKUP_MS }: LoggingPoliciesOptions) => {
+  const known = new LRUCache<string, Known>({ max: MAX_VERSIONS, noDeleteOnStaleGet: true });
   const loading = new Map<string, Promise<Known>>();
   const load = async (workspaceId: string, versionId: string): Promise<Known> => {
     try {
-      const found = await database.inWorkspace({ workspaceId, userGroups: undefined }, (transaction) =>
+      const asked = database.inWorkspace({ workspaceId, userGroups: undefined }, (transaction) =>
         findVersionLogging(transaction, versionId),
       );
+      const found = await withDeadline(asked, lookupMs, () => tooSlow(lookupMs));
       if (found === undefined) return NOTHING_SHOWN;
       const { settings, isWithin, isFlow } = found;
       const policy =
@@ -38,12 +51,14 @@ export const createLoggingPolicies = ({ database, onUnknown }: LoggingPoliciesOp
       return policy;
     } catch (error) {
       onUnknown(error);
-      return NOTHING_SHOWN;
+      const before = known.get(versionId, { allowStale: true });
+      if (before === undefined) return NOTHING_SHOWN;
+      // What a flow itself says never changes.
+      return { settings: shown(before)?.settings ?? {}, hidesTrace: true };
     } finally {
       loading.delete(versionId);
     }
   };
-  const shown = (policy: Known): LoggingPolicy | undefined => (isPolicy(policy) ? policy : undefined);
   return (workspaceId: string, versionId: string): LoggingPolicy | undefined | Promise<LoggingPolicy | undefined> => {
     // Nothing was chosen, and nothing of the input is on record.
     if (versionId === '') return undefined;
@@ -54,6 +69,8 @@ export const createLoggingPolicies = ({ database, onUnknown }: LoggingPoliciesOp
     return found.then(shown);
   };
 };
+
+const shown = (policy: Known): LoggingPolicy | undefined => (isPolicy(policy) ? policy : undefined);
 
 /** Masks values with a key of the operator, in each workspace with a key of its own; undefined where there is none. */
 export const createMasks = (key: string | undefined): ((workspaceId: string) => MaskValue) => {

@@ -1,7 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { type Broker } from '@decision/broker';
-import { createDecisionLog, createUsageCounter, type DecisionLogWriter, combineWriters } from '@decision/execution';
+import {
+  createDecisionLog,
+  createUsageCounter,
+  type DecisionLogWriter,
+  combineWriters,
+  withoutDecisionLog,
+} from '@decision/execution';
 import { addUsage, type Database, refusesValues } from '@decision/persistence';
 import { createDecisionLogObserver, exportQueue } from './observers';
 import { type Secret } from '@decision/service-kit';
@@ -25,19 +31,54 @@ const MAX_QUEUED = 50_000;
 /** Longest time to send waiting decisions when the process stops, ms; the rest is dropped, and counted. */
 const STOP_DRAIN_MS = 1_000;
 
+const WAIT_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 15, 60];
+
+type LoggingPolicies = ReturnType<typeof createLoggingPolicies>;
+
 /** Opens the writers of every decision of this process: the decision log and the usage counts. */
 export const openDecisions = (broker: Broker, database: Database, opening: DecisionsOpening): DecisionLogWriter => {
-  const log = openDecisionLog(broker, database, opening);
-  return { ...combineWriters([log, openUsage(database, opening)]), settled: log?.settled };
+  const policyOf = openPolicies(database, opening);
+  const log = opening.config.decisionLogs ? openLog(broker, policyOf, opening) : undefined;
+  const { record } = log ?? withoutDecisionLog(policyOf);
+  const usage = openUsage(database, opening);
+  return {
+    ...combineWriters([log, usage]),
+    settled: log?.settled,
+    record: (envelope, items) => {
+      usage.write(envelope, items);
+      return record?.(envelope, items);
+    },
+  };
 };
 
 /** The decision log of this process, which counts no usage, with a producer of its own: a full or failing topic of logs never holds up an answer. */
 export const openDecisionLog = (
   broker: Broker,
   database: Database,
+  opening: DecisionsOpening,
+): DecisionLogWriter | undefined =>
+  opening.config.decisionLogs ? openLog(broker, openPolicies(database, opening), opening) : undefined;
+
+const openPolicies = (database: Database, { logger, metrics }: DecisionsOpening): LoggingPolicies => {
+  const hidden = metrics.counter({
+    name: 'decision_logs_hidden_total',
+    help: 'Records that were written without request and response, since the database did not tell what of them may be logged.',
+  });
+  hidden.inc(0);
+  return createLoggingPolicies({
+    database,
+    onUnknown: (error) => {
+      hidden.inc();
+      logger.warn({ err: error }, 'What of a decision may be logged is not known; its request and response are not.');
+    },
+  });
+};
+
+const openLog = (
+  broker: Broker,
+  policyOf: LoggingPolicies,
   { config, logger, metrics, stopper }: DecisionsOpening,
-): DecisionLogWriter | undefined => {
-  if (!config.decisionLogs) return undefined;
+): DecisionLogWriter => {
   broker.watchTopics([{ topic: 'logs' }]);
   const settled = metrics.counter({
     name: 'decision_logs_total',
@@ -45,11 +86,12 @@ export const openDecisionLog = (
     labelNames: ['outcome'],
   });
   settled.inc({ outcome: 'dropped' }, 0);
-  const hidden = metrics.counter({
-    name: 'decision_logs_hidden_total',
-    help: 'Records that were written without request and response, since the database did not tell what of them may be logged.',
+  const waits = metrics.histogram({
+    name: 'decision_logs_wait_seconds',
+    help: 'Time that answers waited until their decisions were on record, where that is required.',
+    labelNames: ['outcome'],
+    buckets: WAIT_BUCKETS,
   });
-  hidden.inc(0);
   const producer = broker.createProducer({
     maxQueuedMessages: MAX_QUEUED,
     maxQueuedBytes: config.decisionLogBufferBytes,
@@ -62,13 +104,8 @@ export const openDecisionLog = (
     name: `${hostname()}-${randomUUID()}`,
     producer,
     log: logger,
-    policyOf: createLoggingPolicies({
-      database,
-      onUnknown: (error) => {
-        hidden.inc();
-        logger.warn({ err: error }, 'What of a decision may be logged is not known; its request and response are not.');
-      },
-    }),
+    policyOf,
+    onWaited: (outcome, ms) => waits.observe({ outcome }, ms / 1_000),
     maxDecisionBytes: config.decisionRecordMaxBytes,
     maskOf: createMasks(config.decisionLogMaskKey?.reveal()),
     onSettled: (outcome, count) => settled.inc({ outcome }, count),

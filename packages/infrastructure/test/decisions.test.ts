@@ -10,7 +10,7 @@ import {
 } from '@decision/contracts';
 import { testStack } from '@decision/local-stack';
 import { createLogger, createMetrics, createStopper, type Metrics, Secret, type Stopper } from '@decision/service-kit';
-import { type DecisionLogWriter, NOTHING_SHOWN, solvedInput } from '@decision/execution';
+import { type DecisionLogWriter, NOTHING_SHOWN, putOnRecord, solvedInput } from '@decision/execution';
 import {
   type Database,
   dropDatabase,
@@ -33,6 +33,7 @@ let database: Database;
 let databaseName: string;
 let workspaceId: string;
 let lines: string[];
+let config: Parameters<typeof openDecisions>[2]['config'];
 
 beforeAll(async () => {
   const stack = testStack();
@@ -55,7 +56,7 @@ beforeAll(async () => {
   const url = await createMigratedDatabase(stack.databaseUrl, databaseName);
   workspaceId = (await ensureWorkspace(url, { slug: 'decisions', name: 'Decisions' })).id;
   database = openDatabase({ url, applicationName: 'test' });
-  const config = {
+  config = {
     ...{ decisionLogs: true, decisionLogBufferBytes: 256 * MIB },
     decisionLogMaskKey: new Secret('a key of the operator'),
     decisionRecordMaxBytes: 64 * MIB,
@@ -204,6 +205,24 @@ it('logs what the rule lets be logged: masks and omissions are made before the t
   expect((await metrics.render()).text).not.toContain(marker);
 });
 
+it('answers a decision that must be on record once it is, and none where nothing is logged', async () => {
+  const versionId = await makeVersion('on-record', { logging: { delivery: 'required' } });
+  const before = await settled('stored');
+  await putOnRecord(writer, { ...envelope('on record'), versionId }, [input('{"n":1}')]);
+  expect(await settled('stored')).toBe(before + 1);
+  expect((await metrics.render()).text).toMatch(/decision_logs_wait_seconds_count\{[^}]*outcome="recorded"[^}]*\} 1\n/);
+  expect(putOnRecord(writer, envelope('not required'), [input('{"n":1}')])).toBeUndefined();
+
+  const logger = createLogger({ service: 'test', level: 'silent' });
+  const silent = openDecisions(broker, database, {
+    config: { ...config, decisionLogs: false },
+    ...{ logger, metrics: createMetrics('test'), stopper },
+  });
+  const refused = putOnRecord(silent, { ...envelope('refused'), versionId }, [input('{"n":1}')]);
+  await expect(refused).rejects.toMatchObject({ code: 'decision_not_recorded' });
+  await putOnRecord(silent, envelope('not required'), [input('{"n":1}')]);
+});
+
 it('keys masks by workspace', () => {
   const masks = createMasks('a key of the operator');
   expect(masks('one')?.('"a"')).not.toBe(masks('other')?.('"a"'));
@@ -217,6 +236,11 @@ it('shows nothing of a decision while the database does not tell what may be sho
   expect(await policyOf(workspaceId, openVersion)).toEqual(NOTHING_SHOWN);
   expect(await policyOf(workspaceId, openVersion)).toEqual(NOTHING_SHOWN);
   expect(errors).toHaveLength(2);
+  const silent = { inWorkspace: () => new Promise<never>(() => undefined) };
+  const impatient = createLoggingPolicies({ database: silent, lookupMs: 10, onUnknown: (error) => errors.push(error) });
+  expect(await impatient(workspaceId, openVersion)).toEqual(NOTHING_SHOWN);
+  expect(errors[2]).toMatchObject({ code: 'database_unavailable' });
+  errors.length = 0;
   const there = createLoggingPolicies({ database, onUnknown: (error) => errors.push(error) });
   expect(await there(workspaceId, openVersion)).toBeUndefined();
   expect(there(workspaceId, openVersion)).toBeUndefined();

@@ -2,6 +2,7 @@ import {
   decodeSettleAnswer,
   definitionDefaults,
   encodeSettleRequest,
+  ServiceError,
   type SolutionRequestEnvelope,
 } from '@decision/contracts';
 import { compileRule } from '@decision/engine';
@@ -98,6 +99,19 @@ it('refuses an answer that no message can carry', async () => {
   const { handle, written } = handlerWith();
   await expect(handle(envelope, payloadOf(22_000))).rejects.toMatchObject({ code: 'result_too_large' });
   expect(written).toEqual([]); // the process that settles it instead logs it
+});
+
+it('answers nothing whose decision must be on record and is not', async () => {
+  const refusal = new ServiceError('decision_not_recorded', 'It is not on record.');
+  const handle = createHandler({
+    ...{ library: { get: () => Promise.resolve(rule) }, models: createContextModels(), onFault: () => undefined },
+    decisions: { write: () => undefined, record: () => Promise.reject(refusal) },
+  });
+  const input = Buffer.from('{"total":11}');
+  await expect(handle({ ...envelope, kind: 'solve' }, input)).rejects.toBe(refusal);
+  await expect(handle({ ...envelope, kind: 'solve' }, Buffer.from('7'))).rejects.toBe(refusal);
+  await expect(handle({ ...envelope, kind: 'solve-list' }, input)).rejects.toBe(refusal);
+  await expect(handle(envelope, payloadOf(2))).rejects.toBe(refusal);
 });
 
 it('reports to the operator once why a rule had no answer', async () => {

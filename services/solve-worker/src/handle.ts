@@ -11,6 +11,7 @@ import {
   createRunLog,
   type DecisionLogWriter,
   type EvaluationThreads,
+  putOnRecord,
   type FlowEvaluation,
   type RequestFault,
   type RuleLibrary,
@@ -45,11 +46,12 @@ export const createHandler = (tools: HandlerTools): Handler => {
     const inThread = threads && ((request: string) => threads.solve({ ...job, request }, deadline));
     if (kind === 'solve') {
       const solved = await solveInput(rule, readInput(payload, 'body'), envelope, inThread);
-      decisions?.write(envelope, [solved]);
+      const recorded = putOnRecord(decisions, envelope, [solved]);
+      if (recorded !== undefined) await recorded;
       return answerBytes(solved);
     }
     const solved = await evaluateChunk(rule, payload, { ...envelope, kind }, inThread);
-    decisions?.write(envelope, solved);
+    await putOnRecord(decisions, envelope, solved);
     return joinResults(
       kind,
       solved.map(({ result }) => result),
@@ -108,6 +110,6 @@ const handleSettle = async (
       limit_bytes: fixedLimits.executionMessageBytes,
     });
   }
-  runs.write();
+  await runs.write();
   return answer;
 };

@@ -12,6 +12,7 @@ import {
   type FlowLibrary,
   type FlowRunner,
   type OpenedFlow,
+  putOnRecord,
   type SolvedInput,
   solvedInput,
 } from '@decision/execution';
@@ -55,12 +56,12 @@ export const solveFlow = async (
   });
   if (kind === 'solve') {
     const { solved, refusal } = await solver.solveOne(payload);
-    decisions?.write(envelope, [solved]);
+    await putOnRecord(decisions, envelope, [solved]);
     if (refusal !== undefined) throw refusal;
     return Buffer.from(solved.result);
   }
   const solved = await solver.solveChunk(payload);
-  decisions?.write(envelope, solved);
+  await putOnRecord(decisions, envelope, solved);
   return joinResults(
     kind,
     solved.map(({ result }) => result),

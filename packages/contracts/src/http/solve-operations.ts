@@ -117,6 +117,7 @@ const shared = {
     'broker_unavailable',
     'not_ready',
     'too_few_reply_partitions',
+    'decision_not_recorded',
     'deadline_exceeded',
   ],
 } as const;

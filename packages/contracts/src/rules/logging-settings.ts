@@ -23,6 +23,14 @@ export const LoggingSettings = Type.Object(
   {
     request: part('request'),
     response: part('response'),
+    delivery: Type.Optional(
+      Type.Unsafe<'buffered' | 'required'>({
+        type: 'string',
+        enum: ['buffered', 'required'],
+        description:
+          '`required`: a decision is answered only after the message broker has its record, and else `decision_not_recorded`. Default `buffered`: it is answered at once.',
+      }),
+    ),
     mask: Type.Optional(
       path(
         '^(request|response)(\\.[^.]+)+$',
@@ -34,7 +42,7 @@ export const LoggingSettings = Type.Object(
     $id: 'LoggingSettings',
     additionalProperties: false,
     description:
-      'What of each decision is logged. Names in paths are joined by dots; a list on the way stands for each of its items.',
+      'What of each decision is logged, and whether its answer waits for that. Names in paths are joined by dots; a list on the way stands for each of its items.',
   },
 );
 export type LoggingSettings = Static<typeof LoggingSettings>;

@@ -6,7 +6,8 @@ import {
   ServiceError,
   type SolutionRequestEnvelope,
 } from '@decision/contracts';
-import { createDecisionLog, recordText } from './decision-log';
+import { createDecisionLog, putOnRecord, recordText, withoutDecisionLog } from './decision-log';
+import { type LoggingPolicy, NOTHING_SHOWN } from './logging-policy';
 import { solvedInput } from './solved-input';
 
 const envelope: SolutionRequestEnvelope = {
@@ -291,5 +292,89 @@ describe('writing', () => {
       expect(first.deref()).toBeUndefined();
       log.close();
     });
+  });
+});
+
+describe('where decisions may only be answered once they are on record', () => {
+  const required: LoggingPolicy = { settings: { delivery: 'required' }, hidesTrace: false };
+  const opened = (policyOf: () => LoggingPolicy | undefined | Promise<LoggingPolicy | undefined>) => {
+    const answers: ((error?: ServiceError) => void)[] = [];
+    const waits: [string, number][] = [];
+    let time = 1_000;
+    const log = createDecisionLog({
+      ...{ name: 'worker-1', log: { warn: () => undefined }, onSettled: () => undefined, policyOf, now: () => time },
+      producer: { submit: (_, settled) => void answers.push(settled) },
+      onWaited: (outcome, ms) => waits.push([outcome, ms]),
+    });
+    const handedOver = async (): Promise<void> => {
+      for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    };
+    const passes = (ms: number): void => void (time += ms);
+    return { log, answers, waits, handedOver, passes };
+  };
+
+  it('waits for the record, and says how long', async () => {
+    const { log, answers, waits, handedOver, passes } = opened(() => required);
+    const states: string[] = [];
+    const recorded = putOnRecord(log, envelope, [solved])?.then(() => states.push('recorded'));
+    await handedOver();
+    expect(answers).toHaveLength(1);
+    expect(states).toEqual([]);
+    passes(40);
+    answers[0]?.();
+    await recorded;
+    expect(states).toEqual(['recorded']);
+    expect(waits).toEqual([['recorded', 40]]);
+    log.close();
+  });
+
+  it('refuses what the broker did not take', async () => {
+    const { log, answers, waits, handedOver } = opened(() => required);
+    const recorded = putOnRecord(log, envelope, [solved]);
+    await handedOver();
+    answers[0]?.(new ServiceError('broker_unavailable', 'It is away.'));
+    await expect(recorded).rejects.toMatchObject({
+      code: 'decision_not_recorded',
+      details: { reason: 'broker_unavailable' },
+    });
+    expect(waits).toEqual([['not_recorded', 0]]);
+    log.close();
+  });
+
+  it('refuses what is not on record by the deadline of the request', async () => {
+    const { log } = opened(() => required);
+    const recorded = putOnRecord(log, { ...envelope, deadline: 1_020 }, [solved]);
+    await expect(recorded).rejects.toMatchObject({
+      code: 'decision_not_recorded',
+      details: { reason: 'deadline_exceeded' },
+    });
+    log.close();
+  });
+
+  it('waits for nothing where it is not required, also where that has to be asked', async () => {
+    const { log, answers } = opened(() => undefined);
+    expect(putOnRecord(log, envelope, [solved])).toBeUndefined();
+    log.close();
+    const asked = opened(() => Promise.resolve(undefined));
+    await putOnRecord(asked.log, envelope, [solved]);
+    expect([...answers.slice(2), ...asked.answers]).toEqual([]); // the record and the report of the first alone
+    expect(asked.waits).toEqual([]);
+    asked.log.close();
+  });
+
+  it('waits where nobody knows whether it is required', async () => {
+    const { log, answers, handedOver } = opened(() => Promise.resolve(NOTHING_SHOWN));
+    const recorded = putOnRecord(log, envelope, [solved]);
+    await handedOver();
+    answers[0]?.(new ServiceError('overloaded', 'Full.'));
+    await expect(recorded).rejects.toMatchObject({ code: 'decision_not_recorded' });
+    log.close();
+  });
+
+  it('is refused where nothing is logged', async () => {
+    const { record } = withoutDecisionLog(() => required);
+    await expect(record?.(envelope, [solved])).rejects.toMatchObject({ details: { reason: 'decision_logs_are_off' } });
+    expect(withoutDecisionLog(() => undefined).record?.(envelope, [solved])).toBeUndefined();
+    expect(record?.({ ...envelope, origin: undefined }, [solved])).toBeUndefined();
   });
 });

@@ -3,9 +3,10 @@ import {
   fixedLimits,
   type MessageHeaders,
   type ProducerReport,
-  type ServiceError,
+  ServiceError,
   type SolutionRequestEnvelope,
 } from '@decision/contracts';
+import { LATE, resultWithin } from '@decision/waiting';
 import { cutToSize } from './cut-record';
 import { type LoggingPolicy, type MaskValue, NOTHING_SHOWN, withPolicy } from './logging-policy';
 import { charactersOf, type SolvedInput } from './solved-input';
@@ -14,9 +15,28 @@ import { charactersOf, type SolvedInput } from './solved-input';
 export interface DecisionLogWriter {
   /** Takes the decisions of one message over and returns at once; never throws. */
   write(envelope: SolutionRequestEnvelope, items: readonly SolvedInput[]): void;
+  /**
+   * The same; a promise where the decisions may only be answered once they are on record, or where that is not known yet. It rejects with
+   * `decision_not_recorded` where they may not be answered.
+   */
+  readonly record?: ((envelope: SolutionRequestEnvelope, items: readonly SolvedInput[]) => Recorded) | undefined;
   /** Resolves when everything that was written before is kept, or is known to be lost; undefined where that is so already. Never rejects. */
   readonly settled?: (() => Promise<void> | undefined) | undefined;
 }
+
+/** Undefined where a decision may be answered at once. */
+export type Recorded = Promise<void> | undefined;
+
+/** Writes decisions before they are answered. See {@link DecisionLogWriter.record}. */
+export const putOnRecord = (
+  writer: DecisionLogWriter | undefined,
+  envelope: SolutionRequestEnvelope,
+  items: readonly SolvedInput[],
+): Recorded => {
+  if (writer?.record !== undefined) return writer.record(envelope, items);
+  writer?.write(envelope, items);
+  return undefined;
+};
 
 /** A writer that gathers. */
 export interface DecisionLog extends DecisionLogWriter {
@@ -38,6 +58,7 @@ interface DecisionMessage {
 }
 
 type MaybePolicy = LoggingPolicy | undefined;
+type PolicyOf = (workspaceId: string, versionId: string) => MaybePolicy | Promise<MaybePolicy>;
 
 interface DecisionLogOptions {
   /** Name of this process, which no other has or will have. */
@@ -46,11 +67,13 @@ interface DecisionLogOptions {
   readonly producer: { submit(message: DecisionMessage, settled: (error?: ServiceError) => void): void };
   readonly log: { warn(facts: object, sentence: string): void };
   /** What of the decisions of a version may be logged; undefined where that is everything. Never rejects. Default: everything. */
-  readonly policyOf?: ((workspaceId: string, versionId: string) => MaybePolicy | Promise<MaybePolicy>) | undefined;
+  readonly policyOf?: PolicyOf | undefined;
   /** The mask of a workspace. Default: there is none, and masked values are left out. */
   readonly maskOf?: ((workspaceId: string) => MaskValue) | undefined;
   /** Bytes of the request, the response and the trace of one decision together; what exceeds them is left out. Default: those of a message. */
   readonly maxDecisionBytes?: number | undefined;
+  /** Called with each wait for a record before an answer, and its time in ms. */
+  readonly onWaited?: ((outcome: 'recorded' | 'not_recorded', ms: number) => void) | undefined;
   /** Called with decisions that were lost, and with those that are stored. */
   readonly onSettled: (outcome: 'stored' | 'dropped', decisions: number) => void;
   /** Epoch ms. */
@@ -97,7 +120,7 @@ export const createDecisionLog = (options: DecisionLogOptions): DecisionLog => {
     envelope: SolutionRequestEnvelope,
     given: readonly SolvedInput[],
     sequence: number,
-  ): Promise<void> => {
+  ): Promise<ServiceError | undefined> => {
     const asked = options.policyOf?.(envelope.workspaceId, envelope.versionId);
     const policy = asked instanceof Promise ? await asked : asked;
     const mask = policy && options.maskOf?.(envelope.workspaceId);
@@ -109,12 +132,12 @@ export const createDecisionLog = (options: DecisionLogOptions): DecisionLog => {
     envelope: SolutionRequestEnvelope,
     items: readonly SolvedInput[],
     sequence: number,
-  ): Promise<void> =>
+  ): Promise<ServiceError | undefined> =>
     new Promise((resolve) =>
       submit(headersOf(envelope), recordText(envelope, items, { name, sequence }), (error) => {
         onSettled(error === undefined ? 'stored' : 'dropped', items.length);
         if (error !== undefined) reportDrops(items.length, error.code);
-        resolve();
+        resolve(error);
       }),
     );
   const report = (ended: boolean): void => {
@@ -131,7 +154,7 @@ export const createDecisionLog = (options: DecisionLogOptions): DecisionLog => {
     submit({ v: '2', form: 'report' }, JSON.stringify(facts), () => undefined);
   };
   let reporting: NodeJS.Timeout | undefined;
-  let gathered: (() => Promise<void>)[] = [];
+  let gathered: (() => Promise<unknown>)[] = [];
   let round = new SettledRound(undefined);
   let characters = 0;
   let timer: NodeJS.Timeout | undefined;
@@ -145,17 +168,47 @@ export const createDecisionLog = (options: DecisionLogOptions): DecisionLog => {
     round = new SettledRound(sent);
     sent.endsWith(sends.map((one) => one()));
   };
+  const take = (
+    envelope: SolutionRequestEnvelope,
+    items: readonly SolvedInput[],
+    onSent: (error: ServiceError | undefined) => void = ignore,
+  ): void => {
+    const sequence = count(envelope.workspaceId);
+    reporting ??= setInterval(() => report(false), REPORT_COUNTS_MS).unref();
+    gathered.push(() => send(envelope, items, sequence).then(onSent));
+    for (const item of items) characters += charactersOf(item);
+    const isFull = gathered.length === MOST_GATHERED.records || characters >= MOST_GATHERED.characters;
+    // Never at once: the answer is handed over first.
+    if (isFull) setImmediate(flush);
+    else timer ??= setTimeout(flush, GATHER_MS);
+  };
+  const answerable = async (
+    asked: MaybePolicy | Promise<MaybePolicy>,
+    sent: Promise<ServiceError | undefined>,
+    deadline: number,
+  ): Promise<void> => {
+    if (!isRequired(await asked)) return;
+    const beganAt = now();
+    const error = await resultWithin(sent, Math.min(Math.max(0, deadline - beganAt), LIFE_MS));
+    const outcome = error === undefined ? 'recorded' : 'not_recorded';
+    options.onWaited?.(outcome, now() - beganAt);
+    if (error !== undefined) throw notRecorded(error === LATE ? 'deadline_exceeded' : error.code);
+  };
   return {
     write: (envelope, items) => {
-      if (envelope.origin === undefined || items.length === 0) return;
-      const sequence = count(envelope.workspaceId);
-      reporting ??= setInterval(() => report(false), REPORT_COUNTS_MS).unref();
-      gathered.push(() => send(envelope, items, sequence));
-      for (const item of items) characters += charactersOf(item);
-      const isFull = gathered.length === MOST_GATHERED.records || characters >= MOST_GATHERED.characters;
-      // Never at once: the answer is handed over first.
-      if (isFull) setImmediate(flush);
-      else timer ??= setTimeout(flush, GATHER_MS);
+      if (isLogged(envelope, items)) take(envelope, items);
+    },
+    record: (envelope, items) => {
+      if (!isLogged(envelope, items)) return undefined;
+      const asked = options.policyOf?.(envelope.workspaceId, envelope.versionId);
+      if (!(asked instanceof Promise) && !isRequired(asked)) {
+        take(envelope, items);
+        return undefined;
+      }
+      const sent = new Promise<ServiceError | undefined>((resolve) => take(envelope, items, resolve));
+      // Somebody waits: with those of the same turn, but no longer.
+      setImmediate(flush);
+      return answerable(asked, sent, envelope.deadline);
     },
     flush,
     settled: () => (gathered.length > 0 ? round.settled() : round.before()),
@@ -166,6 +219,35 @@ export const createDecisionLog = (options: DecisionLogOptions): DecisionLog => {
     },
   };
 };
+
+const ignore = (): void => undefined;
+
+const isLogged = ({ origin }: SolutionRequestEnvelope, items: readonly SolvedInput[]): boolean =>
+  origin !== undefined && items.length > 0;
+
+const isRequired = (policy: MaybePolicy): boolean => policy?.settings.delivery === 'required';
+
+/** A writer for where nothing is logged: it refuses what may only be answered once it is on record. */
+export const withoutDecisionLog = (policyOf: PolicyOf): Required<Pick<DecisionLogWriter, 'record'>> => {
+  const refuse = (policy: MaybePolicy): void => {
+    if (isRequired(policy)) throw notRecorded('decision_logs_are_off');
+  };
+  return {
+    record: (envelope, items) => {
+      if (!isLogged(envelope, items)) return undefined;
+      const asked = policyOf(envelope.workspaceId, envelope.versionId);
+      if (asked instanceof Promise || isRequired(asked)) return Promise.resolve(asked).then(refuse);
+      return undefined;
+    },
+  };
+};
+
+const notRecorded = (reason: string): ServiceError =>
+  new ServiceError(
+    'decision_not_recorded',
+    'The decision is answered only once it is on record, and it could not be put on record; send the request again.',
+    { reason },
+  );
 
 /** A value that cannot be masked, since it nests too deep, is not shown; what became of the decision is. */
 const logged = (item: SolvedInput, policy: LoggingPolicy, mask: MaskValue): SolvedInput => {
@@ -188,7 +270,7 @@ class SettledRound {
     });
   }
 
-  endsWith(records: readonly Promise<void>[]): void {
+  endsWith(records: readonly Promise<unknown>[]): void {
     void Promise.all([this.before(), ...records]).then(() => {
       this.isSettled = true;
       // Else one that is held would hold all that have ever been before it.

@@ -8,8 +8,11 @@ export interface LoggingPolicy {
   readonly hidesTrace: boolean;
 }
 
-/** What is logged where nobody knows what may be: that something was decided, and what became of it. */
-export const NOTHING_SHOWN: LoggingPolicy = { settings: { request: 'none', response: 'none' }, hidesTrace: true };
+/** What is logged where nobody knows what may be: that something was decided, and what became of it; it is answered once that is on record. */
+export const NOTHING_SHOWN: LoggingPolicy = {
+  settings: { request: 'none', response: 'none', delivery: 'required' },
+  hidesTrace: true,
+};
 
 /** Stands for a value: the same for equal values of one workspace; undefined where there is no key, and then the value is left out. */
 export type MaskValue = ((text: string) => string) | undefined;

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { type AssetKind, type SolutionRequestEnvelope } from '@decision/contracts';
 import { type OperationRun, versionOf } from '../settle-operations';
-import { type DecisionLogWriter } from './decision-log';
+import { type DecisionLogWriter, putOnRecord, type Recorded } from './decision-log';
 import { charactersOf, type SolvedInput, solvedInput } from './solved-input';
 
 /** A record holds this many characters of requests and responses, or one decision: far less than the largest message. */
@@ -31,8 +31,8 @@ interface RunLog {
   readonly onRun: (run: OperationRun) => string;
   /** Whether what was gathered takes the memory that there is for it. */
   readonly isFull: () => boolean;
-  /** Writes the gathered runs. */
-  write(): void;
+  /** Writes the gathered runs; a promise where they may not be answered yet. See `putOnRecord`. */
+  write(): Recorded;
 }
 
 /**
@@ -71,10 +71,13 @@ export const createRunLog = (
     isFull: () => held > MOST_HELD_CHARACTERS,
     write: () => {
       const { origin: asked } = envelope;
+      const waits: Promise<void>[] = [];
       for (const { asset, assetId, slug, versionId, correlationId, items } of records.splice(0)) {
         const origin = asked && { ...asked, assetId, slug, context: asked.slug, flow, firstIndex: 0 };
-        decisions.write({ ...envelope, asset, correlationId, versionId, origin }, items);
+        const wait = putOnRecord(decisions, { ...envelope, asset, correlationId, versionId, origin }, items);
+        if (wait !== undefined) waits.push(wait);
       }
+      return waits.length === 0 ? undefined : Promise.all(waits).then(() => undefined);
     },
   };
 };

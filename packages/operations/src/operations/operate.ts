@@ -258,6 +258,7 @@ const admitNew = async (
 /** Failures that say that nothing can be executed at the moment (C71). */
 const UNAVAILABLE: ReadonlySet<string> = new Set([
   'broker_unavailable',
+  'decision_not_recorded',
   'too_few_reply_partitions',
   'overloaded',
   'shutting_down',

@@ -242,7 +242,7 @@ export const createLocalSettler = (tools: LocalSettlerTools): LocalSettler => {
         ...{ workspaceId, deadline, requestId, keyId: envelope.origin?.keyId, within, library, threads, flows, models },
         ...{ onRun, isFull, onFault: reportFault },
       });
-      runs.write();
+      await runs.write();
       return JSON.parse(JSON.stringify(settled)) as SettledInstance[]; // as a message would have carried it
     });
 };

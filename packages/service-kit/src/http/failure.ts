@@ -44,6 +44,7 @@ const headersOf = (code: ErrorCode, details: ErrorDetails): Record<string, strin
 const SOON_OVER: ReadonlySet<ErrorCode> = new Set([
   'overloaded',
   'broker_unavailable',
+  'decision_not_recorded',
   'database_unavailable',
   'not_ready',
   'shutting_down',
