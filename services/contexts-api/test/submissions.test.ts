@@ -241,6 +241,21 @@ it('C71: without workers facts are merged, and the answer says what could not be
   expect((await submit('o-1', {})).body).toMatchObject({ triggered: true, state: { discount: 20 } });
 });
 
+it('merges facts and gives no decision that must be on record and is not; it is made when the facts come again', async () => {
+  await api.bindRule(slug, `${slug}-discount`, DISCOUNT);
+  const { ServiceError } = await import('@decision/contracts');
+  const sentence = 'The decision could not be put on record.';
+  api.workers.before = () => Promise.reject(new ServiceError('decision_not_recorded', sentence));
+  const refused = await submit('o-1', { country: 'NL', total: 200 });
+  api.workers.before = () => Promise.resolve();
+  expect(refused).toMatchObject({
+    status: 200,
+    body: { triggered: false, reason: 'execution_unavailable', execution_degraded: sentence, state: { total: 200 } },
+  });
+  expect((await get('o-1')).body).toMatchObject({ executions: {} });
+  expect((await submit('o-1', {})).body).toMatchObject({ triggered: true, state: { discount: 20 } });
+});
+
 it('lists instances by prefix and status', async () => {
   await submit('a-1', { country: 'NL', total: 1 });
   await submit('a-2', { country: 'NL' });
