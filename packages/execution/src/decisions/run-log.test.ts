@@ -29,7 +29,7 @@ it('writes the decisions of each rule together, numbered in the order in which r
   const { log, written } = runLogUnderTest();
   for (const n of [1, 2, 3]) for (const slug of ['tier', 'discount']) log.onRun(run(slug, { n }));
   expect(written).toEqual([]);
-  log.write();
+  void log.write();
   expect(
     written.map(({ envelope: of }) => [of.correlationId, of.versionId, of.origin?.slug, of.origin?.firstIndex]),
   ).toEqual([
@@ -42,7 +42,7 @@ it('writes the decisions of each rule together, numbered in the order in which r
     ['{"n":3}', 'o-1'],
   ]);
   expect(written[0]?.envelope.origin).toMatchObject({ assetId: 'id-of-tier', context: 'orders', flow: undefined });
-  log.write();
+  void log.write();
   expect(written).toHaveLength(2);
 });
 
@@ -50,14 +50,14 @@ it('writes a failure with its code and message', () => {
   const { log, written } = runLogUnderTest();
   const error = new ServiceError('evaluation_failed', 'No.');
   log.onRun(run('tier', {}, { ok: false, error: { code: 'evaluation_failed', message: 'No.', details: {} } } as never));
-  log.write();
+  void log.write();
   expect(written[0]?.items[0]?.error).toMatchObject({ code: error.code, message: error.message });
 });
 
 it('begins another record before one grows too large for a message', () => {
   const { log, written } = runLogUnderTest();
   for (let n = 0; n < 5; n += 1) log.onRun(run('tier', { n, text: 'x'.repeat(2 * 1024 * 1024) }));
-  log.write();
+  void log.write();
   expect(written.map(({ items }) => items.length)).toEqual([1, 1, 1, 1, 1]);
   expect(new Set(written.map(({ envelope: of }) => of.correlationId)).size).toBe(5);
 });
