@@ -53,6 +53,7 @@ export * from './http/flows/flow-tests';
 export * from './http/flows/flow-test-operations';
 export * from './http/flows/flow-versions';
 export * from './http/scale';
+export { type DecisionLogEntry } from './http/decision-log-entry';
 export * from './http/decisions';
 export * from './http/solve-operations';
 export * from './http/operations';

@@ -24,6 +24,7 @@ import { BackgroundCommits } from './background-commits';
 import { Lanes } from './lanes';
 import { readReplyAddress, type ReplyAddress } from './reply-address';
 import { Room } from './room';
+import { Turn } from './turn';
 
 /** Events of a responder, for metrics. */
 export type ResponderEvent =
@@ -386,26 +387,6 @@ class BrokerResponder implements Responder {
 
   private emit(event: ResponderEvent): void {
     this.options.onEvent?.(event);
-  }
-}
-
-/** The time for which a request keeps those behind it waiting: until it is answered, or says that they may begin. */
-class Turn {
-  private isOver = false;
-  private onEnd: (() => void) | undefined;
-
-  readonly end = (): void => {
-    this.isOver = true;
-    this.onEnd?.();
-  };
-
-  /** Resolves when the turn is over, at the latest when the answer is there. */
-  endsWith(answered: Promise<void>): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.onEnd = resolve;
-      if (this.isOver) resolve();
-      answered.then(resolve, reject);
-    });
   }
 }
 

@@ -1,0 +1,19 @@
+/** The time for which a request keeps those behind it waiting: until it is answered, or says that they may begin. */
+export class Turn {
+  private isOver = false;
+  private onEnd: (() => void) | undefined;
+
+  readonly end = (): void => {
+    this.isOver = true;
+    this.onEnd?.();
+  };
+
+  /** Resolves when the turn is over, at the latest when the answer is there. */
+  endsWith(answered: Promise<void>): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.onEnd = resolve;
+      if (this.isOver) resolve();
+      answered.then(resolve, reject);
+    });
+  }
+}
