@@ -15,6 +15,12 @@ export type {
   RequesterStatus,
 } from './requester/requester';
 export type { Responder, ResponderEvent, ResponderOptions, ResponderStatus } from './responder/responder';
-export type { SubscribedMessage, Subscriber, SubscriberOptions, SubscriberStatus } from './subscriber/subscriber';
+export type {
+  MessageHolder,
+  SubscribedMessage,
+  Subscriber,
+  SubscriberOptions,
+  SubscriberStatus,
+} from './subscriber/subscriber';
 export { type BrokerLog, type BrokerSettings, instanceIdOf } from './settings';
 export { brokerSecurity } from './security/broker-security';

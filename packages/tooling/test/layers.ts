@@ -16,6 +16,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'packages/broker': ['contracts', 'waiting'],
   'packages/cache': ['contracts', 'waiting'],
   'packages/decision-sinks': ['broker', 'contracts', 'decision-logs', 'waiting'],
+  'packages/decision-archive': ['broker', 'decision-logs', 'waiting'],
   'packages/persistence': ['contracts', 'decision-logs', 'waiting'],
   'packages/service-kit': ['contracts', 'waiting'],
   'packages/connectors': ['cache', 'contracts', 'flows', 'sandbox', 'service-kit', 'values', 'waiting'],
@@ -64,6 +65,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'services/log-collector': [
     'broker',
     'contracts',
+    'decision-archive',
     'decision-logs',
     'decision-sinks',
     'infrastructure',

@@ -7,6 +7,7 @@ import {
   httpSettings,
   limit,
   optional,
+  url,
   wholeNumber,
 } from '@decision/service-kit';
 
@@ -62,6 +63,42 @@ export const settings = {
     unit: 'bytes',
     meaning:
       'Messages that may be fetched for one sink and not yet sent; beyond it nothing more is fetched. A single larger one is taken all the same.',
+  }),
+  archiveUrl: optional(
+    url('ARCHIVE_URL', {
+      protocols: ['file'],
+      meaning:
+        'Where decisions are kept as Parquet objects, one place for all processes: `file:///path` is a folder. Not set: there is no archive.',
+    }),
+  ),
+  archiveRollBytes: wholeNumber('ARCHIVE_ROLL_BYTES', {
+    default: 33_554_432,
+    min: 65_536,
+    max: 1_073_741_824,
+    unit: 'bytes',
+    meaning: 'Messages of one partition of the topic that are written into the archive together.',
+  }),
+  archiveRollMs: wholeNumber('ARCHIVE_ROLL_MS', {
+    default: 300_000,
+    min: 100,
+    max: 3_600_000,
+    unit: 'ms',
+    meaning: 'Time after which messages are written into the archive though they are fewer.',
+  }),
+  archiveBufferBytes: wholeNumber('ARCHIVE_BUFFER_BYTES', {
+    default: 134_217_728,
+    min: 1_048_576,
+    max: 68_719_476_736,
+    unit: 'bytes',
+    meaning:
+      'Messages that may be fetched for the archive and not yet written; from half of it on the largest partition is written before its time.',
+  }),
+  archiveMemoryBytes: wholeNumber('ARCHIVE_MEMORY_BYTES', {
+    default: 536_870_912,
+    min: 134_217_728,
+    max: 68_719_476_736,
+    unit: 'bytes',
+    meaning: 'Memory of the process that writes objects of the archive, beside that of its runtime.',
   }),
 };
 

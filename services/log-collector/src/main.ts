@@ -2,6 +2,7 @@ import { openAuthenticator, openBroker, openStore } from '@decision/infrastructu
 import { openDatabase } from '@decision/persistence';
 import { runService } from '@decision/service-kit';
 import { createCollectorServer } from './app';
+import { type ArchiveStatus, startArchive } from './archiving/start-archive';
 import { startCollecting } from './collecting/collect';
 import { settings } from './config';
 import { openSinks } from './sinks/open-sinks';
@@ -25,6 +26,7 @@ runService({
     });
     stopper.add('database of the collector', () => storing.close());
     const collecting = startCollecting({ database: storing, broker, config, logger, metrics, stopper });
+    let archive: { status(): ArchiveStatus } | undefined;
     let running: ReturnType<typeof startSinks> | undefined;
     const server = createCollectorServer({
       ...{ config, logger, metrics, database, collectedTo: () => collecting.collectedTo() },
@@ -32,6 +34,7 @@ runService({
       health: {
         pingDatabase: () => database.ping(),
         subscriberStatus: () => collecting.status(),
+        archiveStatus: () => archive?.status(),
         sinkStatus: () => running?.status() ?? [],
       },
     });
@@ -40,6 +43,7 @@ runService({
     // Joining comes after listening: only one process can listen here, and it takes over from one that died here.
     collecting.start();
     if (broker !== undefined) running = startSinks({ sinks, broker, config, logger, metrics, stopper });
+    if (broker !== undefined) archive = await startArchive({ broker, config, logger, metrics, stopper });
     logger.info({ url }, 'Listening.');
   },
 });

@@ -35,6 +35,16 @@ type SubscriberEvent =
   /** The topic had given these messages up before this group read them. */
   | { readonly type: 'messages_gone'; readonly messages: number };
 
+type BatchHandler = (messages: readonly SubscribedMessage[]) => Promise<void>;
+
+/** Holds messages until they are kept durably. */
+export interface MessageHolder {
+  /** Takes a message; `finish` is called once, when it need not come again. Messages of a partition come by rising offsets. */
+  readonly accept: (message: SubscribedMessage, finish: () => void) => void;
+  /** Others read these partitions now: what is held of them comes to whoever reads them. */
+  readonly lost: (partitions: readonly number[]) => void;
+}
+
 export interface SubscriberOptions {
   readonly topic: TopicKey;
   readonly group: ConsumerGroupKey;
@@ -54,9 +64,10 @@ export interface SubscriberOptions {
   readonly retry?: BackOffBounds;
   /**
    * Handles messages; once it resolves their offsets are committed. Rejections are tried again with the same messages, with back-off, for ever:
-   * it resolves also for messages that can never be handled. The same message may come again, here or in another process.
+   * it resolves also for messages that can never be handled. The same message may come again, here or in another process. A holder takes messages
+   * as they come instead: batches, and attempts, are its own affair.
    */
-  readonly handle: (messages: readonly SubscribedMessage[]) => Promise<void>;
+  readonly handle: BatchHandler | MessageHolder;
   readonly onEvent?: (event: SubscriberEvent) => void;
 }
 
@@ -140,6 +151,7 @@ class GroupSubscriber implements Subscriber {
           this.commits.end(lost);
           this.commits.begin(gained);
           this.gone.assigned(gained, lost);
+          if (lost.length > 0 && typeof options.handle !== 'function') options.handle.lost(lost);
         },
         onRebalancing: () => void this.commits.flush(),
         onMessages: (delivery) => this.take(delivery),
@@ -225,7 +237,7 @@ class GroupSubscriber implements Subscriber {
     const bytes = (message.value?.length ?? 0) + MESSAGE_BYTES;
     this.room.enter(bytes);
     const { headers = {}, value, timestamp } = message;
-    this.queue.push({
+    const taken: Taken = {
       message: {
         ...{ topic: this.topic, partition, offset, writtenAt: Number(timestamp), value },
         header: (name) => headerText(headers, name),
@@ -236,16 +248,22 @@ class GroupSubscriber implements Subscriber {
         this.room.leave(bytes);
         if (this.owned.includes(partition)) this.handled.set(partition, offset + 1);
       },
-    });
-    this.handling ??= this.handleQueue();
+    };
+    const { handle } = this.options;
+    if (typeof handle !== 'function') {
+      handle.accept(taken.message, taken.finish);
+      return;
+    }
+    this.queue.push(taken);
+    this.handling ??= this.handleQueue(handle);
   }
 
-  private async handleQueue(): Promise<void> {
+  private async handleQueue(handle: BatchHandler): Promise<void> {
     // The rest of the delivery first: what came together is handled together.
     await sleep(0);
     while (this.queue.length > 0 && !this.cut.signal.aborted) {
       const batch = this.nextBatch();
-      if (!(await this.handleBatch(batch))) break;
+      if (!(await this.handleBatch(batch, handle))) break;
       this.queue.splice(0, batch.length);
       for (const { finish } of batch) finish();
     }
@@ -266,8 +284,8 @@ class GroupSubscriber implements Subscriber {
   }
 
   /** Answers whether the batch was handled; false where the subscriber is stopped before. */
-  private async handleBatch(batch: readonly Taken[]): Promise<boolean> {
-    const { handle, onEvent, retry = DEFAULT_RETRY } = this.options;
+  private async handleBatch(batch: readonly Taken[], handle: BatchHandler): Promise<boolean> {
+    const { onEvent, retry = DEFAULT_RETRY } = this.options;
     const messages = batch.map(({ message }) => message);
     const bytes = batch.reduce((sum, taken) => sum + taken.bytes, 0);
     for (let attempt = 1; ; attempt += 1) {

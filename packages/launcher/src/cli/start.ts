@@ -1,4 +1,6 @@
 import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { type RunningStack, startStack } from '@decision/local-stack';
 import { type Fleet, startFleet } from '../fleet/fleet';
 import { type PreparedWorkspace, prepareServers } from '../fleet/prepare';
@@ -74,7 +76,12 @@ const launch = async (root: string, terminal: Terminal, opened: Opened[]): Promi
     addresses: { ...stack, databaseUrl: workspace.databaseUrl },
     names: { topicPrefix: settings.topicPrefix, cachePrefix: CACHE_PREFIX },
     ingressPort: settings.ingressPort,
-    environment: { 'solve-worker': flowEnvironment(process.env), 'contexts-api': flowEnvironment(process.env) },
+    environment: {
+      ...{ 'solve-worker': flowEnvironment(process.env), 'contexts-api': flowEnvironment(process.env) },
+      'log-collector': {
+        ARCHIVE_URL: process.env['ARCHIVE_URL'] ?? pathToFileURL(join(paths.data, 'archive')).href,
+      },
+    },
     overrideOf: (service) => overrides.urlOf(service),
     onLine: (service, line) => logs.write(service, line),
     onNotice: (sentence) => terminal.say(sentence),

@@ -5,7 +5,8 @@ import { type Database } from '@decision/persistence';
 import { createEventCounter, type Logger, type Metrics, type Stopper } from '@decision/service-kit';
 import { pause } from '@decision/waiting';
 import { type CollectorConfig } from '../config';
-import { createCollectorObserver, exportCollector } from './collector-metrics';
+import { exportConsumer } from '../consumer-gauges';
+import { createCollectorObserver } from './collector-metrics';
 import { createLogDays, type LogDays } from './days';
 import { storeMessages } from './store-messages';
 
@@ -75,7 +76,16 @@ export const startCollecting = ({
         }
       },
     });
-  if (subscriber !== undefined) exportCollector(metrics, subscriber, Date.now);
+  if (subscriber !== undefined)
+    exportConsumer(metrics, {
+      ...{
+        prefix: 'decision_collector',
+        done: 'stored',
+        subscriber,
+        waiting: () => subscriber.status(),
+        now: Date.now,
+      },
+    });
   const ending = new AbortController();
   let upkeep = Promise.resolve();
   stopper.add('upkeep', () => {

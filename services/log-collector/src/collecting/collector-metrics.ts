@@ -1,4 +1,3 @@
-import { type Subscriber } from '@decision/broker';
 import { type Logger, type Metrics } from '@decision/service-kit';
 import { type Collected } from './store-messages';
 
@@ -61,40 +60,4 @@ export const createCollectorObserver = (metrics: Metrics, logger: Logger, now: (
       for (const name of ['stored', 'repeated', 'expired', 'set_apart'] as const) totals[name] = 0;
     },
   };
-};
-
-/** Exports what waits to be stored, and what has not been fetched, as gauges. */
-export const exportCollector = (metrics: Metrics, subscriber: Subscriber, now: () => number): void => {
-  metrics.gauge({
-    name: 'decision_collector_queued_messages',
-    help: 'Messages that were fetched and are not stored.',
-    collect() {
-      this.set(subscriber.status().queued);
-    },
-  });
-  metrics.gauge({
-    name: 'decision_collector_queued_bytes',
-    help: 'Bytes of these messages.',
-    collect() {
-      this.set(subscriber.status().queuedBytes);
-    },
-  });
-  metrics.gauge({
-    name: 'decision_collector_oldest_seconds',
-    help: 'Age of the oldest of these messages; 0 where there is none.',
-    collect() {
-      const { oldestAt } = subscriber.status();
-      this.set(oldestAt === undefined ? 0 : Math.max(0, now() - oldestAt) / 1_000);
-    },
-  });
-  metrics.gauge({
-    name: 'decision_collector_lag_messages',
-    help: 'Messages of each partition that were written and are not stored; absent while the broker does not answer.',
-    labelNames: ['partition'],
-    async collect() {
-      this.reset();
-      const lag = await subscriber.lag().catch(() => new Map<number, number>());
-      for (const [partition, messages] of lag) this.set({ partition: String(partition) }, messages);
-    },
-  });
 };

@@ -1,5 +1,6 @@
 import { type SubscriberStatus } from '@decision/broker';
 import { type Readiness } from '@decision/service-kit';
+import { type ArchiveStatus } from '../archiving/start-archive';
 import { type SinkStatus } from '../sinks/start-sinks';
 
 /** Source of the health body. */
@@ -7,6 +8,8 @@ export interface HealthSource {
   readonly pingDatabase: () => Promise<void>;
   /** Undefined where no broker is configured. */
   readonly subscriberStatus: () => SubscriberStatus | undefined;
+  /** Undefined, or absent, where there is no archive. */
+  readonly archiveStatus?: () => ArchiveStatus | undefined;
   /** Default: there are no sinks. */
   readonly sinkStatus?: () => readonly SinkStatus[];
 }
@@ -21,12 +24,20 @@ interface HealthBody {
     readonly partitions: number;
     readonly queued: number;
   };
+  /** The archive, where there is one; a failing one holds up nothing else. */
+  readonly archive?: ArchiveStatus;
   /** Sinks; a failing one holds up nothing else, so it does not make the service degraded. */
   readonly sinks: readonly SinkStatus[];
 }
 
 /** The process is alive; the body says what it can reach. */
-export const readHealth = async ({ pingDatabase, subscriberStatus, sinkStatus }: HealthSource): Promise<HealthBody> => {
+export const readHealth = async ({
+  pingDatabase,
+  subscriberStatus,
+  archiveStatus,
+  sinkStatus,
+}: HealthSource): Promise<HealthBody> => {
+  const archive = archiveStatus?.();
   const database = await answers(pingDatabase());
   const subscriber = subscriberStatus();
   const ready = subscriber !== undefined && subscriber.reason === undefined;
@@ -39,6 +50,7 @@ export const readHealth = async ({ pingDatabase, subscriberStatus, sinkStatus }:
       partitions: subscriber?.partitions ?? 0,
       queued: subscriber?.queued ?? 0,
     },
+    ...(archive === undefined ? {} : { archive }),
     sinks: sinkStatus?.() ?? [],
   };
 };

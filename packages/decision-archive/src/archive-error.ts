@@ -1,0 +1,25 @@
+/** What went wrong with an archive; names label logs: never rename one. */
+type ArchiveErrorCode =
+  /** Its address is no archive, or cannot be opened. */
+  | 'not_opened'
+  /** The store did not do, or did not answer, what it was asked. */
+  | 'store_failed'
+  /** An object of it is not what it should be. */
+  | 'damaged_object'
+  /** A setting is too small for what is there. */
+  | 'too_small'
+  /** The engine failed, died, or took too long. */
+  | 'engine_failed';
+
+/** Something went wrong with an archive; the message is a sentence for its operator. */
+export class ArchiveError extends Error {
+  override readonly name = 'ArchiveError';
+
+  constructor(
+    readonly code: ArchiveErrorCode,
+    message: string,
+    options: ErrorOptions = {},
+  ) {
+    super(message, options);
+  }
+}

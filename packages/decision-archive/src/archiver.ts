@@ -1,0 +1,249 @@
+import { type MessageHolder, type SubscribedMessage } from '@decision/broker';
+import { backOffMs, pause, settledWithin } from '@decision/waiting';
+import { type Boundary, type BoundaryStart, digestOf, nameOfStart } from './boundary';
+import { type RollOptions, writeRoll } from './write-roll';
+import { ArchiveError } from './archive-error';
+
+/** What is told of archiving. */
+export interface ArchiverObserver {
+  /** Objects were written and their manifest too. */
+  readonly rolled: (counts: RollCounts) => void;
+  /** An attempt failed, with its reason; it is made again. */
+  readonly failed: (reason: string) => void;
+}
+
+interface RollCounts {
+  readonly objects: number;
+  readonly records: number;
+  readonly unreadable: number;
+  readonly bytes: number;
+  readonly tookMs: number;
+}
+
+interface ArchiverOptions extends RollOptions {
+  /** Bytes of messages of one partition that make objects. */
+  readonly rollBytes: number;
+  /** Age of the oldest message of a partition that makes objects, ms. */
+  readonly rollMs: number;
+  /** Bytes of messages of all partitions that may be held; from half of them on the largest partition is written before its time. */
+  readonly bufferBytes: number;
+  readonly observer: ArchiverObserver;
+}
+
+/** Turns messages into objects. */
+interface Archiver extends MessageHolder {
+  status(): ArchiverStatus;
+  /** What is held comes again to whoever reads its partitions next. */
+  stop(): Promise<void>;
+}
+
+interface ArchiverStatus {
+  /** Whether the last attempt failed. */
+  readonly failing: boolean;
+  readonly heldBytes: number;
+  /** When the oldest message that is held was written, epoch ms; undefined where none is held. */
+  readonly oldestAt: number | undefined;
+}
+
+interface Held {
+  readonly message: SubscribedMessage;
+  readonly bytes: number;
+  finish: () => void;
+}
+
+interface Partition {
+  held: Held[];
+  bytes: number;
+  /** When the first of them came. */
+  since: number;
+  boundary: Boundary | undefined;
+  /** Whether the store was asked for a boundary that begins with the first of them. */
+  asked: boolean;
+  failures: number;
+  retryAt: number;
+}
+
+/** Messages of one partition that make objects, whatever their size. */
+const ROLL_MESSAGES = 50_000;
+/** How often partitions are looked at, ms. */
+const LOOK_MS = 100;
+/** How long a store that does not answer is waited for at the end, ms. */
+const STOP_MS = 2_000;
+const RETRY = { initialMs: 500, maxMs: 30_000 };
+
+/** The first of these messages that make objects together: up to a number of bytes, and one at least. */
+const extentOf = (held: readonly Held[], most: number): { readonly to: number; readonly bytes: number } => {
+  let [to, sum] = [0, 0];
+  for (const { message, bytes } of held.slice(0, ROLL_MESSAGES)) {
+    if (sum > 0 && sum + bytes > most) break;
+    sum += bytes;
+    to = message.offset + 1;
+  }
+  return { to, bytes: sum };
+};
+
+/** A message that came again is finished with the one that is held, and at once where that one is finished. */
+const finishLater = (held: readonly Held[], offset: number, finish: () => void): void => {
+  const same = held.find(({ message }) => message.offset === offset);
+  if (same === undefined) {
+    finish();
+    return;
+  }
+  const before = same.finish;
+  same.finish = once(() => {
+    before();
+    finish();
+  });
+};
+
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;
+
+const membersOf = (text: string): { readonly to?: unknown; readonly bytes?: unknown } => {
+  try {
+    return Object(JSON.parse(text)) as { readonly to?: unknown; readonly bytes?: unknown }; // anything has members that are not there
+  } catch {
+    return {};
+  }
+};
+
+const once = (finish: () => void): (() => void) => {
+  let finished = false;
+  return () => {
+    if (!finished) finish();
+    finished = true;
+  };
+};
+
+/**
+ * Makes an archiver, which begins at once. The boundary of what makes objects together is kept before they are written, and a manifest after them,
+ * so whoever begins again with the same message makes the same objects under the same names.
+ */
+export const createArchiver = (options: ArchiverOptions): Archiver => {
+  const { store, observer } = options;
+  const partitions = new Map<number, Partition>();
+  const ending = new AbortController();
+
+  const heldBytes = (): number => [...partitions.values()].reduce((sum, { bytes }) => sum + bytes, 0);
+
+  const isDue = (partition: Partition): boolean =>
+    partition.bytes >= options.rollBytes ||
+    partition.held.length >= ROLL_MESSAGES ||
+    performance.now() - partition.since >= options.rollMs ||
+    (heldBytes() >= options.bufferBytes / 2 && [...partitions.values()].every(({ bytes }) => bytes <= partition.bytes));
+
+  const readBoundary = async (start: BoundaryStart): Promise<Boundary | undefined> => {
+    const key = `boundaries/${nameOfStart(start)}.json`;
+    const text = await store.read(key);
+    if (text === undefined) return undefined;
+    const { to, bytes } = membersOf(text);
+    if (!isCount(to) || to <= start.from || !isCount(bytes))
+      throw new ArchiveError(
+        'damaged_object',
+        `The object "${key}" of the archive is no boundary. Put back what stood there, or remove it.`,
+      );
+    if (bytes > options.bufferBytes)
+      throw new ArchiveError(
+        'too_small',
+        `The objects of "${key}" need ${bytes} bytes of messages, and ${options.bufferBytes} may be held.`,
+      );
+    return { ...start, to, bytes };
+  };
+
+  /** The boundary that the first messages of a partition are within; undefined where none is due. */
+  const boundaryOf = async (id: number, partition: Partition): Promise<Boundary | undefined> => {
+    const first = partition.held[0]?.message;
+    if (first === undefined) return undefined;
+    const start = { topic: first.topic, partition: id, from: first.offset, digest: digestOf(first) };
+    if (!partition.asked) {
+      const found = await readBoundary(start);
+      partition.asked = true;
+      if (found !== undefined) return found;
+    }
+    if (!isDue(partition)) return undefined;
+    const boundary = { ...start, ...extentOf(partition.held, options.rollBytes) };
+    const made = await store.create(`boundaries/${nameOfStart(start)}.json`, JSON.stringify({ v: 1, ...boundary }));
+    // Another process may have read the same messages.
+    return made ? boundary : readBoundary(start);
+  };
+
+  const settle = (partition: Partition, { to }: Boundary): void => {
+    const settled = partition.held.filter(({ message }) => message.offset < to);
+    partition.held = partition.held.filter(({ message }) => message.offset >= to);
+    for (const { bytes, finish } of settled) {
+      partition.bytes -= bytes;
+      finish();
+    }
+    Object.assign(partition, { boundary: undefined, asked: false, since: performance.now() });
+  };
+
+  /** Writes what is due of a partition; answers whether it did. */
+  const advance = async (id: number, partition: Partition): Promise<boolean> => {
+    partition.boundary ??= await boundaryOf(id, partition);
+    const { boundary } = partition;
+    if (boundary === undefined || (partition.held.at(-1)?.message.offset ?? -1) < boundary.to - 1) return false;
+    const messages = partition.held.map(({ message }) => message).filter(({ offset }) => offset < boundary.to);
+    const begunAt = performance.now();
+    const counts = await writeRoll(boundary, messages, options);
+    if (counts !== undefined) observer.rolled({ ...counts, tookMs: performance.now() - begunAt });
+    settle(partition, boundary);
+    return true;
+  };
+
+  const attempt = async (id: number, partition: Partition): Promise<void> => {
+    if (performance.now() < partition.retryAt) return;
+    try {
+      while (!ending.signal.aborted && (await advance(id, partition)));
+      partition.failures = 0;
+    } catch (error) {
+      if (ending.signal.aborted) return;
+      partition.failures += 1;
+      partition.retryAt = performance.now() + backOffMs(partition.failures, RETRY);
+      observer.failed(error instanceof Error ? error.message : String(error));
+    }
+  };
+
+  const run = async (): Promise<void> => {
+    while (!ending.signal.aborted) {
+      for (const [id, partition] of partitions) await attempt(id, partition);
+      await pause(LOOK_MS, ending.signal);
+    }
+  };
+  const running = run();
+
+  return {
+    accept: (message, finish) => {
+      const known = partitions.get(message.partition);
+      const now = performance.now();
+      const partition: Partition = known ?? {
+        ...{ held: [], bytes: 0, since: now, boundary: undefined, asked: false, failures: 0, retryAt: now },
+      };
+      if (known === undefined) partitions.set(message.partition, partition);
+      if (partition.held.length === 0) partition.since = now;
+      const last = partition.held.at(-1);
+      if (last !== undefined && message.offset <= last.message.offset) {
+        // It came again, and is held.
+        finishLater(partition.held, message.offset, finish);
+        return;
+      }
+      const bytes = message.value?.length ?? 0;
+      partition.held.push({ message, bytes, finish: once(finish) });
+      partition.bytes += bytes;
+    },
+    lost: (lost) => {
+      for (const id of lost) {
+        for (const { finish } of partitions.get(id)?.held ?? []) finish();
+        partitions.delete(id);
+      }
+    },
+    status: () => {
+      const failing = [...partitions.values()].some(({ failures }) => failures > 0);
+      const times = [...partitions.values()].flatMap(({ held: [first] }) => first?.message.writtenAt ?? []);
+      return { failing, heldBytes: heldBytes(), oldestAt: times.length === 0 ? undefined : Math.min(...times) };
+    },
+    stop: async () => {
+      ending.abort();
+      await options.writer.stop();
+      await settledWithin(running, STOP_MS);
+    },
+  };
+};

@@ -1,0 +1,24 @@
+import { fileURLToPath } from 'node:url';
+import { openFileStore } from './file-store';
+import { type ObjectStore } from './object-store';
+import { ArchiveError } from '../archive-error';
+
+/** Opens the store that a URL names: `file:///path` is a folder, which is made. Rejects with a sentence that says what is wrong with it. */
+export const openObjectStore = async (url: string): Promise<ObjectStore> => {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  if (parsed?.protocol !== 'file:' || parsed.host !== '')
+    throw new ArchiveError('not_opened', `"${url}" is no URL of an archive: write file:///path of a folder.`);
+  const folder = fileURLToPath(parsed);
+  try {
+    return await openFileStore(folder);
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? 'unknown'; // only asked for a code
+    throw new ArchiveError(
+      'not_opened',
+      `The folder ${folder} cannot be made (${code}). Name one that this process may write.`,
+      {
+        cause: error,
+      },
+    );
+  }
+};

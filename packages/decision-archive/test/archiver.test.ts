@@ -1,0 +1,194 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type SubscribedMessage } from '@decision/broker';
+import { type DecisionRecord } from '@decision/decision-logs';
+import { DuckDBInstance } from '@duckdb/node-api';
+import { createArchiver, openObjectStore, openParquetWriter } from '../src';
+
+const WORKSPACE = '6f6a1d1e-0000-4000-8000-000000000001';
+let root: string;
+const closing: (() => Promise<unknown>)[] = [];
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'archive-test-'));
+});
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+  await rm(root, { recursive: true });
+});
+
+const recordOf = (offset: number, more: Partial<DecisionRecord> = {}): DecisionRecord => ({
+  ...{ messageId: `m${offset}`, item: 0, isOfList: false, workspaceId: WORKSPACE },
+  ...{ decidedAt: new Date(Date.UTC(2026, 0, 1, 23, 59, 58) + offset * 1_000).toISOString() },
+  ...{ kind: 'rule', assetId: 'a', slug: 'price', selector: 'latest', versionId: 'v', contextSlug: null },
+  ...{ instance: null, flowSlug: null, keyId: 'k', requestId: `r${offset}`, traceId: null, executionId: null },
+  ...{ status: 200, errorCode: null, durationUs: 7, matched: [0, 2], pathTrace: null, worker: 'w', standsFor: 1 },
+  ...{ request: `{"at":${offset}}`, response: '{}', isCut: false, isAltered: false },
+  ...more,
+});
+const messageOf = (offset: number, value = 'x'.repeat(100)): SubscribedMessage => ({
+  ...{ topic: 'logs', partition: 3, offset, writtenAt: offset, value: Buffer.from(value), header: () => undefined },
+});
+
+type Store = Awaited<ReturnType<typeof openObjectStore>>;
+interface StartOptions {
+  readonly change?: (store: Store) => Store;
+  readonly more?: (offset: number) => Partial<DecisionRecord>;
+  readonly rollMs?: number;
+  readonly rollBytes?: number;
+  readonly bufferBytes?: number;
+}
+const start = async ({
+  change = (store) => store,
+  more = () => ({}),
+  rollMs = 1,
+  rollBytes = 1e9,
+  bufferBytes = 1e9,
+}: StartOptions) => {
+  const writer = await openParquetWriter({ folder: join(root, 'work'), memoryBytes: 268_435_456, deadlineMs: 30_000 });
+  const finished: number[] = [];
+  const failures: string[] = [];
+  const archiver = createArchiver({
+    ...{
+      store: change(await openObjectStore(`file://${join(root, 'archive')}`)),
+      writer,
+      rollBytes,
+      rollMs,
+      bufferBytes,
+    },
+    recordsOf: ({ offset, value }) =>
+      value?.toString() === 'unreadable' ? undefined : [{ record: recordOf(offset, more(offset)), sequence: offset }],
+    decisionIdOf: ({ messageId }) => `id-${messageId}`,
+    observer: { rolled: () => undefined, failed: (reason) => void failures.push(reason) },
+  });
+  closing.push(() => archiver.stop());
+  const accept = (...messages: readonly SubscribedMessage[]) => {
+    for (const message of messages) archiver.accept(message, () => void finished.push(message.offset));
+  };
+  return { archiver, accept, finished, failures, writer };
+};
+
+const until = async (holds: () => boolean): Promise<void> => {
+  for (const end = Date.now() + 30_000; !holds(); await new Promise((resolve) => setTimeout(resolve, 20)))
+    if (Date.now() > end) throw new Error('It did not come to hold within 30 s.');
+};
+const objects = async (): Promise<string[]> =>
+  (await readdir(join(root, 'archive'), { recursive: true })).filter((name) => name.endsWith('.parquet')).sort();
+const manifests = async (): Promise<{ objects: { key: string; records: number }[]; unreadable: number }[]> => {
+  const below = join(root, 'archive', 'manifests');
+  const names = await readdir(below, { recursive: true }).catch(() => []);
+  const files = names.filter((name) => name.endsWith('.json')).sort();
+  return Promise.all(files.map(async (name) => JSON.parse(await readFile(join(below, name), 'utf8')) as never)); // written by the archiver
+};
+const ask = async (sql: string) => {
+  const instance = await DuckDBInstance.create(':memory:', { threads: '1' });
+  const connection = await instance.connect();
+  try {
+    const from = `read_parquet('${join(root, 'archive', 'decisions')}/**/*.parquet', hive_partitioning = true)`;
+    return (await connection.runAndReadAll(sql.replace('ARCHIVE', from))).getRowObjectsJson();
+  } finally {
+    connection.closeSync();
+  }
+};
+
+it('writes one object for each hour of a workspace, which another engine reads by its folders', async () => {
+  const { accept, finished } = await start({});
+  accept(messageOf(0), messageOf(1), messageOf(2), messageOf(3));
+  await until(() => finished.length === 4);
+  expect((await objects()).map((name) => name.split('/').slice(0, 4).join('/'))).toEqual([
+    `decisions/workspace=${WORKSPACE}/date=2026-01-01/hour=23`,
+    `decisions/workspace=${WORKSPACE}/date=2026-01-02/hour=00`,
+  ]);
+  expect(await ask("SELECT decision_id, request->>'at' AS at, matched FROM ARCHIVE WHERE date = '2026-01-02'")).toEqual(
+    [2, 3].map((at) => ({ decision_id: `id-m${at}`, at: String(at), matched: ['0', '2'] })),
+  );
+});
+
+it('keeps values that are hostile as they are', async () => {
+  const odd = { slug: `'; DROP "x" --`, request: '{"a":"\\u0000\\"\\n"}', durationUs: 1e300, errorCode: '\ud800' };
+  const { accept, finished, failures } = await start({ more: () => odd });
+  accept(messageOf(0));
+  await until(() => finished.length === 1 || failures.length > 0);
+  expect(failures).toEqual([]);
+  expect(await ask('SELECT name, request, duration_us, error FROM ARCHIVE')).toEqual([
+    { name: odd.slug, request: odd.request, duration_us: String(Number.MAX_SAFE_INTEGER), error: '\ufffd' },
+  ]);
+});
+
+it('counts messages that cannot be read, and goes on', async () => {
+  const { accept, finished } = await start({});
+  accept(messageOf(0, 'unreadable'), messageOf(1));
+  await until(() => finished.length === 2);
+  expect(await manifests()).toMatchObject([{ unreadable: 1, objects: [{ records: 1 }] }]);
+});
+
+/** Steps that change the store: the boundary, two objects, the manifest. */
+describe.each([0, 1, 2, 3])('after a death at durable step %i', (step) => {
+  it.each([false, true])('the same objects come under the same names (step done: %s)', async (isDone) => {
+    let count = 0;
+    let died = false;
+    const dying = (store: Store): Store => {
+      const act = async <T>(work: () => Promise<T>): Promise<T> => {
+        const isLast = count === step;
+        count += 1;
+        if (count > step + 1) return new Promise<never>(() => undefined);
+        if (!isLast) return work();
+        if (isDone) await work();
+        died = true;
+        return new Promise<never>(() => undefined);
+      };
+      return {
+        ...store,
+        create: (key, text) => act(() => store.create(key, text)),
+        putFile: (key, path) => act(() => store.putFile(key, path)),
+      };
+    };
+    const first = await start({ change: dying });
+    first.accept(messageOf(1), messageOf(2));
+    await until(() => died);
+    expect(first.finished).toEqual([]);
+    const before = await objects();
+    // Whoever comes next is handed one message more at once: the boundary decides all the same.
+    const second = await start({});
+    second.accept(messageOf(1), messageOf(2), messageOf(3));
+    await until(() => second.finished.length === 3);
+    expect(await objects()).toEqual(expect.arrayContaining(before));
+    expect(await ask('SELECT decision_id FROM ARCHIVE ORDER BY ALL')).toEqual(
+      [1, 2, 3].map((at) => ({ decision_id: `id-m${at}` })),
+    );
+    const named = (await manifests()).flatMap((manifest) => manifest.objects.map(({ key }) => key));
+    expect(named.sort()).toEqual(await objects());
+  });
+});
+
+it('waits for all messages of a boundary that was made before', async () => {
+  const first = await start({ change: (store) => ({ ...store, putFile: () => Promise.reject(new Error('away')) }) });
+  first.accept(messageOf(0), messageOf(1));
+  await until(() => first.failures.length > 0);
+  const second = await start({});
+  second.accept(messageOf(0));
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  expect(await objects()).toEqual([]);
+  second.accept(messageOf(1));
+  await until(() => second.finished.length === 2);
+  expect(await ask('SELECT count(*)::INT AS n FROM ARCHIVE')).toEqual([{ n: 2 }]);
+});
+
+it('rolls by size before its time, and takes what is lost to others for nobody', async () => {
+  const { archiver, accept, finished } = await start({ rollMs: 3_600_000, rollBytes: 250 });
+  accept(messageOf(0), messageOf(1), messageOf(2), messageOf(3));
+  await until(() => finished.length === 2);
+  expect(archiver.status().heldBytes).toBe(200);
+  archiver.lost([3]);
+  expect([finished, archiver.status().heldBytes]).toEqual([[0, 1, 2, 3], 0]);
+});
+
+it('starts another process where one was killed', async () => {
+  const { accept, finished, writer, failures } = await start({});
+  await expect(
+    writer.write({ rows: '/etc/hostname', object: join(root, 'x.parquet'), longestLine: 1 }),
+  ).rejects.toThrow(/not written/);
+  accept(messageOf(0));
+  await until(() => finished.length === 1);
+  expect(failures).toEqual([]);
+});

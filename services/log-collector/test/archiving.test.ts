@@ -1,0 +1,143 @@
+import { mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { randomUUID } from 'node:crypto';
+import { type Broker, createBroker } from '@decision/broker';
+import { testStack } from '@decision/local-stack';
+import { createLogger, createMetrics, createStopper, type Metrics } from '@decision/service-kit';
+import { type ArchiveStatus, startArchive } from '../src/archiving/start-archive';
+import { logOf } from './collector-under-test';
+
+const WORKSPACE = randomUUID();
+const logger = createLogger({ service: 'test', level: 'silent' });
+let folder: string;
+const closing: (() => Promise<unknown>)[] = [];
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'archiving-'));
+});
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+  await rm(folder, { recursive: true });
+});
+
+const openBroker = (topicPrefix: string): Broker => {
+  const broker = createBroker({ brokers: testStack().mqBrokers.split(','), clientId: 'archive', topicPrefix }, logger);
+  closing.push(() => broker.close());
+  return broker;
+};
+
+interface Topic {
+  readonly prefix: string;
+  write(...values: readonly unknown[]): Promise<void>;
+}
+const openTopic = async (): Promise<Topic> => {
+  const prefix = `${testStack().uniqueName('archiving')}.`;
+  const broker = openBroker(prefix);
+  await broker.ensureTopics('local', { topics: ['logs'] });
+  const producer = broker.createProducer();
+  await producer.connect();
+  const write = (value: unknown): Promise<void> =>
+    producer.send({
+      ...{ topic: 'logs', partition: undefined, headers: { v: '2' }, deadline: Date.now() + 30_000 },
+      value: Buffer.from(JSON.stringify(value)),
+    });
+  return { prefix, write: async (...values) => void (await Promise.all(values.map(write))) };
+};
+
+interface Running {
+  readonly metrics: Metrics;
+  status(): ArchiveStatus | undefined;
+  stop(): Promise<void>;
+}
+interface StartOptions {
+  readonly rollMs?: number;
+  readonly bufferBytes?: number;
+}
+const start = async (topic: Topic, { rollMs = 200, bufferBytes = 16_777_216 }: StartOptions = {}): Promise<Running> => {
+  const metrics = createMetrics('test');
+  const stopper = createStopper();
+  const archive = await startArchive({
+    ...{ broker: openBroker(topic.prefix), logger, metrics, stopper },
+    config: {
+      ...{ sessionTimeoutMs: 6_000, heartbeatIntervalMs: 200, archiveUrl: `file://${join(folder, 'archive')}` },
+      ...{ archiveRollBytes: 1_048_576, archiveRollMs: rollMs, archiveBufferBytes: bufferBytes },
+      archiveMemoryBytes: 268_435_456,
+    },
+  });
+  const stop = () => stopper.stop(5_000);
+  closing.push(stop);
+  return { metrics, status: () => archive?.status(), stop };
+};
+
+const until = async (holds: () => Promise<boolean> | boolean, limitMs = 40_000): Promise<void> => {
+  for (const end = Date.now() + limitMs; !(await holds()); await new Promise((resolve) => setTimeout(resolve, 50)))
+    if (Date.now() > end) throw new Error(`It did not come to hold within ${limitMs} ms.`);
+};
+const namesBelow = async (part: string): Promise<string[]> =>
+  (await readdir(join(folder, 'archive', part), { recursive: true }).catch(() => [])).filter((name) =>
+    /\.(?:json|parquet)$/.test(name),
+  );
+/** Records of all objects that manifests name. */
+const archived = async (): Promise<number> => {
+  const manifests = await namesBelow('manifests');
+  const texts = await Promise.all(manifests.map((name) => readFile(join(folder, 'archive/manifests', name), 'utf8')));
+  const objects = texts.flatMap((text) => (JSON.parse(text) as { objects: { records: number }[] }).objects);
+  return objects.reduce((sum, { records }) => sum + records, 0);
+};
+const logs = (count: number, request: object = {}) =>
+  Array.from({ length: count }, () => logOf(WORKSPACE, [{ request }]));
+
+it('decisions of the topic become objects, and are not written again by the process that comes next', async () => {
+  const topic = await openTopic();
+  const first = await start(topic);
+  await topic.write(...logs(50));
+  await until(async () => (await archived()) === 50);
+  expect((await first.metrics.render()).text).toMatch(/decision_archive_records_total\{.*outcome="archived".*\} 50\n/);
+  await first.stop();
+  const before = await namesBelow('decisions');
+  await start(topic);
+  await topic.write(...logs(1));
+  await until(async () => (await archived()) === 51);
+  const after = await namesBelow('decisions');
+  expect(after).toEqual(expect.arrayContaining(before));
+  expect(after).toHaveLength(before.length + 1);
+}, 90_000);
+
+it('a process that ends before its objects are due leaves its messages to the next', async () => {
+  const topic = await openTopic();
+  const first = await start(topic, { rollMs: 3_600_000 });
+  await topic.write(...logs(20));
+  await until(() => first.status()?.queued === 20);
+  expect(first.status()).toEqual({ reason: undefined, failing: false, queued: 20 });
+  await first.stop();
+  await start(topic);
+  await until(async () => (await archived()) === 20);
+}, 90_000);
+
+it('an archive that refuses holds a bounded number of bytes, and takes everything once it is back', async () => {
+  const topic = await openTopic();
+  const running = await start(topic, { bufferBytes: 4_194_304 });
+  await until(() => running.status()?.reason === undefined);
+  const root = join(folder, 'archive');
+  await rename(root, `${root}-kept`);
+  await writeFile(root, 'no folder');
+  const many = logs(60, { text: 'x'.repeat(200_000) });
+  for (let at = 0; at < many.length; at += 10) await topic.write(...many.slice(at, at + 10));
+  await until(async () => {
+    const { text } = await running.metrics.render();
+    return running.status()?.failing === true && /decision_archive_queued_bytes\{.*\} 4\d{6}\n/.test(text);
+  });
+  await rm(root);
+  await rename(`${root}-kept`, root);
+  await until(async () => (await archived()) === 60);
+  expect(running.status()).toMatchObject({ failing: false, queued: 0 });
+}, 120_000);
+
+it('settings that cannot go together are refused at the start', async () => {
+  const topic = await openTopic();
+  await expect(start(topic, { bufferBytes: 2_000_000 })).rejects.toThrow(
+    'ARCHIVE_BUFFER_BYTES (2000000) holds less than twice ARCHIVE_ROLL_BYTES (1048576)',
+  );
+  await writeFile(join(folder, 'archive'), 'no folder');
+  await expect(start(topic)).rejects.toThrow(/ARCHIVE_URL: The folder .*archive cannot be made \(\w+\)/);
+});
