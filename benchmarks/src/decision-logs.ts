@@ -1,8 +1,7 @@
-import { type DecisionRecord, parseSearch } from '@decision/decision-logs';
+import { type DecisionFilters, type DecisionRecord, parseSearch } from '@decision/decision-logs';
 import {
   createDatabase,
   type Database,
-  type DecisionFilters,
   ensureWorkspace,
   findDecisions,
   makeDecisionDay,

@@ -29,6 +29,7 @@ export const COLUMNS: readonly (readonly [name: string, type: string])[] = [
   ['sequence', 'BIGINT'],
   ['cut', 'BOOLEAN'],
   ['altered', 'BOOLEAN'],
+  ['characters', 'BIGINT'],
   ['request', 'VARCHAR'],
   ['response', 'VARCHAR'],
   ['path_trace', 'VARCHAR'],
@@ -47,7 +48,12 @@ export interface ArchivedRecord {
 /** A row as one line of JSON. `decisionId` is the id that the decision is found by. */
 export const rowOf = ({ record, sequence }: ArchivedRecord, decisionId: string): string =>
   JSON.stringify({
-    ...{ decision_id: decisionId, item: whole(record.item), of_list: record.isOfList, message_id: record.messageId },
+    ...{
+      decision_id: decisionId,
+      item: whole(record.item),
+      of_list: record.isOfList,
+      message_id: record.messageId,
+    },
     ...{ workspace_id: record.workspaceId, decided_at: record.decidedAt, type: record.kind, asset_id: record.assetId },
     ...{ name: record.slug, selector: record.selector, version_id: record.versionId, context: record.contextSlug },
     ...{ instance: record.instance, flow: record.flowSlug, key_id: record.keyId, request_id: record.requestId },
@@ -64,6 +70,7 @@ export const rowOf = ({ record, sequence }: ArchivedRecord, decisionId: string):
       cut: record.isCut,
       altered: record.isAltered,
     },
+    characters: record.request.length + record.response.length + (record.pathTrace?.length ?? 0),
     ...{ request: record.request, response: record.response, path_trace: record.pathTrace },
   });
 

@@ -58,7 +58,7 @@ const start = async ({
     },
     recordsOf: ({ offset, value }) =>
       value?.toString() === 'unreadable' ? undefined : [{ record: recordOf(offset, more(offset)), sequence: offset }],
-    decisionIdOf: ({ messageId }) => `id-${messageId}`,
+    decisionIdOf: ({ messageId }) => `id-of-${messageId}`,
     observer: { rolled: () => undefined, failed: (reason) => void failures.push(reason) },
   });
   closing.push(() => archiver.stop());
@@ -99,8 +99,8 @@ it('writes one object for each hour of a workspace, which another engine reads b
     `decisions/workspace=${WORKSPACE}/date=2026-01-01/hour=23`,
     `decisions/workspace=${WORKSPACE}/date=2026-01-02/hour=00`,
   ]);
-  expect(await ask("SELECT decision_id, request->>'at' AS at, matched FROM ARCHIVE WHERE date = '2026-01-02'")).toEqual(
-    [2, 3].map((at) => ({ decision_id: `id-m${at}`, at: String(at), matched: ['0', '2'] })),
+  expect(await ask("SELECT message_id, request->>'at' AS at, matched FROM ARCHIVE WHERE date = '2026-01-02'")).toEqual(
+    [2, 3].map((at) => ({ message_id: `m${at}`, at: String(at), matched: ['0', '2'] })),
   );
 });
 
@@ -153,8 +153,8 @@ describe.each([0, 1, 2, 3])('after a death at durable step %i', (step) => {
     second.accept(messageOf(1), messageOf(2), messageOf(3));
     await until(() => second.finished.length === 3);
     expect(await objects()).toEqual(expect.arrayContaining(before));
-    expect(await ask('SELECT decision_id FROM ARCHIVE ORDER BY ALL')).toEqual(
-      [1, 2, 3].map((at) => ({ decision_id: `id-m${at}` })),
+    expect(await ask('SELECT message_id FROM ARCHIVE ORDER BY ALL')).toEqual(
+      [1, 2, 3].map((at) => ({ message_id: `m${at}` })),
     );
     const named = (await manifests()).flatMap((manifest) => manifest.objects.map(({ key }) => key));
     expect(named.sort()).toEqual(await objects());

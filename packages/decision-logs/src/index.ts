@@ -1,3 +1,20 @@
+export { timeOfDecisionId } from './decision-ids';
+export type {
+  DecisionAnswers,
+  DecisionFilters,
+  DecisionGroup,
+  DecisionItemRecord,
+  DecisionOrder,
+  DecisionPosition,
+  DecisionSort,
+  DecisionSums,
+  FoundDecision,
+  MissingMessages,
+  MissingOptions,
+  SummaryBucket,
+  SummaryDimension,
+  SummarySplit,
+} from './questions';
 export { type DecisionRecord, type ProducerCount, readMessage } from './records';
 export { parseSearch } from './search/parse-search';
 export { matches, type SearchedRecord } from './search/matches';

@@ -163,24 +163,8 @@ export {
   refusesDecisions,
 } from './decisions/decision-days';
 export { decisionIdOf } from './decisions/decision-ids';
-export {
-  countDecisions,
-  type DecisionFilters,
-  type DecisionItemRecord,
-  type DecisionPosition,
-  type DecisionSort,
-  findDecision,
-  findDecisions,
-  type FoundDecision,
-  readDecisions,
-} from './decisions/query-decisions';
-export {
-  type DecisionGroup,
-  type DecisionSums,
-  summariseDecisions,
-  type SummaryBucket,
-  type SummaryDimension,
-} from './decisions/summarise-decisions';
+export { countDecisions, findDecision, findDecisions, readDecisions } from './decisions/query-decisions';
+export { summariseDecisions } from './decisions/summarise-decisions';
 export { findMissingMessages, forgetSequences } from './decisions/sequences';
 export {
   forgetQuarantined,

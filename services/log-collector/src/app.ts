@@ -1,4 +1,3 @@
-import { type Database } from '@decision/persistence';
 import {
   type Authenticator,
   createServiceServer,
@@ -7,6 +6,7 @@ import {
   type ServiceServer,
 } from '@decision/service-kit';
 import { type CollectorConfig } from './config';
+import { type DecisionStore } from './queries/decision-store';
 import { decisionRoutes } from './routes/decisions';
 import { exportRoutes } from './routes/export';
 import { type HealthSource, readHealth, readReadiness } from './routes/health';
@@ -31,7 +31,7 @@ export interface AppContext {
   readonly config: HttpConfig;
   readonly logger: Logger;
   readonly metrics: Metrics;
-  readonly database: Database;
+  readonly store: DecisionStore;
   readonly authenticator: Authenticator;
   readonly health: HealthSource;
   /** Moment up to which everything that was decided has been stored, epoch ms; undefined where that is not known. */
@@ -49,10 +49,10 @@ export const createCollectorServer = (context: AppContext): ServiceServer =>
     authenticator: context.authenticator,
     operations: [
       ...decisionRoutes({
-        ...{ database: context.database, retentionDays: context.config.retentionDays },
+        ...{ store: context.store, retentionDays: context.config.retentionDays },
         collectedTo: context.collectedTo,
       }),
-      ...exportRoutes({ database: context.database }),
+      ...exportRoutes({ store: context.store }),
     ],
     health: () => readHealth(context.health),
     ready: () => readReadiness(context.health),

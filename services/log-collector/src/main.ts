@@ -5,6 +5,7 @@ import { createCollectorServer } from './app';
 import { type ArchiveStatus, startArchive } from './archiving/start-archive';
 import { startCollecting } from './collecting/collect';
 import { settings } from './config';
+import { openTableStore } from './queries/table-store';
 import { openSinks } from './sinks/open-sinks';
 import { startSinks } from './sinks/start-sinks';
 
@@ -29,7 +30,7 @@ runService({
     let archive: { status(): ArchiveStatus } | undefined;
     let running: ReturnType<typeof startSinks> | undefined;
     const server = createCollectorServer({
-      ...{ config, logger, metrics, database, collectedTo: () => collecting.collectedTo() },
+      ...{ config, logger, metrics, store: openTableStore(database), collectedTo: () => collecting.collectedTo() },
       authenticator: openAuthenticator({ database, logger, metrics }),
       health: {
         pingDatabase: () => database.ping(),

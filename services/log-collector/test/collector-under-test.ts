@@ -21,6 +21,7 @@ import supertest from 'supertest';
 import { createCollectorServer } from '../src/app';
 import { createLogDays, type LogDays } from '../src/collecting/days';
 import { type Collected, storeMessages } from '../src/collecting/store-messages';
+import { openTableStore } from '../src/queries/table-store';
 
 interface Answer {
   readonly status: number;
@@ -78,7 +79,7 @@ export const startCollectorUnderTest = async (name: string): Promise<CollectorUn
     },
     logger: createLogger({ service: 'test', level: 'silent' }),
     metrics: createMetrics('test'),
-    database,
+    store: openTableStore(database),
     authenticator: createAuthenticator({ findKey: (selector) => findApiKey(database, selector), now: Date.now }),
     health: { pingDatabase: () => database.ping(), subscriberStatus: () => undefined },
     collectedTo: () => collector.collectedTo(),

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type DecisionLogEntry } from '@decision/contracts';
 import { type LinesAnswer } from '@decision/service-kit';
 import { exportDecisions } from '../src/queries/export-decisions';
+import { openTableStore } from '../src/queries/table-store';
 import { exportRoutes } from '../src/routes/export';
 import { type CollectorUnderTest, logOf, messageOf, startCollectorUnderTest } from './collector-under-test';
 
@@ -128,7 +129,8 @@ describe('an export', () => {
 
   it('ends with an error that names the start of the rest beyond its limit, and beyond its time', async () => {
     await storeMany('bounded', 5);
-    const { database, access } = collector;
+    const { access } = collector;
+    const store = openTableStore(collector.database);
     const query = { rules: 'bounded' };
     const taken: DecisionLogEntry[] = [];
     const take = async (entries: AsyncIterable<DecisionLogEntry>): Promise<void> => {
@@ -137,13 +139,13 @@ describe('an export', () => {
     const all = await linesOf(query);
     const [third] = all.slice(3);
     await expect(
-      take(exportDecisions(query, { database, access, limits: { ...limits, decisions: 3 }, now: Date.now })),
+      take(exportDecisions(query, { store, access, limits: { ...limits, decisions: 3 }, now: Date.now })),
     ).rejects.toMatchObject({ code: 'result_too_large', details: { limit: 3, start: third?.timestamp } });
     expect(taken).toEqual(all.slice(0, 3));
     expect((await linesOf({ ...query, start: String(third?.timestamp) })).length).toBe(2);
     let readings = 0;
     const now = () => Date.now() + ((readings += 1) > 3 ? 120_000 : 0);
-    await expect(take(exportDecisions(query, { database, access, limits, now }))).rejects.toMatchObject({
+    await expect(take(exportDecisions(query, { store, access, limits, now }))).rejects.toMatchObject({
       code: 'deadline_exceeded',
       details: { start: all[1]?.timestamp },
     });
@@ -152,7 +154,10 @@ describe('an export', () => {
   it('reads the next page when the one before has been taken, holds no connection meanwhile, and ends where it began in time', async () => {
     await storeMany('slow', 401);
     const { database, access } = collector;
-    const entries = exportDecisions({ rules: 'slow' }, { database, access, limits, now: Date.now });
+    const entries = exportDecisions(
+      { rules: 'slow' },
+      { store: openTableStore(database), access, limits, now: Date.now },
+    );
     for (let n = 0; n < 200; n += 1) expect((await entries.next()).done).toBe(false);
     const { total, idle } = database.poolStatus();
     expect(idle).toBe(total);
@@ -166,7 +171,7 @@ describe('an export', () => {
 
   it('is one of four that a process writes at once; the place of one that is given up is free again', async () => {
     await storeMany('crowded', 2);
-    const [route] = exportRoutes({ database: collector.database });
+    const [route] = exportRoutes({ store: openTableStore(collector.database) });
     const identity = { keyId: randomUUID(), role: 'admin', workspaceId, userGroups: undefined };
     const begin = async (): Promise<AsyncIterator<string>> => {
       const answer = await route?.answer({

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { ask } from '../src/queries/ask';
+import { openTableStore } from '../src/queries/table-store';
 import { type CollectorUnderTest, logOf, messageOf, startCollectorUnderTest } from './collector-under-test';
 
 let collector: CollectorUnderTest;
@@ -321,11 +321,15 @@ describe('hostile questions', () => {
   }, 60_000);
 
   it('that take the database too long are told what is faster', async () => {
-    const asked = ask(collector.database, collector.access, async (transaction) => {
-      await transaction.raw('set local statement_timeout = 50');
-      await transaction.raw('select pg_sleep(5)');
+    const slow = openTableStore({
+      inWorkspace: (access, work) =>
+        collector.database.inWorkspace(access, async (transaction) => {
+          await transaction.raw('set local statement_timeout = 50');
+          await transaction.raw('select pg_sleep(5)');
+          return work(transaction);
+        }),
     });
-    await expect(asked).rejects.toMatchObject({
+    await expect(slow.ask(collector.access, (answers) => answers.count({}))).rejects.toMatchObject({
       code: 'deadline_exceeded',
       message: expect.stringContaining('"start" and "end"') as unknown,
     });

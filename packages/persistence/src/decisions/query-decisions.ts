@@ -1,53 +1,14 @@
-import { type Search } from '@decision/decision-logs';
+import {
+  type DecisionFilters,
+  type DecisionItemRecord,
+  type DecisionOrder,
+  type DecisionSort,
+  type FoundDecision,
+  timeOfDecisionId,
+} from '@decision/decision-logs';
 import { type Bindings, query, type Transaction } from '../connection/query';
 import { isUuid } from '../connection/uuid';
-import { timeOfDecisionId } from './decision-ids';
 import { PLACE_COLUMNS, searchSql, type SqlCondition } from './search-sql';
-
-/** Which decisions are wanted; absent filters let everything through. All are asked of single items. */
-export interface DecisionFilters {
-  readonly search?: Search | undefined;
-  /** Slugs or ids of rules, and of flows; where both are given, either does. */
-  readonly rules?: readonly string[] | undefined;
-  readonly flows?: readonly string[] | undefined;
-  /** Slugs of contexts. */
-  readonly contexts?: readonly string[] | undefined;
-  /** Trace ids, 32 hex digits. */
-  readonly trace?: string | undefined;
-  /** HTTP statuses. */
-  readonly statuses?: readonly number[] | undefined;
-  /** ISO 8601; from this moment on. */
-  readonly start?: string | undefined;
-  /** ISO 8601; before this moment. */
-  readonly end?: string | undefined;
-  /** What items of lists must fulfil beside to be shown. */
-  readonly items?: Search | undefined;
-}
-
-export type DecisionSort = 'time' | 'name' | 'status' | 'type';
-
-/** Where a page of decisions ends. */
-export interface DecisionPosition {
-  readonly id: string;
-  /** What it is sorted by; null where that is the time, which the id has. */
-  readonly key: string | number | null;
-}
-
-interface DecisionOrder {
-  readonly sort: DecisionSort;
-  readonly isDescending: boolean;
-  /** Decisions behind this one are wanted. */
-  readonly after: DecisionPosition | undefined;
-  /** At most so many. */
-  readonly limit: number;
-}
-
-/** A decision that was found, a list as one. */
-export interface FoundDecision extends DecisionPosition {
-  readonly decidedAt: string;
-  /** Of what is to be shown of it. */
-  readonly characters: number;
-}
 
 const SORTED_BY: Readonly<Record<Exclude<DecisionSort, 'time'>, { readonly sql: string; readonly type: string }>> = {
   name: { sql: 'min(slug)', type: 'text' },
@@ -102,44 +63,6 @@ export const countDecisions = async (transaction: Transaction, filters: Decision
   );
   return Number(row?.count ?? 0);
 };
-
-/** One item of a decision. Request, response and trace are JSON values. */
-export interface DecisionItemRecord {
-  readonly id: string;
-  readonly decidedAt: string;
-  readonly messageId: string;
-  readonly item: number;
-  readonly isOfList: boolean;
-  readonly assetId: string | null;
-  readonly kind: 'rule' | 'flow';
-  readonly slug: string;
-  readonly selector: string;
-  readonly versionId: string;
-  /** This, the instance and the flow are null, too, where the access does not see them. */
-  readonly contextSlug: string | null;
-  readonly instance: string | null;
-  readonly flowSlug: string | null;
-  readonly keyId: string;
-  readonly requestId: string;
-  readonly traceId: string | null;
-  readonly executionId: string | null;
-  readonly status: number;
-  readonly errorCode: string | null;
-  readonly durationUs: number;
-  readonly matched: readonly number[];
-  /** Null for a rule, where it was not asked for, and where it says more than the access may know. */
-  readonly pathTrace: unknown;
-  readonly request: unknown;
-  readonly response: unknown;
-  /** Requests that it stands for, itself included. */
-  readonly standsFor: number;
-  /** Whether something was cut, or replaced since it cannot be stored. */
-  readonly isAltered: boolean;
-  /** Whether it passes the filters itself. */
-  readonly passes: boolean;
-  /** How many items of the decision are to be shown; more than are here where they exceed what is read at once. */
-  readonly shownItems: number;
-}
 
 interface ItemRow {
   readonly id: string;

@@ -1,4 +1,4 @@
-import { type ProducerCount } from '@decision/decision-logs';
+import { type MissingMessages, type MissingOptions, type ProducerCount } from '@decision/decision-logs';
 import { type Database } from '../connection/database';
 import { query, type Transaction } from '../connection/query';
 
@@ -59,18 +59,6 @@ const multirangeOf = (sequences: ReadonlySet<number>): string => {
   }
   return `{${ranges.map(([from, to]) => `[${from},${to})`).join(',')}}`;
 };
-
-/** Messages of a producer that have not arrived. */
-interface MissingMessages {
-  readonly producer: string;
-  /** Number of the first of them. */
-  readonly from: number;
-  /** How many; null where the producer ended without saying how far it had counted: perhaps none. */
-  readonly count: number | null;
-  /** They were decided from this minute on, to the end of the other one. ISO 8601. `before` is null where nothing came after them. */
-  readonly after: string;
-  readonly before: string | null;
-}
 
 /**
  * What lies between two messages of a producer that have arrived, or between the last of them and how far the producer said that it had counted. What
@@ -136,19 +124,6 @@ interface MissingRow {
   readonly missing: string | null;
   readonly after: Date;
   readonly before: Date | null;
-}
-
-interface MissingOptions {
-  /** ISO 8601: what may have been decided from `start` on and before `end`. */
-  readonly start: string;
-  readonly end: string;
-  /** Since when all that has arrived is known, ISO 8601. */
-  readonly knownFrom: string;
-  /** ISO 8601: what was decided later may still arrive. */
-  readonly settledBefore: string;
-  /** ISO 8601: a producer that has said nothing since has ended. */
-  readonly silentBefore: string;
-  readonly most: number;
 }
 
 /** Messages of the workspace that have not arrived, the newest first. */

@@ -1,32 +1,12 @@
+import {
+  type DecisionFilters,
+  type DecisionGroup,
+  type DecisionSums,
+  type SummaryDimension,
+  type SummarySplit,
+} from '@decision/decision-logs';
 import { query, type Transaction } from '../connection/query';
-import { type DecisionFilters, filterSql } from './query-decisions';
-
-/** What a summary may be split by. */
-export type SummaryDimension = 'asset' | 'version' | 'status' | 'time';
-export type SummaryBucket = 'minute' | 'hour' | 'day';
-
-/** Counts and durations of inputs. */
-export interface DecisionSums {
-  /** Inputs that were decided or refused; a record that stands for several counts as many. */
-  readonly count: number;
-  /** Of these, those whose status is 400 or more. */
-  readonly errors: number;
-  /** Microseconds of evaluation that half, 90, 95 and 99 % and all of what was evaluated took at most; null where nothing was. */
-  readonly durationsUs: readonly [number, number, number, number, number] | null;
-}
-
-/** Sums of what has the same values in all dimensions that were asked for; others are undefined. */
-export interface DecisionGroup extends DecisionSums {
-  readonly kind: 'rule' | 'flow' | undefined;
-  readonly slug: string | undefined;
-  /** Null where what decided was gone when the record came. */
-  readonly assetId: string | null | undefined;
-  /** Empty where it was refused before a version was chosen. */
-  readonly versionId: string | undefined;
-  readonly status: number | undefined;
-  /** When the bucket begins, ISO 8601. */
-  readonly time: string | undefined;
-}
+import { filterSql } from './query-decisions';
 
 const KEYS: Readonly<Record<Exclude<SummaryDimension, 'time'>, readonly string[]>> = {
   asset: ['kind', 'slug', 'asset_id'],
@@ -47,18 +27,11 @@ interface SumsRow {
   readonly durations: readonly string[] | null;
 }
 
-interface SummaryOptions {
-  readonly by: readonly SummaryDimension[];
-  readonly bucket: SummaryBucket;
-  /** Groups at most: those with the highest counts, and by time the latest. */
-  readonly most: number;
-}
-
 /** Sums up the inputs that pass the filters, in all and by group, the latest and largest first. */
 export const summariseDecisions = async (
   transaction: Transaction,
   filters: DecisionFilters,
-  { by, bucket, most }: SummaryOptions,
+  { by, bucket, most }: SummarySplit,
 ): Promise<{ readonly total: DecisionSums; readonly groups: readonly DecisionGroup[] }> => {
   const { sql, bindings } = filterSql(filters);
   const keys = [...new Set(by.flatMap((dimension) => (dimension === 'time' ? ['time'] : KEYS[dimension])))];

@@ -1,5 +1,5 @@
 import { type DecisionLogEntry } from '@decision/contracts';
-import { type DecisionItemRecord } from '@decision/persistence';
+import { type DecisionItemRecord } from '@decision/decision-logs';
 
 /** Puts the items of decisions together, in the order of the given ids. `hidesKeys`: it does not say which key asked. */
 export const toEntries = (

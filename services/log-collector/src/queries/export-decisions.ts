@@ -1,13 +1,7 @@
 import { type DecisionLogEntry, type ExportDecisionsQuery, ServiceError } from '@decision/contracts';
-import {
-  type Database,
-  type DecisionFilters,
-  type DecisionPosition,
-  findDecisions,
-  recordChange,
-  type WorkspaceAccess,
-} from '@decision/persistence';
-import { ask } from './ask';
+import { type DecisionFilters, type DecisionPosition } from '@decision/decision-logs';
+import { type WorkspaceAccess } from '@decision/persistence';
+import { type DecisionStore } from './decision-store';
 import { fitting, readEntries } from './read-entries';
 import { readFilters } from './read-query';
 
@@ -29,7 +23,7 @@ export interface ExportLimits {
 }
 
 interface ExportOptions {
-  readonly database: Database;
+  readonly store: DecisionStore;
   readonly access: WorkspaceAccess;
   readonly limits: ExportLimits;
   /** Epoch ms. */
@@ -52,23 +46,23 @@ export const readExportFilters = (query: ExportDecisionsQuery, now: number): Exp
  */
 export async function* exportDecisions(
   query: ExportDecisionsQuery,
-  { database, access, limits, now }: ExportOptions,
+  { store, access, limits, now }: ExportOptions,
 ): AsyncGenerator<DecisionLogEntry, void, undefined> {
   const deadline = now() + limits.durationMs;
   const filters = readExportFilters(query, now());
   const hidesKeys = access.userGroups !== undefined;
-  await recordExport(database, access, { ...query, start: filters.start, end: filters.end });
+  await recordExport(store, access, { ...query, start: filters.start, end: filters.end });
   let after: DecisionPosition | undefined;
   let { start } = filters;
   let taken = 0;
   for (let isLast = false; !isLast;) {
-    const page = await ask(database, access, async (transaction) => {
+    const page = await store.ask(access, async (answers) => {
       // The start leaves out the days that have been read.
       const order = { sort: 'time', isDescending: false, after, limit: PAGE + 1 } as const;
-      const found = await findDecisions(transaction, { ...filters, start }, order);
+      const found = await answers.find({ ...filters, start }, order);
       const read = fitting(found.slice(0, PAGE), PAGE_CHARACTERS);
       const withTraces = query.include_traces === 'true';
-      const entries = await readEntries(transaction, read, { filters, withTraces, characters: MOST_OF_ONE, hidesKeys });
+      const entries = await readEntries(answers, read, { filters, withTraces, characters: MOST_OF_ONE, hidesKeys });
       return { entries, last: read.at(-1), isLast: read.length === found.length };
     });
     for (const entry of page.entries) {
@@ -83,9 +77,9 @@ export async function* exportDecisions(
   }
 }
 
-const recordExport = (database: Database, access: WorkspaceAccess, asked: object): Promise<void> =>
-  database.inWorkspace(access, (transaction) =>
-    recordChange(transaction, { kind: 'decision', action: 'export', id: 'export', name: 'export', after: asked }),
+const recordExport = (store: DecisionStore, access: WorkspaceAccess, asked: object): Promise<void> =>
+  store.ask(access, (_, note) =>
+    note({ kind: 'decision', action: 'export', id: 'export', name: 'export', after: asked }),
   );
 
 const tooMany = (limit: number, start: string): ServiceError =>

@@ -1,5 +1,5 @@
 import { type DecisionLogEntry } from '@decision/contracts';
-import { type DecisionFilters, type FoundDecision, readDecisions, type Transaction } from '@decision/persistence';
+import { type DecisionAnswers, type DecisionFilters, type FoundDecision } from '@decision/decision-logs';
 import { toEntries } from './answer-decisions';
 
 /** How decisions that were found are read. */
@@ -14,11 +14,11 @@ interface Reading {
 
 /** Reads decisions that were found, in their order. */
 export const readEntries = async (
-  transaction: Transaction,
+  answers: Pick<DecisionAnswers, 'read'>,
   found: readonly FoundDecision[],
   { filters, withTraces, characters, hidesKeys }: Reading,
 ): Promise<readonly DecisionLogEntry[]> => {
-  const items = await readDecisions(transaction, found, filters, { withTraces, characters });
+  const items = await answers.read(found, filters, { withTraces, characters });
   const ids = found.map(({ id }) => id);
   return toEntries(ids, items, hidesKeys);
 };

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type QueryDecisionsQuery, ServiceError } from '@decision/contracts';
-import { parseSearch } from '@decision/decision-logs';
-import { type DecisionFilters, type DecisionPosition, type DecisionSort } from '@decision/persistence';
+import { type DecisionFilters, type DecisionPosition, type DecisionSort, parseSearch } from '@decision/decision-logs';
 import { readPageQuery } from '@decision/service-kit';
 
 /** A query as it was understood. */

@@ -1,14 +1,12 @@
 import { type DecisionGroupSums, type DecisionSummary, type SummariseDecisionsQuery } from '@decision/contracts';
 import {
+  type DecisionAnswers,
   type DecisionFilters,
   type DecisionGroup,
   type DecisionSums,
-  findMissingMessages,
-  summariseDecisions,
   type SummaryBucket,
   type SummaryDimension,
-  type Transaction,
-} from '@decision/persistence';
+} from '@decision/decision-logs';
 import { readPageQuery } from '@decision/service-kit';
 import { readFilters } from './read-query';
 
@@ -54,21 +52,21 @@ interface SummaryOptions {
 
 /** Sums up what was asked for. */
 export const summarise = async (
-  transaction: Transaction,
+  answers: DecisionAnswers,
   { filters, by, bucket, limit }: SummaryQuery,
   options: SummaryOptions,
 ): Promise<DecisionSummary> => {
   const { start, end } = filters;
-  const { total, groups } = await summariseDecisions(transaction, filters, { by, bucket, most: limit + 1 });
+  const { total, groups } = await answers.summarise(filters, { by, bucket, most: limit + 1 });
   return {
     ...{ start, end, total: toSums(total), groups: groups.slice(0, limit).map(toGroup) },
     is_complete: groups.length <= limit,
-    ...(options.seesAll ? await missingOf(transaction, { start, end }, options) : {}),
+    ...(options.seesAll ? await missingOf(answers, { start, end }, options) : {}),
   };
 };
 
 const missingOf = async (
-  transaction: Transaction,
+  answers: DecisionAnswers,
   range: { readonly start: string; readonly end: string },
   { now, collectedTo, retentionDays }: SummaryOptions,
 ): Promise<Required<Pick<DecisionSummary, 'missing' | 'missing_until'>>> => {
@@ -76,7 +74,7 @@ const missingOf = async (
   const at = (ms: number): string => new Date(ms).toISOString();
   const known = Math.min(now, collectedTo);
   const settledBefore = at(known - SETTLES_MS);
-  const missing = await findMissingMessages(transaction, {
+  const missing = await answers.findMissing({
     ...{ ...range, settledBefore, silentBefore: at(known - SILENT_MS), most: MOST_MISSING },
     // A day later than the oldest that is kept: rows of the day before are removed as time goes on.
     knownFrom: `${at(now - (retentionDays - 2) * DAY_MS).slice(0, 10)}T00:00:00Z`,

@@ -5,18 +5,11 @@ import {
   ServiceError,
   summariseDecisions,
 } from '@decision/contracts';
+import { type DecisionAnswers } from '@decision/decision-logs';
 import { accessOf } from '@decision/infrastructure';
-import {
-  countDecisions,
-  type Database,
-  findDecision,
-  findDecisions,
-  recordChange,
-  type Transaction,
-} from '@decision/persistence';
 import { bindOperation, type BoundOperation } from '@decision/service-kit';
 import { type DecisionQuery, readDecisionQuery } from '../queries/read-query';
-import { ask } from '../queries/ask';
+import { type DecisionStore } from '../queries/decision-store';
 import { fitting, readEntries } from '../queries/read-entries';
 import { readSummaryQuery, summarise } from '../queries/summary';
 
@@ -27,7 +20,7 @@ const MOST_OF_PAGE = 16 * MIB;
 const MOST_OF_ONE = 64 * MIB;
 
 interface DecisionRoutesOptions {
-  readonly database: Database;
+  readonly store: DecisionStore;
   /** Days of the log table. */
   readonly retentionDays: number;
   /** Epoch ms; undefined where it is not known. */
@@ -36,20 +29,20 @@ interface DecisionRoutesOptions {
 
 /** The calls under /api/v1/decisions. */
 export const decisionRoutes = ({
-  database,
+  store,
   retentionDays,
   collectedTo,
 }: DecisionRoutesOptions): readonly BoundOperation[] => [
   bindOperation(queryDecisions, async ({ identity, query }) => {
     const asked = readDecisionQuery(query, identity.workspaceId);
     const access = accessOf(identity);
-    return ask(database, access, async (transaction) => {
+    return store.ask(access, async (answers, note) => {
       const answer = asked.isCount
-        ? { count: await countDecisions(transaction, asked.filters) }
-        : await readPage(transaction, asked, access.userGroups !== undefined);
+        ? { count: await answers.count(asked.filters) }
+        : await readPage(answers, asked, access.userGroups !== undefined);
       const found = 'data' in answer ? { decisions: answer.data.length } : { count: answer.count };
       const filters = Object.fromEntries(Object.entries(query).filter(([name]) => name !== 'cursor'));
-      await recordChange(transaction, {
+      await note({
         kind: 'decision',
         action: 'read',
         id: 'query',
@@ -63,23 +56,23 @@ export const decisionRoutes = ({
     const now = Date.now();
     const asked = readSummaryQuery(query, now);
     const access = accessOf(identity);
-    return ask(database, access, async (transaction) => {
+    return store.ask(access, async (answers, note) => {
       const seesAll = access.userGroups === undefined;
-      const summary = await summarise(transaction, asked, { seesAll, now, collectedTo: collectedTo(), retentionDays });
+      const summary = await summarise(answers, asked, { seesAll, now, collectedTo: collectedTo(), retentionDays });
       const after = { ...query, found: { count: summary.total.count } };
-      await recordChange(transaction, { kind: 'decision', action: 'read', id: 'summary', name: 'summary', after });
+      await note({ kind: 'decision', action: 'read', id: 'summary', name: 'summary', after });
       return summary;
     });
   }),
   bindOperation(getDecision, async ({ identity, params }) => {
     const id = params['id'] ?? '';
     const access = accessOf(identity);
-    return ask(database, access, async (transaction) => {
-      const found = await findDecision(transaction, id);
+    return store.ask(access, async (answers, note) => {
+      const found = await answers.findOne(id);
       const [entry] =
         found === undefined
           ? []
-          : await readEntries(transaction, [found], {
+          : await readEntries(answers, [found], {
               ...{ filters: {}, withTraces: true, characters: MOST_OF_ONE, hidesKeys: access.userGroups !== undefined },
             });
       if (entry === undefined)
@@ -87,7 +80,7 @@ export const decisionRoutes = ({
           'decision_not_found',
           `No decision "${id.slice(0, 100)}" is kept and visible to this key.`,
         );
-      await recordChange(transaction, { kind: 'decision', action: 'read', id: entry.id, name: entry.name });
+      await note({ kind: 'decision', action: 'read', id: entry.id, name: entry.name });
       return entry;
     });
   }),
@@ -98,11 +91,11 @@ interface Page {
   readonly cursor?: string;
 }
 
-const readPage = async (transaction: Transaction, asked: DecisionQuery, hidesKeys: boolean): Promise<Page> => {
+const readPage = async (answers: DecisionAnswers, asked: DecisionQuery, hidesKeys: boolean): Promise<Page> => {
   const { filters, sort, isDescending, after, limit, withTraces } = asked;
-  const found = await findDecisions(transaction, filters, { sort, isDescending, after, limit: limit + 1 });
+  const found = await answers.find(filters, { sort, isDescending, after, limit: limit + 1 });
   const shown = fitting(found.slice(0, limit), MOST_OF_PAGE);
-  const data = await readEntries(transaction, shown, { filters, withTraces, characters: MOST_OF_PAGE, hidesKeys });
+  const data = await readEntries(answers, shown, { filters, withTraces, characters: MOST_OF_PAGE, hidesKeys });
   const last = shown.at(-1);
   const isLast = last === undefined || shown.length === found.length;
   return { data: [...data], ...(isLast ? {} : { cursor: asked.cursorAt(last) }) };

@@ -1,8 +1,8 @@
 import { exportDecisions as operation, type ExportDecisionsQuery, ServiceError } from '@decision/contracts';
 import { accessOf } from '@decision/infrastructure';
-import { type Database } from '@decision/persistence';
 import { bindOperation, type BoundOperation, LinesAnswer } from '@decision/service-kit';
 import { CSV_HEADER, toCsvRow } from '../queries/decisions-csv';
+import { type DecisionStore } from '../queries/decision-store';
 import { exportDecisions, type ExportLimits, readExportFilters } from '../queries/export-decisions';
 
 /** What the description of the call says. */
@@ -12,7 +12,7 @@ const MOST_AT_ONCE = 4;
 const RETRY_AFTER_S = 10;
 
 /** The call GET /api/v1/decisions/export. */
-export const exportRoutes = ({ database }: { readonly database: Database }): readonly BoundOperation[] => {
+export const exportRoutes = ({ store }: { readonly store: DecisionStore }): readonly BoundOperation[] => {
   let running = 0;
 
   async function* oneOfFew(lines: AsyncIterable<string>): AsyncGenerator<string, void, undefined> {
@@ -31,7 +31,7 @@ export const exportRoutes = ({ database }: { readonly database: Database }): rea
   return [
     bindOperation(operation, ({ identity, query }) => {
       readExportFilters(query, Date.now());
-      const entries = exportDecisions(query, { database, access: accessOf(identity), limits: LIMITS, now: Date.now });
+      const entries = exportDecisions(query, { store, access: accessOf(identity), limits: LIMITS, now: Date.now });
       return Promise.resolve(new LinesAnswer(oneOfFew(linesOf(query, entries)), { headers: headersOf(query) }));
     }),
   ];
