@@ -1,6 +1,7 @@
 export { type RunningCluster, startBrokerCluster } from './broker-cluster';
 export { freePort, isPortFree } from './network/free-port';
 export { makeSelfSigned } from './network/self-signed';
+export { type RunningObjectStore, startObjectStore } from './object-store';
 export { tryLock } from './process/lock-file';
 export {
   type BrokerAccess,

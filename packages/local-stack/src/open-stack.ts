@@ -4,7 +4,7 @@ import { tryLock } from './process/lock-file';
 import { createProcessRegister, endLeftovers, type ProcessRegister, startWatchdog } from './process/process-register';
 import { abortedError } from './process/run-program';
 import type { ServerProcess } from './process/server-process';
-import { type ServerName, StackError, type StackOptions, type StackProgress, type StackStep } from './stack-options';
+import { type AnyServerName, StackError, type StackOptions, type StackProgress, type StackStep } from './stack-options';
 
 /** A server of a stack and its progress report. */
 interface StackServer {
@@ -90,7 +90,7 @@ const follow = (signal: AbortSignal | undefined, controller: AbortController): (
 
 /** Turns messages of the servers' code into progress events with the elapsed time. */
 interface Reporter {
-  of(server: ServerName): (step: StackStep, message: string) => void;
+  of(server: AnyServerName): (step: StackStep, message: string) => void;
   /** Begins to count the time anew, for the stop. */
   restart(): void;
 }

@@ -1,10 +1,10 @@
 import type { ProgramUser } from './process/run-program';
 import type { SecureListeners } from './servers/broker-configuration';
-import type { BrokerAccess, ServerName, StackStep } from './stack-options';
+import type { AnyServerName, BrokerAccess, StackStep } from './stack-options';
 
 /** The inputs of the code that prepares one server. */
 export interface ServerContext {
-  readonly server: ServerName;
+  readonly server: AnyServerName;
   /** The stack's directory, absolute. */
   readonly directory: string;
   /** Absolute; made when absent. */
@@ -20,9 +20,9 @@ export interface ServerContext {
   readonly say: (step: StackStep, message: string) => void;
 }
 
-/** How to run one server: everything in which the three servers differ. */
+/** How to run one server: everything in which servers differ. */
 export interface ServerRecipe {
-  readonly name: ServerName;
+  readonly name: AnyServerName;
   readonly command: string;
   /** Read at each start. */
   readonly args: readonly string[];

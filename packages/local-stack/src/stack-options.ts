@@ -3,12 +3,15 @@ export type ServerName = 'database' | 'cache' | 'broker';
 
 export const SERVER_NAMES: readonly ServerName[] = ['database', 'cache', 'broker'];
 
+/** Every server that this package can run: those of a stack, and the object store, which tests start beside it. */
+export type AnyServerName = ServerName | 'objects';
+
 /** Steps of a server's start and stop, in their order. */
 export type StackStep = 'fetch' | 'install' | 'start' | 'wait' | 'ready' | 'stop';
 
 /** One line of progress for a person who waits. */
 export interface StackProgress {
-  readonly server: ServerName;
+  readonly server: AnyServerName;
   readonly step: StackStep;
   /** One short sentence without the server's name. */
   readonly message: string;

@@ -66,9 +66,9 @@ export const settings = {
   }),
   archiveUrl: optional(
     url('ARCHIVE_URL', {
-      protocols: ['file'],
+      protocols: ['file', 's3'],
       meaning:
-        'Where decisions are kept as Parquet objects, one place for all processes: `file:///path` is a folder. Not set: there is no archive.',
+        'Where decisions are kept as Parquet objects, one place for all processes: `file:///path` is a folder, `s3://bucket/prefix?endpoint=http://host:9000&region=us-east-1&path-style=true` a place in an S3 store, where all but the bucket may be left out. Not set: there is no archive.',
     }),
   ),
   archiveRollBytes: wholeNumber('ARCHIVE_ROLL_BYTES', {

@@ -1,14 +1,26 @@
 import { fileURLToPath } from 'node:url';
 import { openFileStore } from './file-store';
 import { type ObjectStore } from './object-store';
+import { readS3Address } from './s3-address';
+import { openS3Store } from './s3-store';
 import { ArchiveError } from '../archive-error';
 
-/** Opens the store that a URL names: `file:///path` is a folder, which is made. Rejects with a sentence that says what is wrong with it. */
+/**
+ * Opens the store that a URL names: `file:///path` is a folder, which is made; `s3://bucket/prefix` is read by {@link readS3Address}, and is asked
+ * nothing yet. Rejects with a sentence that says what is wrong with it.
+ */
 export const openObjectStore = async (url: string): Promise<ObjectStore> => {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  if (parsed?.protocol === 's3:') return openS3Store(readS3Address(parsed));
   if (parsed?.protocol !== 'file:' || parsed.host !== '')
-    throw new ArchiveError('not_opened', `"${url}" is no URL of an archive: write file:///path of a folder.`);
-  const folder = fileURLToPath(parsed);
+    throw new ArchiveError(
+      'not_opened',
+      `"${url}" is no URL of an archive: write file:///path of a folder, or s3://bucket/prefix.`,
+    );
+  return openFolder(fileURLToPath(parsed));
+};
+
+const openFolder = async (folder: string): Promise<ObjectStore> => {
   try {
     return await openFileStore(folder);
   } catch (error) {
@@ -16,9 +28,7 @@ export const openObjectStore = async (url: string): Promise<ObjectStore> => {
     throw new ArchiveError(
       'not_opened',
       `The folder ${folder} cannot be made (${code}). Name one that this process may write.`,
-      {
-        cause: error,
-      },
+      { cause: error },
     );
   }
 };

@@ -8,7 +8,7 @@ import type { ServerContext, ServerRecipe } from '../server-recipe';
 import { StackError } from '../stack-options';
 import { type BrokerNode, logProperties, scramAccount, serverProperties } from './broker-configuration';
 import { brokerAnswers } from './broker-probe';
-import { type ClassArchive, classArchive, findJava } from './java';
+import { type ClassArchive, classArchive, findJava, javaEnvironment } from './java';
 
 const FORMAT_DEADLINE_MS = 120_000;
 const CLUSTER_ID_BYTES = 16;
@@ -94,13 +94,6 @@ const javaArguments = (program: JavaProgram, options: readonly string[], main: r
   program.classPath,
   ...main,
 ];
-
-// Java reads file names in the locale's encoding: under the C locale it cannot open a path with an accent.
-const javaEnvironment = (): NodeJS.ProcessEnv => ({
-  PATH: process.env['PATH'],
-  HOME: process.env['HOME'],
-  LC_ALL: process.platform === 'darwin' ? 'en_US.UTF-8' : 'C.UTF-8',
-});
 
 /** Second word of the file `formatted` if clients log in: the account is stored in the data. */
 const WITH_ACCOUNT = 'account';

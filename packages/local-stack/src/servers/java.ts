@@ -85,6 +85,13 @@ export const majorVersion = (answer: string): number => {
   return first === '1' && second !== undefined ? Number(second) : Number(first);
 };
 
+/** Java reads file names in the locale's encoding: under the C locale it cannot open a path with an accent. */
+export const javaEnvironment = (): NodeJS.ProcessEnv => ({
+  PATH: process.env['PATH'],
+  HOME: process.env['HOME'],
+  LC_ALL: process.platform === 'darwin' ? 'en_US.UTF-8' : 'C.UTF-8',
+});
+
 const DUMP_DEADLINE_MS = 60_000;
 const NAME_LENGTH = 8;
 

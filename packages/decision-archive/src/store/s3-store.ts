@@ -1,0 +1,298 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { open } from 'node:fs/promises';
+import { addAbortSignal, Readable } from 'node:stream';
+import type { S3, S3ClientConfig } from '@aws-sdk/client-s3';
+import { type ObjectStore, type StoredObject } from './object-store';
+import { type S3Address } from './s3-address';
+import { type Asking, type AskingBounds, createAsking, DamagedAnswer, refusedWith } from './s3-asking';
+import { ArchiveError } from '../archive-error';
+
+/** Larger files are put in parts of this size, ten thousand at most. */
+const PART_BYTES = 8 * 1024 * 1024;
+/** The longest text that is read. */
+const TEXT_BYTES = 256 * 1024 * 1024;
+const CONNECT_MS = 5_000;
+const MAX_CONNECTIONS = 32;
+/** An object that is made to see whether the store keeps to conditions. */
+const PROBE_KEY = 'probes/conditions';
+
+/** What every operation needs. */
+interface Place {
+  readonly client: S3;
+  readonly ask: Asking;
+  readonly bucket: string;
+  readonly prefix: string;
+}
+
+/**
+ * Keeps objects with an S3 store. Each request has a deadline and three attempts, and what comes back is taken only where it is what was asked for.
+ * @throws {ArchiveError} `not_opened` where nothing says the region.
+ */
+export const openS3Store = async (address: S3Address, bounds: AskingBounds = {}): Promise<ObjectStore> => {
+  const { bucket, prefix } = address;
+  const client = await openClient(address);
+  const place: Place = { client, ask: createAsking(`s3://${bucket}/${prefix}`, bounds), bucket, prefix };
+  let probing: Promise<void> | undefined;
+  const probe = (): Promise<void> =>
+    (probing ??= refuseUnconditional(place).catch((error: unknown) => {
+      probing = undefined;
+      throw error;
+    }));
+  return {
+    putFile: (key, path) => putFile(place, key, path),
+    create: async (key, text) => {
+      await probe();
+      return create(place, key, text);
+    },
+    read: (key) => read(place, key),
+    list: (wanted) => list(place, wanted),
+    readRange: (key, from, to) => readRange(place, { key, from, to }),
+    remove: (key) => remove(place, key),
+    pathOf: () => undefined,
+  };
+};
+
+const openClient = async (address: S3Address): Promise<S3> => {
+  const { S3: Client } = await import('@aws-sdk/client-s3');
+  const agent = { keepAlive: true, maxSockets: MAX_CONNECTIONS };
+  const config: S3ClientConfig = {
+    ...(address.region === undefined ? {} : { region: address.region }),
+    ...(address.endpoint === undefined ? {} : { endpoint: address.endpoint }),
+    forcePathStyle: address.isPathStyle,
+    // Attempts are made around the client: it makes none where the body of an answer breaks off.
+    maxAttempts: 1,
+    // Other servers than that of the protocol's vendor refuse or ignore its newer checksums; every put has Content-MD5.
+    ...{ requestChecksumCalculation: 'WHEN_REQUIRED', responseChecksumValidation: 'WHEN_REQUIRED' },
+    requestHandler: { connectionTimeout: CONNECT_MS, httpAgent: agent, httpsAgent: agent },
+  };
+  const client = new Client(config);
+  try {
+    await client.config.region();
+  } catch (cause) {
+    throw new ArchiveError(
+      'not_opened',
+      'Nothing says in which region the archive is. Add region=NAME to its URL, or set AWS_REGION; stores without regions take us-east-1.',
+      { cause },
+    );
+  }
+  return client;
+};
+
+const md5Of = (bytes: Buffer): string => createHash('md5').update(bytes).digest('base64');
+const sha256Of = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
+
+/** Every object has an entity tag; pages of gateways that answer in a store's stead have none. */
+const requireTag = (tag: string | undefined): string => {
+  if (tag === undefined || tag === '') throw new DamagedAnswer('answered without an entity tag, so it kept nothing');
+  return tag;
+};
+
+const putFile = async (place: Place, key: string, path: string): Promise<void> => {
+  const { client, ask, bucket, prefix } = place;
+  const file = await open(path, 'r');
+  try {
+    const { size } = await file.stat();
+    const partOf = async (from: number): Promise<Buffer> => {
+      const part = Buffer.alloc(Math.min(PART_BYTES, size - from));
+      const { bytesRead } = await file.read(part, 0, part.length, from);
+      if (bytesRead === part.length) return part;
+      throw new ArchiveError('store_failed', `The file ${path} became shorter while it was put into the archive.`);
+    };
+    if (size > PART_BYTES) {
+      await putParts(place, key, { size, partOf });
+      return;
+    }
+    const body = await partOf(0);
+    await ask({ task: `keep "${key}"`, bytes: size }, async (abortSignal) => {
+      const put = { Bucket: bucket, Key: `${prefix}${key}`, Body: body, ContentMD5: md5Of(body) };
+      requireTag((await client.putObject(put, { abortSignal })).ETag);
+    });
+  } finally {
+    await file.close();
+  }
+};
+
+interface Parts {
+  readonly size: number;
+  /** The part that begins at this byte. */
+  readonly partOf: (from: number) => Promise<Buffer>;
+}
+
+/** The object is there once all its parts are. What a process leaves that dies before is no object, and is given up by a rule of the bucket. */
+const putParts = async (place: Place, key: string, { size, partOf }: Parts): Promise<void> => {
+  const { client, ask, bucket, prefix } = place;
+  const task = `keep "${key}"`;
+  const mark = randomUUID();
+  const object = { Bucket: bucket, Key: `${prefix}${key}` };
+  const upload = await ask({ task }, async (abortSignal) => {
+    const { UploadId: id } = await client.createMultipartUpload({ ...object, Metadata: { mark } }, { abortSignal });
+    if (id === undefined || id === '') throw new DamagedAnswer('began no upload');
+    return { ...object, UploadId: id };
+  });
+  try {
+    const parts: { PartNumber: number; ETag: string }[] = [];
+    for (let from = 0; from < size; from += PART_BYTES) {
+      const body = await partOf(from);
+      const part = { PartNumber: parts.length + 1, Body: body, ContentMD5: md5Of(body) };
+      const tag = await ask({ task, bytes: body.length }, async (abortSignal) =>
+        requireTag((await client.uploadPart({ ...upload, ...part }, { abortSignal })).ETag),
+      );
+      parts.push({ PartNumber: part.PartNumber, ETag: tag });
+    }
+    await ask({ task }, async (abortSignal) => {
+      try {
+        const whole = { ...upload, MultipartUpload: { Parts: parts } };
+        requireTag((await client.completeMultipartUpload(whole, { abortSignal })).ETag);
+      } catch (error) {
+        // It is no longer there where an attempt before was done and its answer lost.
+        if (!refusedWith(error, 404) || (await markOf(place, key, abortSignal)) !== mark) throw error;
+      }
+    });
+  } catch (error) {
+    await client.abortMultipartUpload(upload, { abortSignal: AbortSignal.timeout(CONNECT_MS) }).catch(() => undefined);
+    throw error;
+  }
+};
+
+/** The mark of the process that made an object; undefined where it has none. */
+const markOf = async (
+  { client, bucket, prefix }: Place,
+  key: string,
+  abortSignal: AbortSignal,
+): Promise<string | undefined> =>
+  (await client.headObject({ Bucket: bucket, Key: `${prefix}${key}` }, { abortSignal })).Metadata?.['mark'];
+
+/** Rejects where a store replaces an object though it was told not to: what two processes agree on would be lost. */
+const refuseUnconditional = async (place: Place): Promise<void> => {
+  const text = '{"v":1}';
+  if (!(await create(place, PROBE_KEY, text)) || !(await create(place, PROBE_KEY, text))) return;
+  throw new ArchiveError(
+    'store_failed',
+    'The archive is with a store that replaces objects though it is told not to (If-None-Match), so two processes could lose decisions. Use one that keeps to it.',
+  );
+};
+
+const create = (place: Place, key: string, text: string): Promise<boolean> => {
+  const { client, ask, bucket, prefix } = place;
+  const body = Buffer.from(text);
+  const mark = randomUUID();
+  const object = { Bucket: bucket, Key: `${prefix}${key}`, IfNoneMatch: '*', Body: body, ContentMD5: md5Of(body) };
+  const more = { ContentType: 'application/json', Metadata: { mark, sha256: sha256Of(body) } };
+  let attempts = 0;
+  return ask({ task: `make "${key}"`, bytes: body.length }, async (abortSignal) => {
+    attempts += 1;
+    try {
+      requireTag((await client.putObject({ ...object, ...more }, { abortSignal })).ETag);
+      return true;
+    } catch (error) {
+      if (!refusedWith(error, 412)) throw error;
+      // The object may be that of an attempt before, whose answer was lost.
+      return attempts > 1 && (await markOf(place, key, abortSignal)) === mark;
+    }
+  });
+};
+
+/** All bytes of an answer. Rejects beyond `most`, and where the connection breaks off. */
+const bytesOf = async (body: unknown, most: number, signal: AbortSignal): Promise<Buffer> => {
+  if (!(body instanceof Readable)) throw new DamagedAnswer('answered without a body');
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of addAbortSignal(signal, body)) {
+    const part = chunk as Buffer; // a stream of bytes
+    bytes += part.length;
+    if (bytes > most) throw new DamagedAnswer(`answered with more than the ${most} bytes that were expected`);
+    chunks.push(part);
+  }
+  return Buffer.concat(chunks, bytes);
+};
+
+const read = ({ client, ask, bucket, prefix }: Place, key: string): Promise<string | undefined> =>
+  ask({ task: `give "${key}"` }, async (abortSignal) => {
+    try {
+      const object = await client.getObject({ Bucket: bucket, Key: `${prefix}${key}` }, { abortSignal });
+      const body = await bytesOf(object.Body, TEXT_BYTES, abortSignal);
+      requireTag(object.ETag);
+      const expected = object.Metadata?.['sha256'];
+      if (expected !== undefined && expected !== sha256Of(body))
+        throw new DamagedAnswer(`answered with ${body.length} bytes that are not those that were kept`);
+      return body.toString();
+    } catch (error) {
+      if (isNoSuchKey(error)) return undefined;
+      throw error;
+    }
+  });
+
+/** A bucket that is not there is answered with 404 too, and must not pass for one without the object. */
+const isNoSuchKey = (error: unknown): boolean =>
+  refusedWith(error, 404) && (error as { readonly name?: unknown }).name === 'NoSuchKey'; // only asked for a name
+
+async function* list(place: Place, wanted: string): AsyncGenerator<StoredObject, void, undefined> {
+  const { client, ask, bucket, prefix } = place;
+  const page = { Bucket: bucket, Prefix: `${prefix}${wanted}` };
+  let token: string | undefined;
+  let last = '';
+  do {
+    const next = token === undefined ? {} : { ContinuationToken: token };
+    const { objects, following } = await ask({ task: `list "${wanted}"` }, async (abortSignal) => {
+      const answer = await client.listObjectsV2({ ...page, ...next }, { abortSignal });
+      // A page that is no list at all has neither; an empty list has both.
+      if (answer.Prefix !== page.Prefix || answer.IsTruncated === undefined)
+        throw new DamagedAnswer('answered with what is no list of these objects');
+      const after = answer.IsTruncated ? answer.NextContinuationToken : undefined;
+      if (answer.IsTruncated && (after === undefined || after === token))
+        throw new DamagedAnswer('answered with a list that does not say how it goes on');
+      return { objects: (answer.Contents ?? []).map(objectOf(place)), following: after };
+    });
+    for (const object of objects) {
+      if (object.key <= last)
+        throw new ArchiveError('store_failed', `The archive lists "${object.key}" behind "${last}", out of order.`);
+      last = object.key;
+      yield object;
+    }
+    token = following;
+  } while (token !== undefined);
+}
+
+const objectOf =
+  ({ prefix }: Place) =>
+  ({ Key: key, Size: bytes }: { Key?: string; Size?: number }): StoredObject => {
+    if (key?.startsWith(prefix) !== true || bytes === undefined)
+      throw new DamagedAnswer('answered with a list of objects that lack a name or a size');
+    return { key: key.slice(prefix.length), bytes };
+  };
+
+const readRange = async (
+  { client, ask, bucket, prefix }: Place,
+  { key, from, to }: { key: string; from: number; to: number },
+): Promise<Buffer> => {
+  if (to <= from) return Buffer.alloc(0);
+  const range = `bytes=${from}-${to - 1}`;
+  return ask({ task: `give bytes ${from} to ${to} of "${key}"`, bytes: to - from }, async (abortSignal) => {
+    const object = { Bucket: bucket, Key: `${prefix}${key}`, Range: range };
+    const answer = await client.getObject(object, { abortSignal });
+    const status = answer.$metadata.httpStatusCode;
+    const given = /^bytes (\d+-\d+)\/(?:\d+|\*)$/.exec(answer.ContentRange ?? '')?.[1];
+    if (status !== 206 || given !== `${from}-${to - 1}`) {
+      if (answer.Body instanceof Readable) answer.Body.destroy();
+      throw new DamagedAnswer(
+        status === 206 && given !== undefined
+          ? `answered with the bytes ${given} instead, so the object is shorter`
+          : `answered ${status ?? 'nothing'}, without the range that was asked for`,
+      );
+    }
+    const body = await bytesOf(answer.Body, to - from, abortSignal);
+    if (body.length < to - from) throw new DamagedAnswer(`answered with ${body.length} of ${to - from} bytes`);
+    return body;
+  });
+};
+
+const remove = ({ client, ask, bucket, prefix }: Place, key: string): Promise<void> =>
+  ask({ task: `remove "${key}"` }, async (abortSignal) => {
+    try {
+      const answer = await client.deleteObject({ Bucket: bucket, Key: `${prefix}${key}` }, { abortSignal });
+      const status = answer.$metadata.httpStatusCode;
+      if (status !== 204) throw new DamagedAnswer(`answered ${status ?? 'nothing'} instead of 204`);
+    } catch (error) {
+      if (!isNoSuchKey(error)) throw error;
+    }
+  });
