@@ -1,18 +1,28 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { type SubscribedMessage } from '@decision/broker';
 import { type DecisionRecord } from '@decision/decision-logs';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { createArchiver, openObjectStore, openParquetWriter } from '../src';
+import { readS3Address } from '../src/store/s3-address';
+import { openS3Store } from '../src/store/s3-store';
+import { type Fault, type ObjectServer, startObjectServer } from './object-server';
 
 const WORKSPACE = '6f6a1d1e-0000-4000-8000-000000000001';
+let server: ObjectServer;
 let root: string;
+let url: string;
 const closing: (() => Promise<unknown>)[] = [];
+beforeAll(async () => {
+  server = await startObjectServer();
+}, 360_000);
+afterAll(() => server?.stop());
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), 'archive-test-'));
 });
 afterEach(async () => {
+  server.meet(() => 'pass');
   for (const close of closing.splice(0).reverse()) await close();
   await rm(root, { recursive: true });
 });
@@ -31,6 +41,16 @@ const messageOf = (offset: number, value = 'x'.repeat(100)): SubscribedMessage =
 });
 
 type Store = Awaited<ReturnType<typeof openObjectStore>>;
+/** Never ends before the test does. */
+const hang = (): Promise<never> =>
+  new Promise((_, reject) => {
+    closing.push(() => Promise.resolve(reject(new Error('The test is over.'))));
+  });
+/** The archive of the test; that of an S3 store has short deadlines. */
+const openStore = (): Promise<Store> =>
+  url.startsWith('file:')
+    ? openObjectStore(url)
+    : openS3Store(readS3Address(new URL(url)), { deadlineMs: 300, pauseMs: 5 });
 interface StartOptions {
   readonly change?: (store: Store) => Store;
   readonly more?: (offset: number) => Partial<DecisionRecord>;
@@ -50,7 +70,7 @@ const start = async ({
   const failures: string[] = [];
   const archiver = createArchiver({
     ...{
-      store: change(await openObjectStore(`file://${join(root, 'archive')}`)),
+      store: change(await openStore()),
       writer,
       rollBytes,
       rollMs,
@@ -72,123 +92,193 @@ const until = async (holds: () => boolean): Promise<void> => {
   for (const end = Date.now() + 30_000; !holds(); await new Promise((resolve) => setTimeout(resolve, 20)))
     if (Date.now() > end) throw new Error('It did not come to hold within 30 s.');
 };
-const objects = async (): Promise<string[]> =>
-  (await readdir(join(root, 'archive'), { recursive: true })).filter((name) => name.endsWith('.parquet')).sort();
+const keysOf = async (prefix: string): Promise<string[]> => {
+  const keys: string[] = [];
+  for await (const { key } of (await openStore()).list(prefix)) keys.push(key);
+  return keys;
+};
+const objects = (): Promise<string[]> => keysOf('decisions/');
 const manifests = async (): Promise<{ objects: { key: string; records: number }[]; unreadable: number }[]> => {
-  const below = join(root, 'archive', 'manifests');
-  const names = await readdir(below, { recursive: true }).catch(() => []);
-  const files = names.filter((name) => name.endsWith('.json')).sort();
-  return Promise.all(files.map(async (name) => JSON.parse(await readFile(join(below, name), 'utf8')) as never)); // written by the archiver
+  const store = await openStore();
+  const texts = (await keysOf('manifests/')).map((key) => store.read(key));
+  return (await Promise.all(texts)).map((text) => JSON.parse(text ?? '') as never); // written by the archiver
+};
+/** Copies the objects of the archive to where DuckDB reads them. */
+const copyObjects = async (): Promise<void> => {
+  const store = await openStore();
+  for await (const { key, bytes } of store.list('decisions/')) {
+    await mkdir(dirname(join(root, 'copy', key)), { recursive: true });
+    await writeFile(join(root, 'copy', key), await store.readRange(key, 0, bytes));
+  }
 };
 const ask = async (sql: string) => {
+  await copyObjects();
   const instance = await DuckDBInstance.create(':memory:', { threads: '1' });
   const connection = await instance.connect();
   try {
-    const from = `read_parquet('${join(root, 'archive', 'decisions')}/**/*.parquet', hive_partitioning = true)`;
+    const from = `read_parquet('${join(root, 'copy', 'decisions')}/**/*.parquet', hive_partitioning = true)`;
     return (await connection.runAndReadAll(sql.replace('ARCHIVE', from))).getRowObjectsJson();
   } finally {
     connection.closeSync();
   }
 };
 
-it('writes one object for each hour of a workspace, which another engine reads by its folders', async () => {
-  const { accept, finished } = await start({});
-  accept(messageOf(0), messageOf(1), messageOf(2), messageOf(3));
-  await until(() => finished.length === 4);
-  expect((await objects()).map((name) => name.split('/').slice(0, 4).join('/'))).toEqual([
-    `decisions/workspace=${WORKSPACE}/date=2026-01-01/hour=23`,
-    `decisions/workspace=${WORKSPACE}/date=2026-01-02/hour=00`,
-  ]);
-  expect(await ask("SELECT message_id, request->>'at' AS at, matched FROM ARCHIVE WHERE date = '2026-01-02'")).toEqual(
-    [2, 3].map((at) => ({ message_id: `m${at}`, at: String(at), matched: ['0', '2'] })),
-  );
-});
+describe.each(['file', 's3'])('an archive in a store of kind %s', (kind) => {
+  beforeEach(() => {
+    url = kind === 's3' ? server.url() : `file://${join(root, 'archive')}`;
+  });
 
-it('keeps values that are hostile as they are', async () => {
-  const odd = { slug: `'; DROP "x" --`, request: '{"a":"\\u0000\\"\\n"}', durationUs: 1e300, errorCode: '\ud800' };
-  const { accept, finished, failures } = await start({ more: () => odd });
-  accept(messageOf(0));
-  await until(() => finished.length === 1 || failures.length > 0);
-  expect(failures).toEqual([]);
-  expect(await ask('SELECT name, request, duration_us, error FROM ARCHIVE')).toEqual([
-    { name: odd.slug, request: odd.request, duration_us: String(Number.MAX_SAFE_INTEGER), error: '\ufffd' },
-  ]);
-});
+  it('writes one object for each hour of a workspace, which another engine reads by its folders', async () => {
+    const { accept, finished } = await start({});
+    accept(messageOf(0), messageOf(1), messageOf(2), messageOf(3));
+    await until(() => finished.length === 4);
+    expect((await objects()).map((name) => name.split('/').slice(0, 4).join('/'))).toEqual([
+      `decisions/workspace=${WORKSPACE}/date=2026-01-01/hour=23`,
+      `decisions/workspace=${WORKSPACE}/date=2026-01-02/hour=00`,
+    ]);
+    expect(
+      await ask("SELECT message_id, request->>'at' AS at, matched FROM ARCHIVE WHERE date = '2026-01-02'"),
+    ).toEqual([2, 3].map((at) => ({ message_id: `m${at}`, at: String(at), matched: ['0', '2'] })));
+  });
 
-it('counts messages that cannot be read, and goes on', async () => {
-  const { accept, finished } = await start({});
-  accept(messageOf(0, 'unreadable'), messageOf(1));
-  await until(() => finished.length === 2);
-  expect(await manifests()).toMatchObject([{ unreadable: 1, objects: [{ records: 1 }] }]);
-});
+  it('keeps values that are hostile as they are', async () => {
+    const odd = { slug: `'; DROP "x" --`, request: '{"a":"\\u0000\\"\\n"}', durationUs: 1e300, errorCode: '\ud800' };
+    const { accept, finished, failures } = await start({ more: () => odd });
+    accept(messageOf(0));
+    await until(() => finished.length === 1 || failures.length > 0);
+    expect(failures).toEqual([]);
+    expect(await ask('SELECT name, request, duration_us, error FROM ARCHIVE')).toEqual([
+      { name: odd.slug, request: odd.request, duration_us: String(Number.MAX_SAFE_INTEGER), error: '\ufffd' },
+    ]);
+  });
 
-/** Steps that change the store: the boundary, two objects, the manifest. */
-describe.each([0, 1, 2, 3])('after a death at durable step %i', (step) => {
-  it.each([false, true])('the same objects come under the same names (step done: %s)', async (isDone) => {
-    let count = 0;
-    let died = false;
-    const dying = (store: Store): Store => {
-      const act = async <T>(work: () => Promise<T>): Promise<T> => {
-        const isLast = count === step;
-        count += 1;
-        if (count > step + 1) return new Promise<never>(() => undefined);
-        if (!isLast) return work();
-        if (isDone) await work();
-        died = true;
-        return new Promise<never>(() => undefined);
+  it('counts messages that cannot be read, and goes on', async () => {
+    const { accept, finished } = await start({});
+    accept(messageOf(0, 'unreadable'), messageOf(1));
+    await until(() => finished.length === 2);
+    expect(await manifests()).toMatchObject([{ unreadable: 1, objects: [{ records: 1 }] }]);
+  });
+
+  /** Steps that change the store: the boundary, two objects, the manifest. */
+  describe.each([0, 1, 2, 3])('after a death at durable step %i', (step) => {
+    it.each([false, true])('the same objects come under the same names (step done: %s)', async (isDone) => {
+      let count = 0;
+      let died = false;
+      const dying = (store: Store): Store => {
+        const act = async <T>(work: () => Promise<T>): Promise<T> => {
+          const isLast = count === step;
+          count += 1;
+          if (count > step + 1) return hang();
+          if (!isLast) return work();
+          if (isDone) await work();
+          died = true;
+          return hang();
+        };
+        return {
+          ...store,
+          create: (key, text) => act(() => store.create(key, text)),
+          putFile: (key, path) => act(() => store.putFile(key, path)),
+        };
       };
-      return {
-        ...store,
-        create: (key, text) => act(() => store.create(key, text)),
-        putFile: (key, path) => act(() => store.putFile(key, path)),
-      };
-    };
-    const first = await start({ change: dying });
-    first.accept(messageOf(1), messageOf(2));
-    await until(() => died);
-    expect(first.finished).toEqual([]);
-    const before = await objects();
-    // Whoever comes next is handed one message more at once: the boundary decides all the same.
+      const first = await start({ change: dying });
+      first.accept(messageOf(1), messageOf(2));
+      await until(() => died);
+      expect(first.finished).toEqual([]);
+      const before = await objects();
+      // Whoever comes next is handed one message more at once: the boundary decides all the same.
+      const second = await start({});
+      second.accept(messageOf(1), messageOf(2), messageOf(3));
+      await until(() => second.finished.length === 3);
+      expect(await objects()).toEqual(expect.arrayContaining(before));
+      expect(await ask('SELECT message_id FROM ARCHIVE ORDER BY ALL')).toEqual(
+        [1, 2, 3].map((at) => ({ message_id: `m${at}` })),
+      );
+      const named = (await manifests()).flatMap((manifest) => manifest.objects.map(({ key }) => key));
+      expect(named.sort()).toEqual(await objects());
+    });
+  });
+
+  it('waits for all messages of a boundary that was made before', async () => {
+    const first = await start({ change: (store) => ({ ...store, putFile: () => Promise.reject(new Error('away')) }) });
+    first.accept(messageOf(0), messageOf(1));
+    await until(() => first.failures.length > 0);
     const second = await start({});
-    second.accept(messageOf(1), messageOf(2), messageOf(3));
-    await until(() => second.finished.length === 3);
-    expect(await objects()).toEqual(expect.arrayContaining(before));
-    expect(await ask('SELECT message_id FROM ARCHIVE ORDER BY ALL')).toEqual(
-      [1, 2, 3].map((at) => ({ message_id: `m${at}` })),
-    );
-    const named = (await manifests()).flatMap((manifest) => manifest.objects.map(({ key }) => key));
-    expect(named.sort()).toEqual(await objects());
+    second.accept(messageOf(0));
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    expect(await objects()).toEqual([]);
+    second.accept(messageOf(1));
+    await until(() => second.finished.length === 2);
+    expect(await ask('SELECT count(*)::INT AS n FROM ARCHIVE')).toEqual([{ n: 2 }]);
+  });
+
+  it('rolls by size before its time, and takes what is lost to others for nobody', async () => {
+    const { archiver, accept, finished } = await start({ rollMs: 3_600_000, rollBytes: 250 });
+    accept(messageOf(0), messageOf(1), messageOf(2), messageOf(3));
+    await until(() => finished.length === 2);
+    expect(archiver.status().heldBytes).toBe(200);
+    archiver.lost([3]);
+    expect([finished, archiver.status().heldBytes]).toEqual([[0, 1, 2, 3], 0]);
+  });
+
+  it('starts another process where one was killed', async () => {
+    const { accept, finished, writer, failures } = await start({});
+    await expect(
+      writer.write({ rows: '/etc/hostname', object: join(root, 'x.parquet'), longestLine: 1 }),
+    ).rejects.toThrow(/not written/);
+    accept(messageOf(0));
+    await until(() => finished.length === 1);
+    expect(failures).toEqual([]);
   });
 });
 
-it('waits for all messages of a boundary that was made before', async () => {
-  const first = await start({ change: (store) => ({ ...store, putFile: () => Promise.reject(new Error('away')) }) });
-  first.accept(messageOf(0), messageOf(1));
-  await until(() => first.failures.length > 0);
-  const second = await start({});
-  second.accept(messageOf(0));
-  await new Promise((resolve) => setTimeout(resolve, 500));
-  expect(await objects()).toEqual([]);
-  second.accept(messageOf(1));
-  await until(() => second.finished.length === 2);
-  expect(await ask('SELECT count(*)::INT AS n FROM ARCHIVE')).toEqual([{ n: 2 }]);
-});
+describe('an archive in an S3 store that misbehaves', () => {
+  beforeEach(() => {
+    url = server.url();
+  });
+  const page = { status: 200, headers: { 'content-type': 'text/html' }, body: '<html><body>Login</body></html>' };
+  const faults: readonly (readonly [string, Fault])[] = [
+    ['503', { status: 503 }],
+    ['a page with 200', page],
+    ['nothing', 'hang'],
+    ['half of what it is asked for', 'cut'],
+    ['nothing it does', 'lose answer'],
+  ];
 
-it('rolls by size before its time, and takes what is lost to others for nobody', async () => {
-  const { archiver, accept, finished } = await start({ rollMs: 3_600_000, rollBytes: 250 });
-  accept(messageOf(0), messageOf(1), messageOf(2), messageOf(3));
-  await until(() => finished.length === 2);
-  expect(archiver.status().heldBytes).toBe(200);
-  archiver.lost([3]);
-  expect([finished, archiver.status().heldBytes]).toEqual([[0, 1, 2, 3], 0]);
-});
+  it.each(faults)('holds decisions while it answers %s, and loses none', async (_title, fault) => {
+    const { accept, finished, failures, archiver } = await start({});
+    server.meet(() => fault);
+    accept(messageOf(0), messageOf(1), messageOf(2));
+    await until(() => failures.length > 0);
+    expect([finished, archiver.status().failing]).toEqual([[], true]);
+    expect(failures.join()).toMatch(/^(The archive s3:\/\/decisions\/[0-9a-f-]+\/ did not [^<]*,?)+$/);
+    server.meet(() => 'pass');
+    await until(() => finished.length === 3);
+    expect(archiver.status()).toMatchObject({ failing: false, heldBytes: 0 });
+    expect(await ask('SELECT decision_id FROM ARCHIVE ORDER BY ALL')).toEqual(
+      [0, 1, 2].map((at) => ({ decision_id: `id-of-m${at}` })),
+    );
+  });
 
-it('starts another process where one was killed', async () => {
-  const { accept, finished, writer, failures } = await start({});
-  await expect(
-    writer.write({ rows: '/etc/hostname', object: join(root, 'x.parquet'), longestLine: 1 }),
-  ).rejects.toThrow(/not written/);
-  accept(messageOf(0));
-  await until(() => finished.length === 1);
-  expect(failures).toEqual([]);
+  const seed = Number(process.env['TEST_SEED']);
+  it(`has each decision once, whatever requests fail (seed ${seed})`, async () => {
+    let state = seed % 2_147_483_647 || 1;
+    const random = (): number => (state = (state * 48_271) % 2_147_483_647) / 2_147_483_647;
+    const { accept, finished } = await start({ rollBytes: 250, rollMs: 50 });
+    let failed = 0;
+    server.meet(() => {
+      if (random() >= 0.35) return 'pass';
+      failed += 1;
+      return faults[failed % faults.length]?.[1] ?? 'pass';
+    });
+    for (let offset = 0; offset < 16; offset += 1) accept(messageOf(offset));
+    await until(() => finished.length === 16);
+    server.meet(() => 'pass');
+    expect(failed).toBeGreaterThan(faults.length);
+    const found = await ask('SELECT decision_id FROM ARCHIVE ORDER BY ALL');
+    expect(found.map((row) => row['decision_id'])).toEqual(
+      Array.from({ length: 16 }, (_, at) => `id-of-m${at}`).sort(),
+    );
+    const named = (await manifests()).flatMap((manifest) => manifest.objects.map(({ key }) => key));
+    expect(named.sort()).toEqual(await objects());
+  }, 60_000);
 });
