@@ -170,6 +170,7 @@ export const errorCodes = {
   internal_error: entry(500, true, 'A fault of the service; the request id leads to it in the logs.'),
   broker_unavailable: entry(503, true, 'The message broker cannot be reached or is disabled.'),
   database_unavailable: entry(503, true, 'The database cannot be reached.'),
+  archive_unavailable: entry(503, true, 'The archive of decisions cannot be read.'),
   decision_not_recorded: entry(
     503,
     true,

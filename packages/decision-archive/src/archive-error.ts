@@ -8,8 +8,12 @@ type ArchiveErrorCode =
   | 'damaged_object'
   /** A setting is too small for what is there. */
   | 'too_small'
-  /** The engine failed, died, or took too long. */
-  | 'engine_failed';
+  /** The engine failed or died. */
+  | 'engine_failed'
+  /** A request took longer than one may. */
+  | 'too_long'
+  /** Too many requests wait already. */
+  | 'too_busy';
 
 /** Something went wrong with an archive; the message is a sentence for its operator. */
 export class ArchiveError extends Error {

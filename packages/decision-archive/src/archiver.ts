@@ -242,7 +242,7 @@ export const createArchiver = (options: ArchiverOptions): Archiver => {
     },
     stop: async () => {
       ending.abort();
-      await options.writer.stop();
+      await options.engine.stop();
       await settledWithin(running, STOP_MS);
     },
   };

@@ -1,3 +1,8 @@
+export { ArchiveError } from './archive-error';
 export { type ArchiverObserver, createArchiver } from './archiver';
-export { openParquetWriter } from './engine/parquet-writer';
+export { type Engine, openEngine } from './engine/engine';
+export { poolOf } from './engine/engine-pool';
+export { archiveAnswers, type ArchiveReading } from './reading/archive-answers';
+export { type ArchiveVisibility } from './reading/archive-sql';
+export { filesOf } from './reading/local-objects';
 export { openObjectStore } from './store/open-store';

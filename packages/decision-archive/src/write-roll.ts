@@ -7,14 +7,14 @@ import { pipeline } from 'node:stream/promises';
 import { type SubscribedMessage } from '@decision/broker';
 import { type DecisionRecord } from '@decision/decision-logs';
 import { type Boundary, nameOfStart } from './boundary';
-import { type ParquetWriter } from './engine/parquet-writer';
+import { type Engine } from './engine/engine';
 import { type ArchivedRecord, compareRecords, folderOf, rowOf } from './rows';
 import { type ObjectStore } from './store/object-store';
 
 /** How messages become objects. */
 export interface RollOptions {
   readonly store: ObjectStore;
-  readonly writer: ParquetWriter;
+  readonly engine: Engine;
   /** The records of a message; undefined where it cannot be read. */
   readonly recordsOf: (message: SubscribedMessage) => readonly ArchivedRecord[] | undefined;
   /** The id that a decision is found by. */
@@ -76,13 +76,13 @@ const readMessages = async (messages: readonly SubscribedMessage[], recordsOf: R
 const writeObject = async (
   key: string,
   records: readonly ArchivedRecord[],
-  { store, writer, decisionIdOf }: RollOptions,
+  { store, engine, decisionIdOf }: RollOptions,
 ): Promise<WrittenObject> => {
-  const object = join(writer.folder, basename(key));
+  const object = join(engine.folder, basename(key));
   const rows = `${object}.json`;
   try {
     const longestLine = await writeLines(rows, [...records].sort(compareRecords), decisionIdOf);
-    await writer.write({ rows, object, longestLine });
+    await engine.write({ rows, object, longestLine });
     const hash = createHash('sha256');
     await pipeline(createReadStream(object), hash);
     await store.putFile(key, object);

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { type SubscribedMessage } from '@decision/broker';
 import { type DecisionRecord } from '@decision/decision-logs';
 import { DuckDBInstance } from '@duckdb/node-api';
-import { createArchiver, openObjectStore, openParquetWriter } from '../src';
+import { createArchiver, openEngine, openObjectStore } from '../src';
 import { readS3Address } from '../src/store/s3-address';
 import { openS3Store } from '../src/store/s3-store';
 import { type Fault, type ObjectServer, startObjectServer } from './object-server';
@@ -65,13 +65,16 @@ const start = async ({
   rollBytes = 1e9,
   bufferBytes = 1e9,
 }: StartOptions) => {
-  const writer = await openParquetWriter({ folder: join(root, 'work'), memoryBytes: 268_435_456, deadlineMs: 30_000 });
+  const engine = await openEngine({
+    ...{ parent: join(root, 'work'), readable: [], memoryBytes: 268_435_456, threads: 1 },
+    ...{ deadlineMs: 30_000, maxQueued: 10 },
+  });
   const finished: number[] = [];
   const failures: string[] = [];
   const archiver = createArchiver({
     ...{
       store: change(await openStore()),
-      writer,
+      engine,
       rollBytes,
       rollMs,
       bufferBytes,
@@ -85,7 +88,7 @@ const start = async ({
   const accept = (...messages: readonly SubscribedMessage[]) => {
     for (const message of messages) archiver.accept(message, () => void finished.push(message.offset));
   };
-  return { archiver, accept, finished, failures, writer };
+  return { archiver, accept, finished, failures, engine };
 };
 
 const until = async (holds: () => boolean): Promise<void> => {
@@ -221,10 +224,10 @@ describe.each(['file', 's3'])('an archive in a store of kind %s', (kind) => {
   });
 
   it('starts another process where one was killed', async () => {
-    const { accept, finished, writer, failures } = await start({});
+    const { accept, finished, engine, failures } = await start({});
     await expect(
-      writer.write({ rows: '/etc/hostname', object: join(root, 'x.parquet'), longestLine: 1 }),
-    ).rejects.toThrow(/not written/);
+      engine.write({ rows: '/etc/hostname', object: join(root, 'x.parquet'), longestLine: 1 }),
+    ).rejects.toThrow(/engine of the archive failed/);
     accept(messageOf(0));
     await until(() => finished.length === 1);
     expect(failures).toEqual([]);

@@ -163,6 +163,7 @@ export {
   refusesDecisions,
 } from './decisions/decision-days';
 export { decisionIdOf } from './decisions/decision-ids';
+export { findReadableTraces, findSeenNames } from './decisions/decision-visibility';
 export { countDecisions, findDecision, findDecisions, readDecisions } from './decisions/query-decisions';
 export { summariseDecisions } from './decisions/summarise-decisions';
 export { findMissingMessages, forgetSequences } from './decisions/sequences';

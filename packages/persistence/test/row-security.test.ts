@@ -353,6 +353,8 @@ describe('row security', () => {
     findDecision: 'query.test.ts of log-collector: no trace of what it does not',
     ranTooLong: 'asks no database',
     findVersionLogging: 'of whatever version, for writers of the log: decisions.test.ts of infrastructure',
+    findSeenNames: 'archive-store.test.ts of log-collector: a restricted key finds what it sees',
+    findReadableTraces: 'archive-store.test.ts of log-collector: a restricted key finds what it sees',
     summariseDecisions: 'summary.test.ts of log-collector: counts for a restricted key what it sees',
     findMissingMessages: 'summary.test.ts of log-collector: are told by workspace, and to no access that is restricted',
     forgetSequences: 'on behalf of no workspace',

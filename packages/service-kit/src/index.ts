@@ -27,7 +27,17 @@ export { connectorSettings } from './config/connector-settings';
 export { ownFiles, type VaultGrants } from './config/vault-grants';
 export { readConfig, settingsTable } from './config/read-config';
 export { PROXY_SECRET_HEADER, type RequestContext } from './http/request-context';
-export { type Config, filePath, limit, optional, Secret, type Setting, url, wholeNumber } from './config/setting';
+export {
+  type Config,
+  filePath,
+  limit,
+  oneOf,
+  optional,
+  Secret,
+  type Setting,
+  url,
+  wholeNumber,
+} from './config/setting';
 export { Answer, LinesAnswer, sendBytes, sendError, writeSlowly } from './http/answer';
 export { bindOperation, type BoundOperation, type PageQuery, readCount, readPageQuery } from './http/bind-operation';
 export { findUnstorableText, parseJsonLine, UNSTORABLE_TEXT } from './http/body/json-body';

@@ -6,6 +6,7 @@ import {
   filePath,
   httpSettings,
   limit,
+  oneOf,
   optional,
   url,
   wholeNumber,
@@ -18,6 +19,17 @@ export const settings = {
   ...brokerSettings,
   sessionTimeoutMs: limit(limits.workerSessionTimeoutMs),
   heartbeatIntervalMs: limit(limits.workerHeartbeatIntervalMs),
+  logStore: oneOf('LOG_STORE', ['table', 'archive'], {
+    default: 'table',
+    meaning:
+      'Where questions are answered from: `table` keeps decisions in the database, and in the archive where there is one; `archive` in the archive alone.',
+  }),
+  queryMaxDays: wholeNumber('LOG_QUERY_MAX_DAYS', {
+    default: 31,
+    min: 1,
+    max: 3_660,
+    meaning: 'Days that one question to the archive may span, where decisions are kept in it alone.',
+  }),
   retentionDays: wholeNumber('LOG_TABLE_RETENTION_DAYS', {
     default: 30,
     min: 1,
@@ -99,6 +111,27 @@ export const settings = {
     max: 68_719_476_736,
     unit: 'bytes',
     meaning: 'Memory of the process that writes objects of the archive, beside that of its runtime.',
+  }),
+  archiveQueryProcesses: wholeNumber('ARCHIVE_QUERY_PROCESSES', {
+    default: 2,
+    min: 1,
+    max: 32,
+    meaning:
+      'Processes that read the archive for questions, where decisions are kept in it alone; each answers one at a time.',
+  }),
+  archiveQueryMemoryBytes: wholeNumber('ARCHIVE_QUERY_MEMORY_BYTES', {
+    default: 536_870_912,
+    min: 134_217_728,
+    max: 68_719_476_736,
+    unit: 'bytes',
+    meaning: 'Memory of each of them beside that of its runtime, and as much of the disk for what exceeds it.',
+  }),
+  archiveQueryTimeoutMs: wholeNumber('ARCHIVE_QUERY_TIMEOUT_MS', {
+    default: 30_000,
+    min: 1_000,
+    max: 600_000,
+    unit: 'ms',
+    meaning: 'How long a part of a question to the archive may take; it is answered 504 then.',
   }),
 };
 

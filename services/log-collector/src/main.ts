@@ -1,10 +1,13 @@
 import { openAuthenticator, openBroker, openStore } from '@decision/infrastructure';
-import { openDatabase } from '@decision/persistence';
-import { runService } from '@decision/service-kit';
+import { type Database, openDatabase } from '@decision/persistence';
+import { type Logger, runService, type Stopper } from '@decision/service-kit';
 import { createCollectorServer } from './app';
-import { type ArchiveStatus, startArchive } from './archiving/start-archive';
+import { openArchive, type OpenedArchive, openReading } from './archiving/open-archive';
+import { type Archive, startArchive } from './archiving/start-archive';
 import { startCollecting } from './collecting/collect';
-import { settings } from './config';
+import { type CollectorConfig, settings } from './config';
+import { openArchiveStore } from './queries/archive-store';
+import { type DecisionStore } from './queries/decision-store';
 import { openTableStore } from './queries/table-store';
 import { openSinks } from './sinks/open-sinks';
 import { startSinks } from './sinks/start-sinks';
@@ -17,24 +20,25 @@ runService({
   settings,
   start: async ({ config, logger, metrics, stopper }) => {
     const sinks = await openSinks(config);
+    const opened = await openArchive(config);
     const database = await openStore({ name: 'log-collector', config, logger, metrics, stopper });
     const broker = openBroker({ name: 'log-collector', config, logger, stopper });
     if (broker === undefined)
       logger.warn('MQ_BROKERS names no broker: nothing is collected; what is stored can be read.');
-    const storing = openDatabase({
-      ...{ url: config.databaseUrl.reveal(), poolMax: STORING_CONNECTIONS, applicationName: 'log-collector' },
-      statementTimeoutMs: 30_000,
-    });
-    stopper.add('database of the collector', () => storing.close());
-    const collecting = startCollecting({ database: storing, broker, config, logger, metrics, stopper });
-    let archive: { status(): ArchiveStatus } | undefined;
+    const collecting =
+      config.logStore === 'archive'
+        ? undefined
+        : startCollecting({ database: openStoring(config, stopper), broker, config, logger, metrics, stopper });
+    let archive: Archive | undefined;
     let running: ReturnType<typeof startSinks> | undefined;
+    const collectedTo = () => (collecting ?? { collectedTo: () => archive?.archivedTo() }).collectedTo();
     const server = createCollectorServer({
-      ...{ config, logger, metrics, store: openTableStore(database), collectedTo: () => collecting.collectedTo() },
+      ...{ config, logger, metrics, collectedTo },
+      store: await openStoreOf({ config, database, opened, stopper, logger, archivedTo: () => archive?.archivedTo() }),
       authenticator: openAuthenticator({ database, logger, metrics }),
       health: {
         pingDatabase: () => database.ping(),
-        subscriberStatus: () => collecting.status(),
+        subscriberStatus: () => (collecting === undefined ? archive?.subscriberStatus() : collecting.status()),
         archiveStatus: () => archive?.status(),
         sinkStatus: () => running?.status() ?? [],
       },
@@ -42,9 +46,41 @@ runService({
     stopper.add('http', (drainMs) => server.stop(drainMs));
     const { url } = await server.listen();
     // Joining comes after listening: only one process can listen here, and it takes over from one that died here.
-    collecting.start();
+    collecting?.start();
     if (broker !== undefined) running = startSinks({ sinks, broker, config, logger, metrics, stopper });
-    if (broker !== undefined) archive = await startArchive({ broker, config, logger, metrics, stopper });
+    if (broker !== undefined && opened !== undefined)
+      archive = await startArchive(opened, { broker, config, logger, metrics, stopper });
     logger.info({ url }, 'Listening.');
   },
 });
+
+const openStoring = (config: CollectorConfig, stopper: Stopper): Database => {
+  const storing = openDatabase({
+    ...{ url: config.databaseUrl.reveal(), poolMax: STORING_CONNECTIONS, applicationName: 'log-collector' },
+    statementTimeoutMs: 30_000,
+  });
+  stopper.add('database of the collector', () => storing.close());
+  return storing;
+};
+
+interface StoreOptions {
+  readonly config: CollectorConfig;
+  readonly database: Database;
+  readonly opened: OpenedArchive | undefined;
+  readonly stopper: Stopper;
+  readonly logger: Logger;
+  readonly archivedTo: () => number | undefined;
+}
+
+const openStoreOf = async ({
+  config,
+  database,
+  opened,
+  stopper,
+  logger,
+  archivedTo,
+}: StoreOptions): Promise<DecisionStore> => {
+  if (opened === undefined || config.logStore === 'table') return openTableStore(database);
+  const reading = await openReading(opened, config, stopper);
+  return openArchiveStore({ database, reading, maxDays: config.queryMaxDays, archivedTo, logger, now: Date.now });
+};

@@ -21,6 +21,7 @@ import supertest from 'supertest';
 import { createCollectorServer } from '../src/app';
 import { createLogDays, type LogDays } from '../src/collecting/days';
 import { type Collected, storeMessages } from '../src/collecting/store-messages';
+import { type DecisionStore } from '../src/queries/decision-store';
 import { openTableStore } from '../src/queries/table-store';
 
 interface Answer {
@@ -65,7 +66,11 @@ const EMPTY_DRAFT = {
   ...{ testRequest: null, metadata: {}, context: null, settings: {}, requestSchema: [], responseSchema: [] },
 };
 
-export const startCollectorUnderTest = async (name: string): Promise<CollectorUnderTest> => {
+/** `storeOf` makes the store that is asked; default: the table. */
+export const startCollectorUnderTest = async (
+  name: string,
+  storeOf: (database: Database) => DecisionStore = openTableStore,
+): Promise<CollectorUnderTest> => {
   const stack = testStack();
   const databaseName = stack.uniqueName(name);
   const databaseUrl = await createMigratedDatabase(stack.databaseUrl, databaseName);
@@ -79,7 +84,7 @@ export const startCollectorUnderTest = async (name: string): Promise<CollectorUn
     },
     logger: createLogger({ service: 'test', level: 'silent' }),
     metrics: createMetrics('test'),
-    store: openTableStore(database),
+    store: storeOf(database),
     authenticator: createAuthenticator({ findKey: (selector) => findApiKey(database, selector), now: Date.now }),
     health: { pingDatabase: () => database.ping(), subscriberStatus: () => undefined },
     collectedTo: () => collector.collectedTo(),

@@ -5,6 +5,13 @@ import { timeParameter, timestamp } from '../page-schema';
 import { DecisionLogEntry } from './decision-log-entry';
 import { LINES_MEDIA_TYPE, type Operation } from './operation';
 
+const freshUntil = Type.Optional(
+  Type.Union([Type.String(), Type.Null()], {
+    description:
+      'Where decisions are kept in the archive alone: what was decided before this moment is found, and what came later may not be in an object yet. Null where that is not known, shortly after a start.',
+  }),
+);
+
 const DecisionLogPage = Type.Object(
   {
     data: Type.Optional(
@@ -18,6 +25,7 @@ const DecisionLogPage = Type.Object(
     count: Type.Optional(
       Type.Integer({ minimum: 0, description: 'How many decisions there are, where that was asked for.' }),
     ),
+    fresh_until: freshUntil,
   },
   { $id: 'DecisionLogPage', description: 'Decisions, or their number.' },
 );
@@ -127,7 +135,7 @@ export const queryDecisions = {
   pathParameters: [],
   summary: 'Find decisions',
   description:
-    'Decisions of the last LOG_TABLE_RETENTION_DAYS, seconds after they were made. Filters are asked of single inputs: a list is found where one of its inputs passes all of them. A cursor stays valid while decisions arrive. Reading is recorded in the audit.',
+    'Decisions of the last LOG_TABLE_RETENTION_DAYS, seconds after they were made; with LOG_STORE=archive those of the archive, of at most LOG_QUERY_MAX_DAYS and of the last 24 hours where no time is given. Filters are asked of single inputs: a list is found where one of its inputs passes all of them. A cursor stays valid while decisions arrive. Reading is recorded in the audit.',
   query: QueryDecisionsQuery,
   success: {
     status: 200,
@@ -135,7 +143,7 @@ export const queryDecisions = {
     schema: DecisionLogPage,
     example: { data: [example], cursor: 'eyJvIjpbXX0' },
   },
-  errors: ['deadline_exceeded'],
+  errors: ['deadline_exceeded', 'overloaded', 'archive_unavailable'],
 } as const satisfies Operation;
 
 export const getDecision = {
@@ -146,7 +154,7 @@ export const getDecision = {
   summary: 'Read one decision, with its trace',
   description: 'The whole decision, of a list all inputs up to 64 MiB of characters. Reading is recorded in the audit.',
   success: { status: 200, description: 'The decision.', schema: DecisionLogEntry, example },
-  errors: ['decision_not_found', 'deadline_exceeded'],
+  errors: ['decision_not_found', 'deadline_exceeded', 'overloaded', 'archive_unavailable'],
 } as const satisfies Operation;
 
 const SummariseDecisionsQuery = Type.Object(
@@ -249,6 +257,7 @@ const DecisionSummary = Type.Object(
     total: Type.Object(sums, { $id: 'DecisionTotal', description: 'Sums of all of them.' }),
     groups: Type.Array(DecisionGroupSums, { description: 'Sums by group.' }),
     is_complete: Type.Boolean({ description: 'Whether all groups are here; otherwise there are more than `limit`.' }),
+    fresh_until: freshUntil,
     missing: Type.Optional(
       Type.Array(MissingDecisions, {
         description:
@@ -288,7 +297,7 @@ export const summariseDecisions = {
       groups: [{ type: 'rule', name: 'shipping-price', count: 1_200, errors: 3, duration_ms: durations }],
     },
   },
-  errors: ['deadline_exceeded'],
+  errors: ['deadline_exceeded', 'overloaded', 'archive_unavailable'],
 } as const satisfies Operation;
 
 const ExportDecisionsQuery = Type.Object(
@@ -330,7 +339,7 @@ export const exportDecisions = {
     schema: DecisionLogEntry,
     example,
   },
-  errors: ['result_too_large', 'deadline_exceeded', 'overloaded'],
+  errors: ['result_too_large', 'deadline_exceeded', 'overloaded', 'archive_unavailable'],
 } as const satisfies Operation;
 
 /** Calls about decisions that were made. */

@@ -8,6 +8,7 @@ import {
 } from '@decision/decision-logs';
 import { type Bindings, query, type Transaction } from '../connection/query';
 import { isUuid } from '../connection/uuid';
+import { seesWholeFlow } from './decision-visibility';
 import { PLACE_COLUMNS, searchSql, type SqlCondition } from './search-sql';
 
 const SORTED_BY: Readonly<Record<Exclude<DecisionSort, 'time'>, { readonly sql: string; readonly type: string }>> = {
@@ -96,26 +97,7 @@ interface ItemRow {
   readonly place: string;
 }
 
-/**
- * The trace of a flow names what the flow runs: an access that is restricted reads it where it sees all of that. Flows whose nodes read or write
- * instances say in it what they found there; those traces are for accesses without restriction alone.
- */
-const VISIBLE_TRACE = /* sql */ `
-  case when app_is_unrestricted() or (
-    d.asset_id is not null
-    and exists (select from asset_versions v where v.id = d.version)
-    and not exists (
-      with recursive used (version_id, asset_id) as (
-        select d.version, d.asset_id
-        union
-        select u.used_version_id, u.used_asset_id from flow_uses u join used on u.version_id = used.version_id
-      )
-      select from used
-      left join asset_versions v on v.id = used.version_id
-      left join assets a on a.id = used.asset_id
-      where v.id is null or a.id is null or cast(v.definition as text) ~ '"type"\\s*:\\s*"entity"'
-    )
-  ) then d.path_trace end`;
+const VISIBLE_TRACE = /* sql */ `case when app_is_unrestricted() or ${seesWholeFlow('d.version', 'd.asset_id')} then d.path_trace end`;
 
 /** Reads the items of decisions that were found, in the order of their positions; at most `characters` of all together, beside the first item of each. */
 export const readDecisions = async (

@@ -1,13 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { hostname, tmpdir } from 'node:os';
-import { type Broker, createSubscriber } from '@decision/broker';
-import { createArchiver, openObjectStore, openParquetWriter } from '@decision/decision-archive';
+import { type Broker, createSubscriber, type SubscriberStatus } from '@decision/broker';
+import { createArchiver, openEngine } from '@decision/decision-archive';
 import { readMessage } from '@decision/decision-logs';
 import { decisionIdOf } from '@decision/persistence';
 import { type Logger, type Metrics, StartRefusal, type Stopper } from '@decision/service-kit';
+import { followProgress } from '../collected-to';
 import { type CollectorConfig } from '../config';
 import { exportConsumer } from '../consumer-gauges';
 import { observeArchive } from './archive-metrics';
+import { type OpenedArchive } from './open-archive';
 
 interface StartArchiveOptions {
   readonly broker: Broker;
@@ -15,7 +17,6 @@ interface StartArchiveOptions {
     CollectorConfig,
     | 'sessionTimeoutMs'
     | 'heartbeatIntervalMs'
-    | 'archiveUrl'
     | 'archiveRollBytes'
     | 'archiveRollMs'
     | 'archiveBufferBytes'
@@ -36,6 +37,14 @@ export interface ArchiveStatus {
   readonly queued: number;
 }
 
+/** An archive that is written. */
+export interface Archive {
+  status(): ArchiveStatus;
+  subscriberStatus(): SubscriberStatus;
+  /** Moment up to which everything that was decided is in it, epoch ms; undefined: not known. */
+  archivedTo(): number | undefined;
+}
+
 /** Messages that wait for the archive at most. */
 const MAX_QUEUED = 200_000;
 const DAY_MS = 86_400_000;
@@ -43,36 +52,25 @@ const DAY_MS = 86_400_000;
 const OBJECT_DEADLINE_MS = 120_000;
 
 /**
- * Starts to write decisions into the archive, which reads the topic in a group of its own; answers undefined where the configuration names no
- * archive. It is stopped with the service. Rejects with `StartRefusal` where the archive cannot be opened.
+ * Starts to write decisions into the archive, which reads the topic in a group of its own; it is stopped with the service. Rejects with
+ * `StartRefusal` where its settings cannot go together.
  */
-export const startArchive = async ({
-  broker,
-  config,
-  logger,
-  metrics,
-  stopper,
-}: StartArchiveOptions): Promise<{ status(): ArchiveStatus } | undefined> => {
-  const {
-    archiveUrl: url,
-    archiveRollBytes: rollBytes,
-    archiveRollMs: rollMs,
-    archiveBufferBytes: bufferBytes,
-  } = config;
-  if (url === undefined) return undefined;
+export const startArchive = async (
+  { store, url }: OpenedArchive,
+  { broker, config, logger, metrics, stopper }: StartArchiveOptions,
+): Promise<Archive> => {
+  const { archiveRollBytes: rollBytes, archiveRollMs: rollMs, archiveBufferBytes: bufferBytes } = config;
   if (bufferBytes < 2 * rollBytes)
     throw new StartRefusal(
       `ARCHIVE_BUFFER_BYTES (${bufferBytes}) holds less than twice ARCHIVE_ROLL_BYTES (${rollBytes}). Raise the one or lower the other.`,
     );
-  const store = await openObjectStore(url).catch((error: unknown) => {
-    throw new StartRefusal(`ARCHIVE_URL: ${error instanceof Error ? error.message : String(error)}`);
-  });
-  const writer = await openParquetWriter({
-    ...{ folder: tmpdir(), memoryBytes: config.archiveMemoryBytes, deadlineMs: OBJECT_DEADLINE_MS },
+  const engine = await openEngine({
+    ...{ parent: tmpdir(), readable: [], memoryBytes: config.archiveMemoryBytes, threads: 1 },
+    ...{ deadlineMs: OBJECT_DEADLINE_MS, maxQueued: 1 },
   });
   const observer = observeArchive(metrics, logger, Date.now);
   const archiver = createArchiver({
-    ...{ store, writer, decisionIdOf, rollBytes, rollMs, bufferBytes },
+    ...{ store, engine, decisionIdOf, rollBytes, rollMs, bufferBytes },
     recordsOf: ({ value, header }) => {
       const { records, counts, reason } = readMessage(value, header('form') === 'list');
       if (records.length === 0 && reason !== undefined) return undefined;
@@ -105,5 +103,7 @@ export const startArchive = async ({
       const { reason, queued } = subscriber.status();
       return { reason, failing: archiver.status().failing, queued };
     },
+    subscriberStatus: () => subscriber.status(),
+    archivedTo: followProgress(subscriber, 'archived', stopper),
   };
 };

@@ -4,6 +4,7 @@ import { type Broker, createSubscriber, type SubscriberStatus } from '@decision/
 import { type Database } from '@decision/persistence';
 import { createEventCounter, type Logger, type Metrics, type Stopper } from '@decision/service-kit';
 import { pause } from '@decision/waiting';
+import { followProgress } from '../collected-to';
 import { type CollectorConfig } from '../config';
 import { exportConsumer } from '../consumer-gauges';
 import { createCollectorObserver } from './collector-metrics';
@@ -39,8 +40,6 @@ interface Collecting {
 const MIB = 1_048_576;
 const MOST_QUEUED = 20_000;
 const BATCH = { messages: 1_000, bytes: 8 * MIB } as const;
-/** How often it is looked how much has been collected, ms. */
-const LOOK_MS = 5_000;
 const RETRY = { initialMs: 100, maxMs: 5_000 };
 /** Until upkeep that failed is tried again, ms at most. */
 const UPKEEP_RETRY_MS = 15_000;
@@ -92,15 +91,7 @@ export const startCollecting = ({
     ending.abort();
     return upkeep;
   });
-  let collectedTo: number | undefined;
-  const looking = setInterval(() => {
-    // While the broker does not answer it stays where it was.
-    subscriber?.lookHandledUpTo().then(
-      (moment) => (collectedTo = moment),
-      () => undefined,
-    );
-  }, LOOK_MS).unref();
-  stopper.add('collected', () => Promise.resolve(clearInterval(looking)));
+  const collectedTo = subscriber === undefined ? Date.now : followProgress(subscriber, 'collected', stopper);
   if (subscriber !== undefined) stopper.add('collector', (drainMs) => subscriber.stop({ drainMs }));
   return {
     start: () => {
@@ -114,7 +105,7 @@ export const startCollecting = ({
       });
     },
     status: () => subscriber?.status(),
-    collectedTo: () => (subscriber === undefined ? Date.now() : collectedTo),
+    collectedTo,
   };
 };
 

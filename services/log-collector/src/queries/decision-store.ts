@@ -14,4 +14,6 @@ export interface DecisionStore {
     access: WorkspaceAccess,
     question: (answers: DecisionAnswers, note: (change: AskedChange) => Promise<void>) => Promise<T>,
   ): Promise<T>;
+  /** Moment before which everything that was decided is found, ISO 8601; null: not known. Undefined where decisions are found within seconds. */
+  readonly freshUntil: () => string | null | undefined;
 }

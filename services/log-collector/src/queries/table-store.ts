@@ -31,6 +31,7 @@ export const openTableStore = (database: Pick<Database, 'inWorkspace'>): Decisio
       );
     }
   },
+  freshUntil: () => undefined,
 });
 
 const answersOf = (transaction: Transaction): DecisionAnswers => ({

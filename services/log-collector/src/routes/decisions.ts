@@ -49,7 +49,7 @@ export const decisionRoutes = ({
         name: 'query',
         after: { ...filters, found },
       });
-      return answer;
+      return { ...answer, ...freshness(store) };
     });
   }),
   bindOperation(summariseDecisions, async ({ identity, query }) => {
@@ -61,7 +61,7 @@ export const decisionRoutes = ({
       const summary = await summarise(answers, asked, { seesAll, now, collectedTo: collectedTo(), retentionDays });
       const after = { ...query, found: { count: summary.total.count } };
       await note({ kind: 'decision', action: 'read', id: 'summary', name: 'summary', after });
-      return summary;
+      return { ...summary, ...freshness(store) };
     });
   }),
   bindOperation(getDecision, async ({ identity, params }) => {
@@ -85,6 +85,11 @@ export const decisionRoutes = ({
     });
   }),
 ];
+
+const freshness = (store: DecisionStore): { readonly fresh_until?: string | null } => {
+  const freshUntil = store.freshUntil();
+  return freshUntil === undefined ? {} : { fresh_until: freshUntil };
+};
 
 interface Page {
   readonly data: DecisionLogEntry[];

@@ -1,0 +1,95 @@
+import { matches, type Search, type SearchedRecord } from '@decision/decision-logs';
+import {
+  BOOLEAN,
+  type DuckDBConnection,
+  type DuckDBDataChunk,
+  DuckDBInstance,
+  DuckDBScalarFunction,
+  type DuckDBVector,
+  INTEGER,
+  VARCHAR,
+} from '@duckdb/node-api';
+import { COLUMNS } from '../rows';
+import { type EngineAnswer, type EngineOptions, type EngineRequest } from './engine';
+
+/** Rows of a row group. */
+const ROW_GROUP = 20_480;
+
+/** Parts of the search of the question that is being answered; the SQL names them by their positions. */
+let nodes: readonly Search[] = [];
+
+const EMPTY: SearchedRecord = {
+  ...{ name: '', type: '', selector: '', error: null, trace_id: null, execution_id: null, request_id: '', key_id: '' },
+  ...{ context: null, instance: null, flow: null, status: 0, duration: 0, request: null, response: null },
+};
+
+/** Whether a request or response fulfils a part of the search: what SQL cannot say, or says more slowly. */
+const holds = (node: number, document: string): boolean => {
+  const search = nodes[node];
+  if (search === undefined) return false;
+  const value: unknown = JSON.parse(document);
+  // A comparison looks at the one that it names, and a word at both.
+  return matches(search, { ...EMPTY, request: value, response: search.kind === 'word' ? null : value });
+};
+
+const holdsFunction = DuckDBScalarFunction.create({
+  name: 'holds',
+  parameterTypes: [INTEGER, VARCHAR],
+  returnType: BOOLEAN,
+  mainFunction: (_, input: DuckDBDataChunk, output: DuckDBVector) => {
+    const [numbers, documents] = [input.getColumnVector(0), input.getColumnVector(1)];
+    for (let row = 0; row < input.rowCount; row += 1) {
+      const [node, document] = [numbers.getItem(row), documents.getItem(row)];
+      output.setItem(row, typeof node === 'number' && typeof document === 'string' && holds(node, document));
+    }
+    output.flush();
+  },
+});
+
+const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
+
+const start = async ({ folder, readable, memoryBytes, threads }: EngineOptions): Promise<DuckDBConnection> => {
+  const instance = await DuckDBInstance.create(':memory:', {
+    ...{ threads: String(threads), memory_limit: `${memoryBytes}B`, temp_directory: `${folder}/spill` },
+    ...{ max_temp_directory_size: `${memoryBytes}B`, autoinstall_known_extensions: 'false' },
+  });
+  const connection = await instance.connect();
+  connection.registerScalarFunction(holdsFunction);
+  for (const sql of [
+    "SET TimeZone = 'UTC'",
+    'SET preserve_insertion_order = true',
+    `SET allowed_directories = [${[folder, ...readable].map(literal).join(', ')}]`,
+    'SET enable_external_access = false',
+    'SET lock_configuration = true',
+  ])
+    await connection.run(sql);
+  return connection;
+};
+
+const columns = COLUMNS.map(([name, type]) => `"${name}": '${type}'`).join(', ');
+
+const answer = async (connection: DuckDBConnection, request: EngineRequest): Promise<EngineAnswer> => {
+  if (request.kind === 'ask') {
+    nodes = request.nodes;
+    const reader = await connection.runAndReadAll(request.sql, [...request.parameters]);
+    return { rows: reader.getRowObjectsJson() };
+  }
+  const { rows, object, longestLine } = request;
+  await connection.run(
+    `COPY (SELECT * FROM read_json(${literal(rows)}, format = 'newline_delimited', columns = {${columns}}, maximum_object_size = ${Math.max(1_048_576, longestLine + 1_024)})) ` +
+      `TO ${literal(object)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${ROW_GROUP}, WRITE_BLOOM_FILTER false)`,
+  );
+  return { rows: [] };
+};
+
+const starting = start(JSON.parse(process.argv[2] ?? '{}') as EngineOptions); // written by its parent
+starting.catch(() => undefined); // Each request is told.
+process.on('message', (request: EngineRequest) => {
+  starting
+    .then((connection) => answer(connection, request))
+    .catch((error: unknown): EngineAnswer => ({ error: error instanceof Error ? error.message : String(error) }))
+    .then((answered) => process.send?.(answered))
+    // Its parent has ended.
+    .catch(() => process.exit(0));
+});
+process.on('disconnect', () => process.exit(0));

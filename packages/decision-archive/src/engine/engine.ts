@@ -1,0 +1,135 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
+import { extname, join } from 'node:path';
+import { type Search } from '@decision/decision-logs';
+import { ArchiveError } from '../archive-error';
+
+/** What the process is started with. */
+export interface EngineOptions {
+  /** A folder of its own. */
+  readonly folder: string;
+  /** Folders that it may read beside. */
+  readonly readable: readonly string[];
+  /** Memory beside that of its runtime, and of what it may spill to its folder, bytes. */
+  readonly memoryBytes: number;
+  readonly threads: number;
+}
+
+/** Rows, one line of JSON each, that become an object. */
+interface WriteRequest {
+  readonly kind: 'write';
+  readonly rows: string;
+  readonly object: string;
+  /** Bytes of the longest line. */
+  readonly longestLine: number;
+}
+
+/** A statement with its values. `holds(n, document)` in it asks the part `n` of `nodes` of a document. */
+export interface Question {
+  readonly sql: string;
+  readonly parameters: readonly (string | number | null)[];
+  readonly nodes: readonly Search[];
+}
+
+export type EngineRequest = WriteRequest | (Question & { readonly kind: 'ask' });
+
+/** `error`: why it failed. */
+export type EngineAnswer =
+  | { readonly error: string }
+  | { readonly error?: undefined; readonly rows: readonly Readonly<Record<string, unknown>>[] };
+
+interface OpenOptions extends Omit<EngineOptions, 'folder'> {
+  /** A folder that its own one is made in. */
+  readonly parent: string;
+  /** Longest time of one request, ms: a process that takes longer is killed. */
+  readonly deadlineMs: number;
+  /** Requests that may wait. */
+  readonly maxQueued: number;
+}
+
+/** Reads and writes Parquet in a process of its own, one request after the other. */
+export interface Engine {
+  /** A folder that its process may read and write, and no other has. */
+  readonly folder: string;
+  /** Makes an object of rows. Rejects where its process fails, dies, or takes too long; the next request starts another. */
+  write(request: Omit<WriteRequest, 'kind'>): Promise<void>;
+  /** Answers the rows of a statement, as JSON values: whole numbers of 64 bits are texts. Rejects likewise. */
+  ask(question: Question): Promise<readonly Readonly<Record<string, unknown>>[]>;
+  /** How many requests are being handled or wait. */
+  waiting(): number;
+  /** Ends the process and removes the folder. */
+  stop(): Promise<void>;
+}
+
+const extension = extname(__filename);
+/** The loader of a process that is started from sources, as in tests; built code needs none. */
+const SOURCE_LOADER = ['--require', '@decision/tooling/run-sources', '--conditions=source'];
+
+/** Opens an engine; its process starts with the first request. Rejects where the folder cannot be made. */
+export const openEngine = async ({ parent, deadlineMs, maxQueued, ...options }: OpenOptions): Promise<Engine> => {
+  await mkdir(parent, { recursive: true });
+  const folder = await mkdtemp(join(await realpath(parent), 'archive-'));
+  let child: ChildProcess | undefined;
+  let stopped = false;
+  const running = (): ChildProcess => {
+    if (stopped) throw new ArchiveError('engine_failed', 'The engine of the archive has been stopped.');
+    if (child?.connected === true && !child.killed && child.exitCode === null) return child;
+    child = fork(join(__dirname, `engine-process${extension}`), [JSON.stringify({ ...options, folder })], {
+      env: { TZ: 'UTC' },
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+      execArgv: extension === '.ts' ? SOURCE_LOADER : [],
+    });
+    child.on('error', () => undefined); // Its end tells.
+    return child;
+  };
+  const request = async (sent: EngineRequest): Promise<readonly Readonly<Record<string, unknown>>[]> => {
+    const asked = running();
+    const deadline = AbortSignal.timeout(deadlineMs);
+    const ending = new AbortController();
+    const until = { signal: AbortSignal.any([deadline, ending.signal]) };
+    try {
+      const answer = Promise.race([
+        once(asked, 'message', until).then(([message]) => message as EngineAnswer), // its own process
+        once(asked, 'exit', until).then((): EngineAnswer => ({ error: 'Its process has died' })),
+      ]);
+      asked.send(sent, () => undefined);
+      const answered = await answer;
+      if (answered.error !== undefined)
+        throw new ArchiveError('engine_failed', `The engine of the archive failed: ${answered.error}.`);
+      return answered.rows;
+    } catch (error) {
+      if (!deadline.aborted) throw error;
+      asked.kill('SIGKILL');
+      const sentence = `The engine of the archive took longer than ${deadlineMs} ms.`;
+      throw new ArchiveError('too_long', sentence, { cause: error });
+    } finally {
+      ending.abort();
+    }
+  };
+  let last: Promise<unknown> = Promise.resolve();
+  let waiting = 0;
+  const inTurn = async (sent: EngineRequest): Promise<readonly Readonly<Record<string, unknown>>[]> => {
+    if (waiting > maxQueued)
+      throw new ArchiveError('too_busy', `${waiting} requests wait for the engine of the archive already.`);
+    waiting += 1;
+    const answered = last.then(() => request(sent));
+    last = answered.catch(() => undefined);
+    try {
+      return await answered;
+    } finally {
+      waiting -= 1;
+    }
+  };
+  return {
+    folder,
+    write: async (sent) => void (await inTurn({ ...sent, kind: 'write' })),
+    ask: (question) => inTurn({ ...question, kind: 'ask' }),
+    waiting: () => waiting,
+    stop: async () => {
+      stopped = true;
+      child?.kill('SIGKILL');
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+};

@@ -1,0 +1,61 @@
+import { type ObjectStore } from '../store/object-store';
+
+/** An object of decisions that counts. */
+export interface DecisionObject {
+  readonly key: string;
+  readonly bytes: number;
+  /** UTC, 0 to 23. */
+  readonly hour: number;
+}
+
+/** Names of objects: of the writer, and of compactions. What others have put there is not read. */
+const OBJECT = /\/hour=(\d\d)\/(?:(c-[0-9a-zA-Z-]+)|\d+-\d+-\d+-[0-9a-f]+)\.parquet$/;
+
+/**
+ * The objects of a workspace that hold its decisions of a day (YYYY-MM-DD, UTC), by rising key. A compacted object counts once its compaction is
+ * there, and what it replaces does not from then on.
+ */
+export const objectsOfDay = async (
+  store: ObjectStore,
+  workspaceId: string,
+  date: string,
+): Promise<readonly DecisionObject[]> => {
+  const of = `workspace=${workspaceId}/date=${date}/`;
+  // Compactions first: what one puts in the place of others afterwards does not count here, and these stay for a while.
+  const compactions = await compactionsOfDay(store, workspaceId, date);
+  const replaced = new Set(compactions.flatMap(({ replaces }) => replaces));
+  const counting = new Set(compactions.flatMap(({ object }) => (object === null ? [] : [object.key])));
+  const objects: DecisionObject[] = [];
+  for await (const { key, bytes } of store.list(`decisions/${of}`)) {
+    const [, hour, compacted] = OBJECT.exec(key) ?? [];
+    if (hour === undefined || replaced.has(key) || (compacted !== undefined && !counting.has(key))) continue;
+    objects.push({ key, bytes, hour: Number(hour) });
+  }
+  return objects;
+};
+
+/** What a compaction says: an object (null: nothing was left) and what it replaces. */
+interface Compaction {
+  readonly v: 1;
+  readonly object: {
+    readonly key: string;
+    readonly records: number;
+    readonly bytes: number;
+    readonly sha256: string;
+  } | null;
+  readonly replaces: readonly string[];
+}
+
+/** The compactions of a workspace for a day, by rising name. */
+const compactionsOfDay = async (
+  store: ObjectStore,
+  workspaceId: string,
+  date: string,
+): Promise<readonly Compaction[]> => {
+  const compactions: Compaction[] = [];
+  for await (const { key } of store.list(`compactions/workspace=${workspaceId}/date=${date}/`)) {
+    const text = await store.read(key);
+    if (text !== undefined) compactions.push(JSON.parse(text) as Compaction); // written by this package
+  }
+  return compactions;
+};

@@ -1,0 +1,58 @@
+import { query, type Transaction } from '../connection/query';
+import { isUuid } from '../connection/uuid';
+
+/** What an access sees of what decisions name. */
+interface SeenNames {
+  /** Ids of rules and flows. */
+  readonly assets: readonly string[];
+  /** Slugs. */
+  readonly contexts: readonly string[];
+  readonly flows: readonly string[];
+}
+
+/** What the transaction's access sees; for stores of decisions that know no row-level security. */
+export const findSeenNames = async (transaction: Transaction): Promise<SeenNames> => {
+  const [seen] = await query<SeenNames>(
+    transaction,
+    /* sql */ `
+    select array(select cast(id as text) from assets) as assets, array(select slug from contexts) as contexts,
+      array(select slug from assets where kind = 'flow') as flows`,
+    {},
+  );
+  return seen ?? { assets: [], contexts: [], flows: [] };
+};
+
+/**
+ * The trace of a flow names what the flow runs: an access that is restricted reads it where it sees all of that. Flows whose nodes read or write
+ * instances say in it what they found there; those traces are for accesses without restriction alone. `version` and `asset` are expressions.
+ */
+export const seesWholeFlow = (version: string, asset: string): string => /* sql */ `(
+    ${asset} is not null
+    and exists (select from asset_versions v where v.id = ${version})
+    and not exists (
+      with recursive used (version_id, asset_id) as (
+        select ${version}, ${asset}
+        union
+        select u.used_version_id, u.used_asset_id from flow_uses u join used on u.version_id = used.version_id
+      )
+      select from used
+      left join asset_versions v on v.id = used.version_id
+      left join assets a on a.id = used.asset_id
+      where v.id is null or a.id is null or cast(v.definition as text) ~ '"type"\\s*:\\s*"entity"'
+    )
+  )`;
+
+/** Of versions of flows, those whose traces the transaction's access may read. */
+export const findReadableTraces = async (
+  transaction: Transaction,
+  versionIds: readonly string[],
+): Promise<ReadonlySet<string>> => {
+  const rows = await query<{ id: string }>(
+    transaction,
+    /* sql */ `
+    select cast(d.id as text) as id from asset_versions d
+    where d.id = any (cast(:ids as uuid[])) and (app_is_unrestricted() or ${seesWholeFlow('d.id', 'd.rule_id')})`,
+    { ids: versionIds.filter(isUuid) },
+  );
+  return new Set(rows.map(({ id }) => id));
+};

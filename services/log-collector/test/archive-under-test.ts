@@ -1,0 +1,49 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type SubscribedMessage } from '@decision/broker';
+import { type ArchiveReading, createArchiver, filesOf, openEngine, openObjectStore } from '@decision/decision-archive';
+import { readMessage } from '@decision/decision-logs';
+import { decisionIdOf } from '@decision/persistence';
+
+/** An archive in a folder of its own; messages are handed to it as its consumer would. */
+export interface ArchiveUnderTest {
+  readonly folder: string;
+  readonly reading: ArchiveReading;
+  /** Resolves once everything is in objects. */
+  archive(...messages: readonly SubscribedMessage[]): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export const openArchiveUnderTest = async (): Promise<ArchiveUnderTest> => {
+  const root = await mkdtemp(join(tmpdir(), 'archive-'));
+  const folder = join(root, 'archive');
+  const store = await openObjectStore(`file://${folder}`);
+  const bounds = { memoryBytes: 268_435_456, threads: 1, deadlineMs: 30_000, maxQueued: 10 };
+  const reader = await openEngine({ ...bounds, parent: join(root, 'work'), readable: [folder] });
+  const writer = await openEngine({ ...bounds, parent: join(root, 'work'), readable: [] });
+  const failures: string[] = [];
+  const archiver = createArchiver({
+    ...{ store, engine: writer, decisionIdOf, rollBytes: 65_536, rollMs: 50, bufferBytes: 1e8 },
+    recordsOf: ({ value, header }) => {
+      const { records, counts } = readMessage(value, header('form') === 'list');
+      return records.map((record) => ({ record, sequence: counts[0]?.sequence ?? null }));
+    },
+    observer: { rolled: () => undefined, failed: (reason) => void failures.push(reason) },
+  });
+  return {
+    folder,
+    reading: { store, engine: reader, objects: filesOf(store) },
+    archive: async (...messages) => {
+      let waiting = messages.length;
+      for (const message of messages) archiver.accept(message, () => (waiting -= 1));
+      for (const end = Date.now() + 60_000; waiting > 0; await new Promise((resolve) => setTimeout(resolve, 20)))
+        if (Date.now() > end) throw new Error(`${waiting} messages were not archived: ${failures.join(' ')}`);
+    },
+    stop: async () => {
+      await archiver.stop();
+      await reader.stop();
+      await rm(root, { recursive: true, force: true });
+    },
+  };
+};
