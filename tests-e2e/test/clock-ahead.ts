@@ -10,3 +10,9 @@ export const clockAheadEnvironment = (stepMs: number): Readonly<Record<string, s
 export const putClockAhead = (service: ServiceProcess): void => {
   process.kill(service.pid() ?? 0, 'SIGUSR2');
 };
+
+/** Starts a process whose date is another by so many ms. */
+export const shiftedClockEnvironment = (shiftMs: number): Readonly<Record<string, string>> => ({
+  NODE_OPTIONS: `--require ${require.resolve('./date-preload.cjs')}`,
+  CLOCK_SHIFT_MS: String(shiftMs),
+});

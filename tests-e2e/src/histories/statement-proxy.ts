@@ -17,12 +17,27 @@ export interface StatementProxy {
   hold(place: Place): Promise<{ letGo(): void }>;
   /** Has the database carry out what stands at the place, keeps the answer, and cuts the connection. Resolves when it is carried out. */
   loseAnswer(place: Place): Promise<void>;
+  /** Answers statements that come without values with an error, instead of the database, until it is ended. */
+  fail(statement: RegExp, sqlState: string): Failing;
   /** Cuts all connections and lets nobody in. */
   refuse(): void;
   /** Lets connections in again. */
   admit(): void;
   /** Idempotent. */
   close(): Promise<void>;
+}
+
+/** Statements that fail. */
+interface Failing {
+  /** How many have failed. */
+  failed(): number;
+  end(): void;
+}
+
+interface Failure {
+  readonly statement: RegExp;
+  readonly answer: Buffer;
+  failed: number;
 }
 
 interface Trap extends Place {
@@ -36,10 +51,11 @@ export const startStatementProxy = async (databaseUrl: string): Promise<Statemen
   const target = { host: url.hostname, port: Number(url.port) };
   const connections = new Set<Connection>();
   const traps = new Set<Trap>();
+  const failures = new Set<Failure>();
   let refuses = false;
   const server = createServer((client) => {
     if (refuses) return void client.destroy();
-    const connection = new Connection(client, connect(target), traps);
+    const connection = new Connection(client, connect(target), traps, failures);
     connections.add(connection);
     client.once('close', () => connections.delete(connection));
   });
@@ -55,6 +71,11 @@ export const startStatementProxy = async (databaseUrl: string): Promise<Statemen
     },
     loseAnswer: async (place) => {
       await set(place, true);
+    },
+    fail: (statement, sqlState) => {
+      const failure: Failure = { statement, answer: errorAnswer(sqlState), failed: 0 };
+      failures.add(failure);
+      return { failed: () => failure.failed, end: () => void failures.delete(failure) };
     },
     refuse: () => {
       refuses = true;
@@ -91,6 +112,7 @@ class Connection {
     private readonly client: Socket,
     private readonly server: Socket,
     private readonly traps: Set<Trap>,
+    private readonly failures: ReadonlySet<Failure>,
   ) {
     client.on('data', (data) => this.asked.read(data).forEach((message) => this.ask(message)));
     server.on('data', (data) => this.answered.read(data).forEach((message) => this.answer(message)));
@@ -113,7 +135,9 @@ class Connection {
   }
 
   private ask(message: Buffer): void {
-    const trap = this.trapFor(this.statements.textOf(message));
+    const text = this.statements.textOf(message);
+    if (this.fails(text)) return;
+    const trap = this.trapFor(text);
     if (trap?.keepsAnswer === true) this.losing = trap;
     if (trap?.keepsAnswer === false) {
       this.held = [];
@@ -121,6 +145,14 @@ class Connection {
     }
     if (this.held === undefined) this.server.write(message);
     else this.held.push(message);
+  }
+
+  private fails(text: string | undefined): boolean {
+    const failure = [...this.failures].find(({ statement }) => text !== undefined && statement.test(text));
+    if (failure === undefined) return false;
+    failure.failed += 1;
+    this.client.write(failure.answer);
+    return true;
   }
 
   /** The trap that this statement springs. */
@@ -146,6 +178,21 @@ class Connection {
     this.losing.sprung(this);
   }
 }
+
+/** A message of the server: a letter, a length that counts itself, and what is said. */
+const serverMessage = (letter: string, body: Buffer): Buffer => {
+  const head = Buffer.alloc(5);
+  head.write(letter);
+  head.writeUInt32BE(body.length + 4, 1);
+  return Buffer.concat([head, body]);
+};
+
+/** A statement has failed, and its transaction with it. */
+const errorAnswer = (sqlState: string): Buffer =>
+  Buffer.concat([
+    serverMessage('E', Buffer.from(`SERROR\0VERROR\0C${sqlState}\0Mrefused by a test\0\0`)),
+    serverMessage('Z', Buffer.from('E')),
+  ]);
 
 /** The server has done what it was asked, and waits. */
 const isReady = (message: Buffer): boolean => message[0] === 'Z'.charCodeAt(0);
