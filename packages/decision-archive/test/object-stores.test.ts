@@ -78,6 +78,8 @@ describe.each(['file', 's3'])('a store of kind %s', (kind) => {
     if (kind === 's3') expect(server.asked.filter(({ path }) => path.includes('continuation-token'))).toHaveLength(2);
     expect((await listed(store, 'list/a/')).map(({ key }) => key)).toEqual(['list/a/1', 'list/a/x=1/2']);
     expect(await listed(store, 'nothing/')).toEqual([]);
+    expect(await store.folders('list/')).toEqual(['a', 'a.b']);
+    expect(await store.folders('nothing/')).toEqual([]);
   });
 
   it('rejects a range that the object does not have, and an object that is not there', async () => {

@@ -60,6 +60,13 @@ export const openFileStore = async (root: string): Promise<ObjectStore> => {
       }
     },
     list: (prefix) => listFolder(pathOf(prefix.slice(0, -1)), prefix),
+    folders: async (prefix) => {
+      const entries = await readdir(pathOf(prefix), { withFileTypes: true }).catch((error: unknown) => {
+        if (hasCode(error, 'ENOENT')) return [];
+        throw error;
+      });
+      return entries.flatMap((entry) => (entry.isDirectory() ? [entry.name] : [])).sort();
+    },
     readRange: (key, from, to) => readRange(pathOf(key), from, to),
     remove: async (key) => {
       await rm(pathOf(key), { force: true });

@@ -14,6 +14,8 @@ export interface ObjectStore {
   read(key: string): Promise<string | undefined>;
   /** Objects whose keys begin with a prefix that ends with a slash, by rising key. */
   list(prefix: string): AsyncIterable<StoredObject>;
+  /** Names of the folders directly below a prefix that ends with a slash, by rising name: what stands up to the next slash of keys. */
+  folders(prefix: string): Promise<readonly string[]>;
   /** The bytes of an object from `from` to the one before `to`. Rejects where there are fewer, or no such object. */
   readRange(key: string, from: number, to: number): Promise<Buffer>;
   /** Removes an object; one that is not there is removed already. */

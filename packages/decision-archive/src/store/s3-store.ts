@@ -46,6 +46,7 @@ export const openS3Store = async (address: S3Address, bounds: AskingBounds = {})
     },
     read: (key) => read(place, key),
     list: (wanted) => list(place, wanted),
+    folders: (wanted) => folders(place, wanted),
     readRange: (key, from, to) => readRange(place, { key, from, to }),
     remove: (key) => remove(place, key),
     pathOf: () => undefined,
@@ -226,14 +227,24 @@ const read = ({ client, ask, bucket, prefix }: Place, key: string): Promise<stri
 const isNoSuchKey = (error: unknown): boolean =>
   refusedWith(error, 404) && (error as { readonly name?: unknown }).name === 'NoSuchKey'; // only asked for a name
 
-async function* list(place: Place, wanted: string): AsyncGenerator<StoredObject, void, undefined> {
+/** What a page of a list holds. */
+interface ListedPage {
+  readonly objects: readonly StoredObject[];
+  /** Common beginnings of keys, where a delimiter was given. */
+  readonly prefixes: readonly string[];
+}
+
+async function* pages(
+  place: Place,
+  wanted: string,
+  delimited: { readonly Delimiter?: string },
+): AsyncGenerator<ListedPage, void, undefined> {
   const { client, ask, bucket, prefix } = place;
-  const page = { Bucket: bucket, Prefix: `${prefix}${wanted}` };
+  const page = { Bucket: bucket, Prefix: `${prefix}${wanted}`, ...delimited };
   let token: string | undefined;
-  let last = '';
   do {
     const next = token === undefined ? {} : { ContinuationToken: token };
-    const { objects, following } = await ask({ task: `list "${wanted}"` }, async (abortSignal) => {
+    const { following, ...listed } = await ask({ task: `list "${wanted}"` }, async (abortSignal) => {
       const answer = await client.listObjectsV2({ ...page, ...next }, { abortSignal });
       // A page that is no list at all has neither; an empty list has both.
       if (answer.Prefix !== page.Prefix || answer.IsTruncated === undefined)
@@ -241,17 +252,32 @@ async function* list(place: Place, wanted: string): AsyncGenerator<StoredObject,
       const after = answer.IsTruncated ? answer.NextContinuationToken : undefined;
       if (answer.IsTruncated && (after === undefined || after === token))
         throw new DamagedAnswer('answered with a list that does not say how it goes on');
-      return { objects: (answer.Contents ?? []).map(objectOf(place)), following: after };
+      const prefixes = (answer.CommonPrefixes ?? []).map(({ Prefix: common }) => common ?? '');
+      return { objects: (answer.Contents ?? []).map(objectOf(place)), prefixes, following: after };
     });
+    yield listed;
+    token = following;
+  } while (token !== undefined);
+}
+
+async function* list(place: Place, wanted: string): AsyncGenerator<StoredObject, void, undefined> {
+  let last = '';
+  for await (const { objects } of pages(place, wanted, {}))
     for (const object of objects) {
       if (object.key <= last)
         throw new ArchiveError('store_failed', `The archive lists "${object.key}" behind "${last}", out of order.`);
       last = object.key;
       yield object;
     }
-    token = following;
-  } while (token !== undefined);
 }
+
+const folders = async (place: Place, wanted: string): Promise<readonly string[]> => {
+  const names: string[] = [];
+  const length = place.prefix.length + wanted.length;
+  for await (const { prefixes } of pages(place, wanted, { Delimiter: '/' }))
+    names.push(...prefixes.map((common) => common.slice(length, -1)));
+  return names.sort();
+};
 
 const objectOf =
   ({ prefix }: Place) =>
