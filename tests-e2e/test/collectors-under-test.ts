@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ensureAdminKey, type ServiceProcess, startServiceProcess } from '@decision/launcher';
-import { freePort } from '@decision/local-stack';
+import { freePort, testStack } from '@decision/local-stack';
 import { dropDatabase, ensureServiceLogin, ensureWorkspace } from '@decision/persistence';
 import { createMigratedDatabase } from '@decision/persistence/testing';
 import { DuckDBInstance } from '@duckdb/node-api';
@@ -16,6 +16,10 @@ import { type Answer, call, repositoryRoot } from './fleet-under-test';
 
 /** Collectors as processes, with a topic, a table and an archive of their own. Decisions are written to the topic by the test. */
 export interface CollectorsUnderTest {
+  /** Of nobody else. */
+  readonly name: string;
+  /** The folder of its archive. */
+  readonly archive: string;
   /** Between the collectors and their database. */
   readonly proxy: StatementProxy;
   /** As its owner, past the proxy. */
@@ -95,7 +99,7 @@ export const startCollectorsUnderTest = async (servers: Servers, name: string): 
   const twice = (held: ReadonlyMap<string, number>) => [...held].filter(([, records]) => records !== 1);
 
   return {
-    ...{ proxy, databaseUrl, lines, acknowledged, write, inTable },
+    ...{ name, archive, proxy, databaseUrl, lines, acknowledged, write, inTable },
     start: async (environment = {}) => {
       const started = startServiceProcess({
         name: 'log-collector',
@@ -161,6 +165,17 @@ export const startCollectorsUnderTest = async (servers: Servers, name: string): 
       rmSync(archive, { recursive: true, force: true });
     },
   };
+};
+
+/** For tests that run side by side: each has collectors of its own, on the servers of the run. */
+export const withCollectors = async (work: (collectors: CollectorsUnderTest) => Promise<void>): Promise<void> => {
+  const stack = testStack();
+  const collectors = await startCollectorsUnderTest(stack, stack.uniqueName('collectors'));
+  try {
+    await work(collectors);
+  } finally {
+    await collectors.stop();
+  }
 };
 
 const openTopic = async (kafka: Kafka, topic: string): Promise<Producer> => {

@@ -1,24 +1,11 @@
 import { type ServiceProcess } from '@decision/launcher';
-import { testStack } from '@decision/local-stack';
 import { Client } from 'pg';
 import { becomes } from './becomes';
 import { shiftedClockEnvironment } from './clock-ahead';
-import { type CollectorsUnderTest, startCollectorsUnderTest } from './collectors-under-test';
+import { type CollectorsUnderTest, withCollectors } from './collectors-under-test';
 
 /* Collectors as processes that die, or are refused, at a chosen statement: table and archive hold each acknowledged decision once. */
 
-/** Each test has collectors of its own, and most of them wait: they run side by side. */
-const withCollectors = async (work: (collectors: CollectorsUnderTest) => Promise<void>): Promise<void> => {
-  const stack = testStack();
-  const collectors = await startCollectorsUnderTest(stack, stack.uniqueName('collectors'));
-  try {
-    await work(collectors);
-  } finally {
-    await collectors.stop();
-  }
-};
-
-const COPY = /^copy pg_temp\.decision_batch /;
 const INSERT = /^\s*insert into decision_log /;
 
 const kill = (service: ServiceProcess): void => {
@@ -28,7 +15,6 @@ const kill = (service: ServiceProcess): void => {
 };
 
 const DEATHS = [
-  ['before it copies', ({ proxy }: CollectorsUnderTest) => proxy.hold({ statement: COPY })],
   ['before it inserts', ({ proxy }: CollectorsUnderTest) => proxy.hold({ statement: INSERT })],
   ['before it commits', ({ proxy }: CollectorsUnderTest) => proxy.hold({ statement: INSERT, at: 'commit' })],
   ['after its commit', ({ proxy }: CollectorsUnderTest) => proxy.loseAnswer({ statement: INSERT, at: 'commit' })],
