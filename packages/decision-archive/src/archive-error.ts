@@ -12,6 +12,8 @@ type ArchiveErrorCode =
   | 'engine_failed'
   /** A request took longer than one may. */
   | 'too_long'
+  /** A question reads more than one may. */
+  | 'too_large'
   /** Too many requests wait already. */
   | 'too_busy';
 

@@ -35,6 +35,9 @@ export const COLUMNS: readonly (readonly [name: string, type: string])[] = [
   ['path_trace', 'VARCHAR'],
 ];
 
+/** Columns that are JSON texts, which may be long. */
+export const DOCUMENTS: readonly string[] = ['request', 'response', 'path_trace'];
+
 const whole = (value: number): number =>
   Math.trunc(Math.min(Math.max(value, Number.MIN_SAFE_INTEGER), Number.MAX_SAFE_INTEGER));
 

@@ -126,6 +126,14 @@ export const settings = {
     unit: 'bytes',
     meaning: 'Memory of each of them beside that of its runtime, and as much of the disk for what exceeds it.',
   }),
+  archiveCacheBytes: wholeNumber('ARCHIVE_CACHE_BYTES', {
+    default: 1_073_741_824,
+    min: 16_777_216,
+    max: 1_099_511_627_776,
+    unit: 'bytes',
+    meaning:
+      'Disk below the folder for temporary files that parts of objects of an S3 store may take, which questions to the archive read; what was not asked for the longest leaves first.',
+  }),
   archiveQueryTimeoutMs: wholeNumber('ARCHIVE_QUERY_TIMEOUT_MS', {
     default: 30_000,
     min: 1_000,

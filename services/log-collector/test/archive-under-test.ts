@@ -2,12 +2,27 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type SubscribedMessage } from '@decision/broker';
-import { type ArchiveReading, createArchiver, filesOf, openEngine, openObjectStore } from '@decision/decision-archive';
+import {
+  type ArchiveReading,
+  createArchiver,
+  filesOf,
+  openCopies,
+  openEngine,
+  openObjectStore,
+} from '@decision/decision-archive';
 import { readMessage } from '@decision/decision-logs';
 import { decisionIdOf } from '@decision/persistence';
 
-/** An archive in a folder of its own; messages are handed to it as its consumer would. */
+interface OpenOptions {
+  /** Default: a folder of its own. */
+  readonly url?: string;
+  /** Bytes of copies, where the archive is no folder. */
+  readonly cacheBytes?: number;
+}
+
+/** An archive of its own; messages are handed to it as its consumer would. */
 export interface ArchiveUnderTest {
+  /** Where its objects are, or copies of them. */
   readonly folder: string;
   readonly reading: ArchiveReading;
   /** Resolves once everything is in objects. */
@@ -15,10 +30,15 @@ export interface ArchiveUnderTest {
   stop(): Promise<void>;
 }
 
-export const openArchiveUnderTest = async (): Promise<ArchiveUnderTest> => {
+export const openArchiveUnderTest = async ({
+  url,
+  cacheBytes: mostBytes = 1e9,
+}: OpenOptions = {}): Promise<ArchiveUnderTest> => {
   const root = await mkdtemp(join(tmpdir(), 'archive-'));
-  const folder = join(root, 'archive');
-  const store = await openObjectStore(`file://${folder}`);
+  const store = await openObjectStore(url ?? `file://${join(root, 'archive')}`);
+  const copies =
+    url === undefined ? undefined : await openCopies({ store, parent: root, mostBytes, deadlineMs: 30_000 });
+  const folder = copies?.folder ?? join(root, 'archive');
   const bounds = { memoryBytes: 268_435_456, threads: 1, deadlineMs: 30_000, maxQueued: 10 };
   const reader = await openEngine({ ...bounds, parent: join(root, 'work'), readable: [folder] });
   const writer = await openEngine({ ...bounds, parent: join(root, 'work'), readable: [] });
@@ -33,7 +53,7 @@ export const openArchiveUnderTest = async (): Promise<ArchiveUnderTest> => {
   });
   return {
     folder,
-    reading: { store, engine: reader, objects: filesOf(store) },
+    reading: { store, engine: reader, objects: copies ?? filesOf(store) },
     archive: async (...messages) => {
       let waiting = messages.length;
       for (const message of messages) archiver.accept(message, () => (waiting -= 1));

@@ -58,6 +58,8 @@ const start = async ({ folder, readable, memoryBytes, threads }: EngineOptions):
   for (const sql of [
     "SET TimeZone = 'UTC'",
     'SET preserve_insertion_order = true',
+    // Holes of files that are fetched later would be remembered.
+    'SET enable_external_file_cache = false',
     `SET allowed_directories = [${[folder, ...readable].map(literal).join(', ')}]`,
     'SET enable_external_access = false',
     'SET lock_configuration = true',

@@ -8,7 +8,7 @@ import {
   type FoundDecision,
   timeOfDecisionId,
 } from '@decision/decision-logs';
-import { type Engine, type Question } from '../engine/engine';
+import { type Engine } from '../engine/engine';
 import { type ObjectStore } from '../store/object-store';
 import {
   type ArchiveVisibility,
@@ -22,6 +22,7 @@ import {
 } from './archive-sql';
 import { type LocalObjects } from './local-objects';
 import { type DecisionObject, objectsOfDay } from './objects-of-day';
+import { type ArchiveQuestion } from './statement';
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -69,17 +70,19 @@ export const archiveAnswers = (options: AnswersOptions): DecisionAnswers => {
   /** Asks objects; answers no row where there are none. */
   const ask = async (
     wanted: readonly DecisionObject[],
-    questionOf: (source: Source) => Question,
+    questionOf: (source: Source) => ArchiveQuestion,
   ): Promise<readonly Row[]> => {
     if (wanted.length === 0) return [];
-    const opened = await objects.open(wanted.map(({ key }) => key));
+    const opened = objects.open(wanted);
     try {
-      return await engine.ask(questionOf({ files: opened.paths, workspaceId, visibility }));
+      const question = questionOf({ files: opened.paths, workspaceId, visibility });
+      await opened.fill(question.readsDocuments);
+      return await engine.ask(question);
     } finally {
       opened.close();
     }
   };
-  const askRange = async (filters: DecisionFilters, questionOf: (source: Source) => Question) =>
+  const askRange = async (filters: DecisionFilters, questionOf: (source: Source) => ArchiveQuestion) =>
     ask(await objectsWithin(Date.parse(filters.start ?? ''), Date.parse(filters.end ?? '')), questionOf);
   const within = (filters: DecisionFilters): DecisionFilters => ({ ...filters, ...rangeOf(filters) });
 

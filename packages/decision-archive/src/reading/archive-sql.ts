@@ -7,10 +7,9 @@ import {
   type SummarySplit,
   timeOfDecisionId,
 } from '@decision/decision-logs';
-import { type Question } from '../engine/engine';
 import { COLUMNS } from '../rows';
 import { searchSql } from './search-sql';
-import { StatementValues } from './statement';
+import { type ArchiveQuestion, StatementValues } from './statement';
 
 /** What a restricted access sees. */
 export interface ArchiveVisibility {
@@ -82,7 +81,7 @@ export const findSql = (
   source: Source,
   filters: DecisionFilters,
   { sort, isDescending, after, limit }: DecisionOrder,
-): Question => {
+): ArchiveQuestion => {
   const values = new StatementValues();
   const from = seen(source, values);
   const condition = conditionOf(filters, values);
@@ -106,7 +105,7 @@ export const findSql = (
 };
 
 /** How many decisions {@link findSql} would find: `count`. */
-export const countSql = (source: Source, filters: DecisionFilters): Question => {
+export const countSql = (source: Source, filters: DecisionFilters): ArchiveQuestion => {
   const values = new StatementValues();
   const from = seen(source, values);
   return values.question(
@@ -120,9 +119,10 @@ export const readSql = (
   found: readonly FoundDecision[],
   filters: DecisionFilters,
   { withTraces, characters }: { readonly withTraces: boolean; readonly characters: number },
-): Question => {
+): ArchiveQuestion => {
   const values = new StatementValues();
   const from = seen(source, values);
+  values.readsDocuments = true;
   const ids = values.bindTexts(found.map(({ id }) => id));
   const shown = filters.items === undefined ? 'true' : searchSql(filters.items, values);
   const times = found.map(({ decidedAt }) => decidedAt).sort();
@@ -144,7 +144,7 @@ export const readSql = (
 };
 
 /** The characters of a decision: `characters`, null where it is not there. */
-export const findOneSql = (source: Source, id: string): Question => {
+export const findOneSql = (source: Source, id: string): ArchiveQuestion => {
   const values = new StatementValues();
   const from = seen(source, values);
   return values.question(
@@ -164,7 +164,7 @@ export const summariseSql = (
   source: Source,
   filters: DecisionFilters,
   { by, bucket, most }: SummarySplit,
-): { readonly question: Question; readonly keys: readonly string[] } => {
+): { readonly question: ArchiveQuestion; readonly keys: readonly string[] } => {
   const values = new StatementValues();
   const from = seen(source, values);
   const keys = [...new Set(by.flatMap((dimension) => SPLIT_BY[dimension]))];
@@ -184,7 +184,7 @@ export const summariseSql = (
 };
 
 /** Gaps in the numbers of producers: `producer`, `first`, `missing`, `after` and `before` (epoch ms), the newest first. */
-export const missingSql = (source: Source, { start, end, settledBefore, most }: MissingOptions): Question => {
+export const missingSql = (source: Source, { start, end, settledBefore, most }: MissingOptions): ArchiveQuestion => {
   const values = new StatementValues();
   const from = seen(source, values);
   const time = (at: string): string => `CAST(${values.bind(at)} AS TIMESTAMPTZ)`;

@@ -82,6 +82,7 @@ const inDocument = (
   comparison: Comparison & { readonly operator: PositiveOperator },
   values: StatementValues,
 ): string => {
+  values.readsDocuments = true;
   const byMatches = `holds(${values.bindNode(comparison)}, ${field.of})`;
   if (!field.path.every((name) => PLAIN_NAME.test(name))) return byMatches;
   const pathTo = (depth: number): string =>
@@ -124,6 +125,7 @@ const PLAIN_NUMBER = /^[1-9]\d{0,14}$/;
 
 /** Looking into every value is costly: the text of the document is asked first, where that can be done. */
 const wordOf = (search: Extract<Search, { readonly kind: 'word' }>, values: StatementValues): string => {
+  values.readsDocuments = true;
   const { value: word } = search;
   const isPlain = word.number === undefined ? PLAIN.test(word.text) : PLAIN_NUMBER.test(word.number);
   const node = values.bindNode(search);

@@ -1,6 +1,13 @@
 import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { type ArchiveReading, filesOf, openEngine, openObjectStore, poolOf } from '@decision/decision-archive';
+import {
+  type ArchiveReading,
+  filesOf,
+  openCopies,
+  openEngine,
+  openObjectStore,
+  poolOf,
+} from '@decision/decision-archive';
 import { StartRefusal, type Stopper } from '@decision/service-kit';
 import { type CollectorConfig } from '../config';
 
@@ -31,7 +38,7 @@ export const openArchive = async ({
 
 type ReadingConfig = Pick<
   CollectorConfig,
-  'archiveQueryMemoryBytes' | 'archiveQueryProcesses' | 'archiveQueryTimeoutMs'
+  'archiveQueryMemoryBytes' | 'archiveQueryProcesses' | 'archiveQueryTimeoutMs' | 'archiveCacheBytes'
 >;
 
 /** Questions that may wait for one process. */
@@ -43,14 +50,23 @@ export const openReading = async (
   config: ReadingConfig,
   stopper: Stopper,
 ): Promise<ArchiveReading> => {
+  const isFolder = url.startsWith('file:');
+  const copies = isFolder
+    ? undefined
+    : await openCopies({
+        ...{ store, parent: tmpdir(), mostBytes: config.archiveCacheBytes, deadlineMs: config.archiveQueryTimeoutMs },
+      });
   const open = () =>
     openEngine({
-      ...{ parent: tmpdir(), readable: url.startsWith('file:') ? [fileURLToPath(url)] : [] },
+      ...{ parent: tmpdir(), readable: [copies?.folder ?? fileURLToPath(url)] },
       ...{ memoryBytes: config.archiveQueryMemoryBytes, threads: 1 },
       ...{ deadlineMs: config.archiveQueryTimeoutMs, maxQueued: MOST_WAITING },
     });
   const others = Array.from({ length: config.archiveQueryProcesses - 1 }, open);
   const engine = poolOf([await open(), ...(await Promise.all(others))]);
-  stopper.add('questions to the archive', () => engine.stop());
-  return { store, engine, objects: filesOf(store) };
+  stopper.add('questions to the archive', async () => {
+    await engine.stop();
+    await copies?.stop();
+  });
+  return { store, engine, objects: copies ?? filesOf(store) };
 };

@@ -83,6 +83,13 @@ const told = (error: unknown, { logger }: ArchiveStoreOptions): unknown => {
       {},
       { cause: error },
     );
+  if (error.code === 'too_large') {
+    const message =
+      'makes the question read more of the archive than may be copied at once (ARCHIVE_CACHE_BYTES). Ask for a shorter time';
+    return new ServiceError('invalid_request', `The parameter "start" ${message}.`, {
+      problems: [{ in: 'query', path: '/start', message }],
+    });
+  }
   logger.error({ err: error }, 'The archive could not be read.');
   return new ServiceError(
     'archive_unavailable',

@@ -1,0 +1,234 @@
+import { createHash } from 'node:crypto';
+import { mkdir, mkdtemp, open, realpath, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { withDeadline } from '@decision/waiting';
+import pLimit from 'p-limit';
+import { ArchiveError } from '../archive-error';
+import { type ObjectStore, type StoredObject } from '../store/object-store';
+import { type LocalObjects } from './local-objects';
+import { DOCUMENTS } from '../rows';
+import { chunksOf, FOOTER_END, footerLength } from './parquet-footer';
+
+interface CopiesOptions {
+  readonly store: ObjectStore;
+  /** A folder that one for the copies is made in. */
+  readonly parent: string;
+  /** Bytes that all copies may have. */
+  readonly mostBytes: number;
+  /** Longest time in which what one question reads is fetched, ms. */
+  readonly deadlineMs: number;
+}
+
+/** Objects up to this size are fetched at once, whatever is read of them. */
+const SMALL_BYTES = 262_144;
+/** What is fetched of the end of a larger one first; a longer footer takes another request. */
+const TAIL_BYTES = 65_536;
+/** The most that is fetched by one request. */
+const PIECE_BYTES = 4_194_304;
+/** Requests at once, of all questions. */
+const AT_ONCE = 8;
+
+interface Range {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** A file of the size of the object; what was not fetched of it is a hole. */
+interface Copy extends StoredObject {
+  readonly path: string;
+  /** Questions that read it. */
+  users: number;
+  /** Bytes that were fetched, or are. */
+  held: number;
+  /** Where the documents are, once all else is there. */
+  columns: Promise<readonly Range[]> | undefined;
+  documents: Promise<void> | undefined;
+}
+
+interface Copies extends LocalObjects {
+  /** Where the files are; nobody else writes there. */
+  readonly folder: string;
+  /** Removes the folder. */
+  stop(): Promise<void>;
+}
+
+/** Fetches what questions read of the objects of a store into files, and keeps them for later questions as long as there is room. */
+export const openCopies = async ({ store, parent, mostBytes, deadlineMs }: CopiesOptions): Promise<Copies> => {
+  await mkdir(parent, { recursive: true });
+  const folder = await mkdtemp(join(await realpath(parent), 'archive-copies-'));
+  /** By their paths; those that were asked for last come last. */
+  const copies = new Map<string, Copy>();
+  const inTurn = pLimit(AT_ONCE);
+
+  const heldBytes = (): number => [...copies.values()].reduce((sum, { held }) => sum + held, 0);
+
+  const reserve = async (copy: Copy, bytes: number): Promise<void> => {
+    copy.held += bytes;
+    const leaving: Copy[] = [];
+    for (const other of copies.values()) {
+      if (heldBytes() <= mostBytes) break;
+      if (other.users > 0) continue;
+      copies.delete(other.path);
+      leaving.push(other);
+    }
+    await Promise.all(leaving.map(({ path }) => rm(path, { force: true })));
+    if (heldBytes() <= mostBytes) return;
+    copy.held -= bytes;
+    throw new NoRoom();
+  };
+
+  const fetch = async (copy: Copy, ranges: readonly Range[]): Promise<void> => {
+    if (ranges.length === 0) return;
+    const bytes = ranges.reduce((sum, { from, to }) => sum + to - from, 0);
+    await reserve(copy, bytes);
+    const file = await open(copy.path, 'r+');
+    try {
+      const pieces = ranges.flatMap(piecesOf).map(({ from, to }) =>
+        inTurn(async () => {
+          await file.write(await store.readRange(copy.key, from, to), 0, to - from, from);
+        }),
+      );
+      // All of them, since the file is closed behind them.
+      const failed = (await Promise.allSettled(pieces)).find((piece) => piece.status === 'rejected');
+      if (failed !== undefined) throw failed.reason;
+    } catch (error) {
+      copy.held -= bytes;
+      throw error;
+    } finally {
+      await file.close();
+    }
+  };
+
+  /** Fetches everything but the documents; answers where those are. */
+  const fetchColumns = async (copy: Copy): Promise<readonly Range[]> => {
+    const { key, bytes, path } = copy;
+    const file = await open(path, 'w');
+    try {
+      await file.truncate(bytes);
+    } finally {
+      await file.close();
+    }
+    const documents = bytes <= SMALL_BYTES ? [] : await documentsOf(store, copy);
+    if (bytes <= FOOTER_END) throw damaged(key);
+    await fetch(copy, without(bytes, documents));
+    return documents;
+  };
+
+  const fillParts = async (copy: Copy, withDocuments: boolean): Promise<void> => {
+    const known = (copy.columns ??= fetchColumns(copy).catch((error: unknown) => {
+      copy.columns = undefined;
+      throw error;
+    }));
+    const documents = await known;
+    if (!withDocuments) return;
+    await (copy.documents ??= fetch(copy, documents).catch((error: unknown) => {
+      copy.documents = undefined;
+      throw error;
+    }));
+  };
+
+  /** One that uses it does so no more. */
+  const leave = (copy: Copy): void => {
+    copy.users -= 1;
+    if (copy.users > 0 || copy.columns !== undefined) return;
+    // It could not be fetched.
+    copies.delete(copy.path);
+    void rm(copy.path, { force: true }).catch(() => undefined);
+  };
+
+  const fill = async (copy: Copy, withDocuments: boolean): Promise<void> => {
+    // It goes on where nobody waits any more, and the file must be left alone until then.
+    copy.users += 1;
+    await fillParts(copy, withDocuments).finally(() => leave(copy));
+  };
+
+  const copyOf = ({ key, bytes }: StoredObject): Copy => {
+    const path = join(folder, `${createHash('sha256').update(`${bytes} ${key}`).digest('hex')}.parquet`);
+    const made = { key, bytes, path, users: 0, held: 0, columns: undefined, documents: undefined };
+    const copy = copies.get(path) ?? made;
+    copies.delete(path);
+    copies.set(path, copy);
+    copy.users += 1;
+    return copy;
+  };
+
+  return {
+    folder,
+    stop: () => rm(folder, { recursive: true, force: true }),
+    open: (objects) => {
+      const opened = objects.map(copyOf);
+      return {
+        paths: opened.map(({ path }) => path),
+        fill: async (withDocuments) => {
+          const filled = Promise.all(opened.map((copy) => fill(copy, withDocuments)));
+          const late = `What a question reads of the archive took longer than ${deadlineMs} ms to fetch.`;
+          try {
+            await withDeadline(filled, deadlineMs, () => new ArchiveError('too_long', late));
+          } catch (error) {
+            throw error instanceof NoRoom ? noRoomFor(opened, mostBytes) : error;
+          }
+        },
+        close: () => {
+          opened.splice(0).forEach(leave);
+        },
+      };
+    },
+  };
+};
+
+/** Other questions use all bytes that there are. */
+class NoRoom extends Error {
+  override readonly name = 'NoRoom';
+}
+
+/** A question that could never be answered is told so; another may be asked again. */
+const noRoomFor = (opened: readonly StoredObject[], mostBytes: number): ArchiveError => {
+  const needed = opened.reduce((sum, { bytes }) => sum + bytes, 0);
+  return needed > mostBytes
+    ? new ArchiveError(
+        'too_large',
+        `A question reads up to ${needed} bytes of the archive; ${mostBytes} may be copied.`,
+      )
+    : new ArchiveError('too_busy', `Other questions read all of the ${mostBytes} bytes that may be copied.`);
+};
+
+const damaged = (key: string, cause?: unknown): ArchiveError =>
+  new ArchiveError('damaged_object', `The object "${key}" of the archive is no whole object of Parquet.`, { cause });
+
+/** The places of columns that are documents. */
+const documentsOf = async (store: ObjectStore, { key, bytes }: StoredObject): Promise<readonly Range[]> => {
+  const tail = await store.readRange(key, Math.max(0, bytes - TAIL_BYTES), bytes);
+  const length = footerLength(tail);
+  if (length === undefined || length > bytes - FOOTER_END) throw damaged(key);
+  const from = bytes - FOOTER_END - length;
+  const end = bytes - FOOTER_END;
+  const footer =
+    length + FOOTER_END <= tail.length
+      ? tail.subarray(tail.length - FOOTER_END - length, tail.length - FOOTER_END)
+      : await store.readRange(key, from, end);
+  try {
+    const chunks = chunksOf(footer).filter(({ column }) => DOCUMENTS.includes(column));
+    if (chunks.some((chunk) => chunk.to > from)) throw new RangeError('A column chunk lies behind the columns.');
+    return chunks;
+  } catch (error) {
+    throw damaged(key, error);
+  }
+};
+
+/** What is left of an object where ranges are taken from it. */
+const without = (bytes: number, ranges: readonly Range[]): readonly Range[] => {
+  const left: Range[] = [];
+  let at = 0;
+  for (const { from, to } of [...ranges].sort((a, b) => a.from - b.from)) {
+    if (from > at) left.push({ from: at, to: from });
+    at = Math.max(at, to);
+  }
+  if (at < bytes) left.push({ from: at, to: bytes });
+  return left;
+};
+
+const piecesOf = ({ from, to }: Range): readonly Range[] =>
+  Array.from({ length: Math.ceil((to - from) / PIECE_BYTES) }, (_, index) => {
+    const start = from + index * PIECE_BYTES;
+    return { from: start, to: Math.min(to, start + PIECE_BYTES) };
+  });
