@@ -81,6 +81,7 @@ const writeObject = async (
   const object = join(engine.folder, basename(key));
   const rows = `${object}.json`;
   try {
+    await engine.makeFolder();
     const longestLine = await writeLines(rows, [...records].sort(compareRecords), decisionIdOf);
     await engine.write({ rows, object, longestLine });
     const hash = createHash('sha256');

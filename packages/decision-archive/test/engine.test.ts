@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Engine, openEngine, poolOf } from '../src';
@@ -64,5 +64,28 @@ it.each([
   await writeFile(join(root, 'secret.txt'), 'secret');
   const engine = await open();
   await expect(ask(engine, sql())).rejects.toMatchObject({ code: 'engine_failed' });
-  expect((await readdir(root)).filter((name) => !name.startsWith('archive-'))).toEqual(['secret.txt']);
+  expect((await readdir(root)).filter((name) => !name.startsWith('decision-archive-'))).toEqual(['secret.txt']);
+});
+
+it('its folder is made again where something has removed it', async () => {
+  const engine = await open();
+  await rm(engine.folder, { recursive: true, force: true });
+  await engine.makeFolder();
+  const object = join(engine.folder, 'x.parquet');
+  await writeFile(join(engine.folder, 'x.json'), '{"decision_id":"a"}\n');
+  await engine.write({ rows: join(engine.folder, 'x.json'), object, longestLine: 20 });
+  await rm(engine.folder, { recursive: true });
+  expect(await ask(engine, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+});
+
+it('folders that processes left an hour ago are removed, and nothing else', async () => {
+  const [left, fresh] = ['11111111-1111-4111-8111-111111111111', '22222222-2222-4222-8222-222222222222'].map(
+    (id) => `decision-archive-${id}`,
+  ) as [string, string];
+  for (const name of [left, fresh, 'decision-archive-of-others']) await mkdir(join(root, name));
+  const long = new Date(Date.now() - 2 * 3_600_000);
+  await writeFile(join(root, left, 'x.parquet'), 'x');
+  for (const name of [left, 'decision-archive-of-others']) await utimes(join(root, name), long, long);
+  await open();
+  expect((await readdir(root)).sort()).toEqual([fresh, 'decision-archive-of-others']);
 });

@@ -85,12 +85,18 @@ const answer = async (connection: DuckDBConnection, request: EngineRequest): Pro
 };
 
 const starting = start(JSON.parse(process.argv[2] ?? '{}') as EngineOptions); // written by its parent
-starting.catch(() => undefined); // Each request is told.
+let hasFailed = false;
+starting.catch(() => (hasFailed = true));
 process.on('message', (request: EngineRequest) => {
   starting
     .then((connection) => answer(connection, request))
     .catch((error: unknown): EngineAnswer => ({ error: error instanceof Error ? error.message : String(error) }))
-    .then((answered) => process.send?.(answered))
+    .then((answered) =>
+      // One that could not start never will: the next request starts another.
+      process.send?.(answered, () => {
+        if (hasFailed) process.exit(1);
+      }),
+    )
     // Its parent has ended.
     .catch(() => process.exit(0));
 });

@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
+import { mkdir, readdir, realpath, rm, stat } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { type Search } from '@decision/decision-logs';
 import { ArchiveError } from '../archive-error';
@@ -50,8 +51,10 @@ interface OpenOptions extends Omit<EngineOptions, 'folder'> {
 
 /** Reads and writes Parquet in a process of its own, one request after the other. */
 export interface Engine {
-  /** A folder that its process may read and write, and no other has. */
+  /** A folder that its process may read and write, and no other has; {@link makeFolder} makes it. */
   readonly folder: string;
+  /** Makes the folder where it is not there, or no longer. Rejects where it cannot be made, as on a disk that is full. */
+  makeFolder(): Promise<void>;
   /** Makes an object of rows. Rejects where its process fails, dies, or takes too long; the next request starts another. */
   write(request: Omit<WriteRequest, 'kind'>): Promise<void>;
   /** Answers the rows of a statement, as JSON values: whole numbers of 64 bits are texts. Rejects likewise. */
@@ -66,14 +69,38 @@ const extension = extname(__filename);
 /** The loader of a process that is started from sources, as in tests; built code needs none. */
 const SOURCE_LOADER = ['--require', '@decision/tooling/run-sources', '--conditions=source'];
 
-/** Opens an engine; its process starts with the first request. Rejects where the folder cannot be made. */
+/** Begins the names of folders, before a UUID: no other program has such names. */
+const FOLDER = 'decision-archive-';
+const FOLDER_NAME = new RegExp(`^${FOLDER}[0-9a-f-]{36}$`);
+/** A folder that nothing has been put into for this long is removed, ms: its process has died, or makes it again. */
+const ABANDONED_MS = 3_600_000;
+
+const removeAbandoned = async (parent: string, now: number): Promise<void> => {
+  for (const name of await readdir(parent)) {
+    if (!FOLDER_NAME.test(name)) continue;
+    const path = join(parent, name);
+    // Others may remove it, or own it.
+    const changedAt = await stat(path).then(
+      ({ mtimeMs }) => mtimeMs,
+      () => now,
+    );
+    if (now - changedAt > ABANDONED_MS) await rm(path, { recursive: true, force: true }).catch(() => undefined);
+  }
+};
+
+/**
+ * Opens an engine; its process, and its folder, are made for the first request. Folders below `parent` that processes left when they were killed are
+ * removed. Rejects where there is no `parent`, and none can be made.
+ */
 export const openEngine = async ({ parent, deadlineMs, maxQueued, ...options }: OpenOptions): Promise<Engine> => {
   await mkdir(parent, { recursive: true });
-  const folder = await mkdtemp(join(await realpath(parent), 'archive-'));
+  const siblings = await realpath(parent);
+  await removeAbandoned(siblings, Date.now());
+  const folder = join(siblings, `${FOLDER}${randomUUID()}`);
+  const makeFolder = async (): Promise<void> => void (await mkdir(folder, { recursive: true, mode: 0o700 }));
   let child: ChildProcess | undefined;
   let stopped = false;
   const running = (): ChildProcess => {
-    if (stopped) throw new ArchiveError('engine_failed', 'The engine of the archive has been stopped.');
     if (child?.connected === true && !child.killed && child.exitCode === null) return child;
     child = fork(join(__dirname, `engine-process${extension}`), [JSON.stringify({ ...options, folder })], {
       env: { TZ: 'UTC' },
@@ -84,6 +111,8 @@ export const openEngine = async ({ parent, deadlineMs, maxQueued, ...options }: 
     return child;
   };
   const request = async (sent: EngineRequest): Promise<readonly Readonly<Record<string, unknown>>[]> => {
+    await makeFolder();
+    if (stopped) throw new ArchiveError('engine_failed', 'The engine of the archive has been stopped.');
     const asked = running();
     const deadline = AbortSignal.timeout(deadlineMs);
     const ending = new AbortController();
@@ -122,7 +151,7 @@ export const openEngine = async ({ parent, deadlineMs, maxQueued, ...options }: 
     }
   };
   return {
-    folder,
+    ...{ folder, makeFolder },
     write: async (sent) => void (await inTurn({ ...sent, kind: 'write' })),
     ask: (question) => inTurn({ ...question, kind: 'ask' }),
     waiting: () => waiting,
