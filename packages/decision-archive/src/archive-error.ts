@@ -8,6 +8,8 @@ type ArchiveErrorCode =
   | 'damaged_object'
   /** A setting is too small for what is there. */
   | 'too_small'
+  /** What was asked for cannot be done. */
+  | 'misused'
   /** The engine failed or died. */
   | 'engine_failed'
   /** A request took longer than one may. */

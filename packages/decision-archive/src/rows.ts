@@ -91,3 +91,12 @@ export const compareRecords = ({ record: a }: ArchivedRecord, { record: b }: Arc
   compareTexts(a.decidedAt, b.decidedAt) ||
   compareTexts(a.messageId, b.messageId) ||
   a.item - b.item;
+
+/** No rows of all columns: objects of older releases may lack some. */
+const NO_ROWS = `SELECT ${COLUMNS.map(([name, type]) => `CAST(NULL AS ${type}) AS "${name}"`).join(', ')} WHERE false`;
+
+/** All rows of objects as a relation of SQL, whatever columns they have. */
+export const rowsOf = (files: readonly string[]): string => {
+  const paths = files.map((file) => `'${file.replaceAll("'", "''")}'`).join(', ');
+  return `(${NO_ROWS} UNION ALL BY NAME SELECT * FROM read_parquet([${paths}], union_by_name = true, hive_partitioning = false))`;
+};

@@ -66,7 +66,7 @@ const start = async ({
   bufferBytes = 1e9,
 }: StartOptions) => {
   const engine = await openEngine({
-    ...{ parent: join(root, 'work'), readable: [], memoryBytes: 268_435_456, threads: 1 },
+    ...{ parent: join(root, 'work'), readable: [], memoryBytes: 268_435_456, spillBytes: 268_435_456, threads: 1 },
     ...{ deadlineMs: 30_000, maxQueued: 10 },
   });
   const finished: number[] = [];

@@ -16,7 +16,15 @@ const open = async (
   bounds: { deadlineMs?: number; maxQueued?: number; memoryBytes?: number } = {},
 ): Promise<Engine> => {
   const engine = await openEngine({
-    ...{ parent: root, readable: [], memoryBytes: 134_217_728, threads: 1, deadlineMs: 30_000, maxQueued: 10 },
+    ...{
+      parent: root,
+      readable: [],
+      memoryBytes: 134_217_728,
+      spillBytes: 134_217_728,
+      threads: 1,
+      deadlineMs: 30_000,
+      maxQueued: 10,
+    },
     ...bounds,
   });
   closing.push(engine);

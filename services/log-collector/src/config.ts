@@ -112,6 +112,27 @@ export const settings = {
     unit: 'bytes',
     meaning: 'Memory of the process that writes objects of the archive, beside that of its runtime.',
   }),
+  archiveUpkeepMs: wholeNumber('ARCHIVE_UPKEEP_MS', {
+    default: 600_000,
+    min: 1_000,
+    max: 86_400_000,
+    unit: 'ms',
+    meaning: 'How often small objects of the archive become one, and days that are no longer kept are removed.',
+  }),
+  archiveCompactBytes: wholeNumber('ARCHIVE_COMPACT_BYTES', {
+    default: 67_108_864,
+    min: 65_536,
+    max: 1_073_741_824,
+    unit: 'bytes',
+    meaning: 'Objects of the archive that are smaller become one of this size at most, once their hour has ended.',
+  }),
+  archiveRetentionDays: optional(
+    wholeNumber('ARCHIVE_RETENTION_DAYS', {
+      min: 1,
+      max: 36_600,
+      meaning: 'Days that the archive keeps decisions, today included, unless a hold keeps them. Not set: for ever.',
+    }),
+  ),
   archiveQueryProcesses: wholeNumber('ARCHIVE_QUERY_PROCESSES', {
     default: 2,
     min: 1,

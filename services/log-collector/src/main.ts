@@ -2,6 +2,7 @@ import { openAuthenticator, openBroker, openStore } from '@decision/infrastructu
 import { type Database, openDatabase } from '@decision/persistence';
 import { type Logger, runService, type Stopper } from '@decision/service-kit';
 import { createCollectorServer } from './app';
+import { startArchiveUpkeep } from './archiving/archive-upkeep';
 import { openArchive, type OpenedArchive, openReading } from './archiving/open-archive';
 import { type Archive, startArchive } from './archiving/start-archive';
 import { startCollecting } from './collecting/collect';
@@ -48,8 +49,10 @@ runService({
     // Joining comes after listening: only one process can listen here, and it takes over from one that died here.
     collecting?.start();
     if (broker !== undefined) running = startSinks({ sinks, broker, config, logger, metrics, stopper });
-    if (broker !== undefined && opened !== undefined)
+    if (broker !== undefined && opened !== undefined) {
       archive = await startArchive(opened, { broker, config, logger, metrics, stopper });
+      await startArchiveUpkeep(opened, { config, logger, metrics, stopper });
+    }
     logger.info({ url }, 'Listening.');
   },
 });

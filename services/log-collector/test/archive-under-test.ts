@@ -39,7 +39,7 @@ export const openArchiveUnderTest = async ({
   const copies =
     url === undefined ? undefined : await openCopies({ store, parent: root, mostBytes, deadlineMs: 30_000 });
   const folder = copies?.folder ?? join(root, 'archive');
-  const bounds = { memoryBytes: 268_435_456, threads: 1, deadlineMs: 30_000, maxQueued: 10 };
+  const bounds = { memoryBytes: 268_435_456, spillBytes: 268_435_456, threads: 1, deadlineMs: 30_000, maxQueued: 10 };
   const reader = await openEngine({ ...bounds, parent: join(root, 'work'), readable: [folder] });
   const writer = await openEngine({ ...bounds, parent: join(root, 'work'), readable: [] });
   const failures: string[] = [];

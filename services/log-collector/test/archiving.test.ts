@@ -5,6 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { type Broker, createBroker } from '@decision/broker';
 import { testStack } from '@decision/local-stack';
 import { createLogger, createMetrics, createStopper, type Metrics } from '@decision/service-kit';
+import { startArchiveUpkeep } from '../src/archiving/archive-upkeep';
 import { openArchive } from '../src/archiving/open-archive';
 import { type ArchiveStatus, startArchive } from '../src/archiving/start-archive';
 import { logOf } from './collector-under-test';
@@ -148,3 +149,33 @@ it('settings that cannot go together are refused at the start', async () => {
   await expect(openArchive({ archiveUrl: undefined, logStore: 'archive' })).rejects.toThrow('ARCHIVE_URL names none');
   await expect(start(topic)).rejects.toThrow(/ARCHIVE_URL: The folder .*archive cannot be made \(\w+\)/);
 });
+
+it('upkeep makes one object of the small ones of an hour that has ended, and removes days that are no longer kept', async () => {
+  const topic = await openTopic();
+  const running = await start(topic, { rollMs: 50 });
+  const hoursAgo = (hours: number) => ({ received_at: new Date(Date.now() - hours * 3_600_000).toISOString() });
+  for (const hours of [3, 3, 3, 24 * 12]) {
+    const before = await archived();
+    await topic.write(logOf(WORKSPACE, [{}], hoursAgo(hours)));
+    await until(async () => (await archived()) === before + 1);
+  }
+  await running.stop();
+  const opened = await openArchive({ archiveUrl: `file://${join(folder, 'archive')}`, logStore: 'table' });
+  if (opened === undefined) throw new Error('It was named.');
+  const stopper = createStopper();
+  const metrics = createMetrics('test');
+  closing.push(() => stopper.stop(5_000));
+  await startArchiveUpkeep(opened, {
+    ...{ logger, metrics, stopper },
+    config: {
+      ...{ archiveUpkeepMs: 1_000, archiveCompactBytes: 1_048_576, archiveRetentionDays: 10 },
+      ...{ archiveMemoryBytes: 268_435_456, archiveCacheBytes: 1e9 },
+    },
+  });
+  await until(async () => {
+    const { text } = await metrics.render();
+    return /outcome="made"[^\n]* 1\n/.test(text) && /outcome="expired"[^\n]* 1\n/.test(text);
+  });
+  expect((await namesBelow('compactions')).filter((name) => name.endsWith('.json'))).toHaveLength(1);
+  expect((await namesBelow('decisions')).filter((name) => name.includes('/c-'))).toHaveLength(1);
+}, 90_000);

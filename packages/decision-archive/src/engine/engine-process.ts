@@ -9,7 +9,7 @@ import {
   INTEGER,
   VARCHAR,
 } from '@duckdb/node-api';
-import { COLUMNS } from '../rows';
+import { COLUMNS, rowsOf } from '../rows';
 import { type EngineAnswer, type EngineOptions, type EngineRequest } from './engine';
 
 /** Rows of a row group. */
@@ -46,12 +46,19 @@ const holdsFunction = DuckDBScalarFunction.create({
   },
 });
 
+/** Of a path that this process was told. */
 const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
-const start = async ({ folder, readable, memoryBytes, threads }: EngineOptions): Promise<DuckDBConnection> => {
+const start = async ({
+  folder,
+  readable,
+  memoryBytes,
+  spillBytes,
+  threads,
+}: EngineOptions): Promise<DuckDBConnection> => {
   const instance = await DuckDBInstance.create(':memory:', {
     ...{ threads: String(threads), memory_limit: `${memoryBytes}B`, temp_directory: `${folder}/spill` },
-    ...{ max_temp_directory_size: `${memoryBytes}B`, autoinstall_known_extensions: 'false' },
+    ...{ max_temp_directory_size: `${spillBytes}B`, autoinstall_known_extensions: 'false' },
   });
   const connection = await instance.connect();
   connection.registerScalarFunction(holdsFunction);
@@ -70,16 +77,38 @@ const start = async ({ folder, readable, memoryBytes, threads }: EngineOptions):
 
 const columns = COLUMNS.map(([name, type]) => `"${name}": '${type}'`).join(', ');
 
+const PARQUET = `(FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${ROW_GROUP}, WRITE_BLOOM_FILTER false)`;
+
+/** Keeps the order of objects of the writer, and each row once. */
+const merge = async (
+  connection: DuckDBConnection,
+  { files, object, without }: Extract<EngineRequest, { readonly kind: 'merge' }>,
+): Promise<EngineAnswer> => {
+  const names = COLUMNS.map(([name]) => name).join(', ');
+  const reader = await connection.runAndReadAll(
+    `COPY (
+      SELECT ${names} FROM ${rowsOf(files)}
+      WHERE decision_id NOT IN (SELECT unnest(from_json($1::JSON, '["VARCHAR"]')))
+      QUALIFY row_number() OVER (PARTITION BY decision_id, item, message_id) = 1
+      ORDER BY name, decided_at, message_id, item
+    ) TO ${literal(object)} ${PARQUET}`,
+    [JSON.stringify(without)],
+  );
+  const [count] = reader.getRowObjectsJson();
+  return { rows: [{ rows: Object.values(count ?? {})[0] }] };
+};
+
 const answer = async (connection: DuckDBConnection, request: EngineRequest): Promise<EngineAnswer> => {
   if (request.kind === 'ask') {
     nodes = request.nodes;
     const reader = await connection.runAndReadAll(request.sql, [...request.parameters]);
     return { rows: reader.getRowObjectsJson() };
   }
+  if (request.kind === 'merge') return merge(connection, request);
   const { rows, object, longestLine } = request;
   await connection.run(
     `COPY (SELECT * FROM read_json(${literal(rows)}, format = 'newline_delimited', columns = {${columns}}, maximum_object_size = ${Math.max(1_048_576, longestLine + 1_024)})) ` +
-      `TO ${literal(object)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${ROW_GROUP}, WRITE_BLOOM_FILTER false)`,
+      `TO ${literal(object)} ${PARQUET}`,
   );
   return { rows: [] };
 };

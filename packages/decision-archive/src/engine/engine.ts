@@ -12,8 +12,10 @@ export interface EngineOptions {
   readonly folder: string;
   /** Folders that it may read beside. */
   readonly readable: readonly string[];
-  /** Memory beside that of its runtime, and of what it may spill to its folder, bytes. */
+  /** Memory beside that of its runtime, bytes. */
   readonly memoryBytes: number;
+  /** What it may write to its folder beyond that, bytes. */
+  readonly spillBytes: number;
   readonly threads: number;
 }
 
@@ -26,6 +28,15 @@ interface WriteRequest {
   readonly longestLine: number;
 }
 
+/** Objects that become one: each row once, in order. */
+interface MergeRequest {
+  readonly kind: 'merge';
+  readonly files: readonly string[];
+  readonly object: string;
+  /** Ids of decisions that are left out. */
+  readonly without: readonly string[];
+}
+
 /** A statement with its values. `holds(n, document)` in it asks the part `n` of `nodes` of a document. */
 export interface Question {
   readonly sql: string;
@@ -33,7 +44,7 @@ export interface Question {
   readonly nodes: readonly Search[];
 }
 
-export type EngineRequest = WriteRequest | (Question & { readonly kind: 'ask' });
+export type EngineRequest = WriteRequest | MergeRequest | (Question & { readonly kind: 'ask' });
 
 /** `error`: why it failed. */
 export type EngineAnswer =
@@ -57,6 +68,8 @@ export interface Engine {
   makeFolder(): Promise<void>;
   /** Makes an object of rows. Rejects where its process fails, dies, or takes too long; the next request starts another. */
   write(request: Omit<WriteRequest, 'kind'>): Promise<void>;
+  /** Makes one object of several; answers how many rows it has. Rejects likewise. */
+  merge(request: Omit<MergeRequest, 'kind'>): Promise<number>;
   /** Answers the rows of a statement, as JSON values: whole numbers of 64 bits are texts. Rejects likewise. */
   ask(question: Question): Promise<readonly Readonly<Record<string, unknown>>[]>;
   /** How many requests are being handled or wait. */
@@ -153,6 +166,10 @@ export const openEngine = async ({ parent, deadlineMs, maxQueued, ...options }: 
   return {
     ...{ folder, makeFolder },
     write: async (sent) => void (await inTurn({ ...sent, kind: 'write' })),
+    merge: async (sent) => {
+      const [row] = await inTurn({ ...sent, kind: 'merge' });
+      return Number(row?.['rows'] ?? 0);
+    },
     ask: (question) => inTurn({ ...question, kind: 'ask' }),
     waiting: () => waiting,
     stop: async () => {

@@ -7,7 +7,7 @@ import {
   type SummarySplit,
   timeOfDecisionId,
 } from '@decision/decision-logs';
-import { COLUMNS } from '../rows';
+import { rowsOf } from '../rows';
 import { searchSql } from './search-sql';
 import { type ArchiveQuestion, StatementValues } from './statement';
 
@@ -29,14 +29,9 @@ export interface Source {
   readonly visibility: ArchiveVisibility | undefined;
 }
 
-const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
-
-/** No rows of all columns: objects of older releases may lack some. */
-const NO_ROWS = `SELECT ${COLUMNS.map(([name, type]) => `CAST(NULL AS ${type}) AS ${name}`).join(', ')} WHERE false`;
-
 /** The rows that the access sees, with the places that it knows. */
 const seen = ({ files, workspaceId, visibility }: Source, values: StatementValues): string => {
-  const all = `(${NO_ROWS} UNION ALL BY NAME SELECT * FROM read_parquet([${files.map(literal).join(', ')}], union_by_name = true, hive_partitioning = false))`;
+  const all = rowsOf(files);
   const ofWorkspace = `workspace_id = ${values.bind(workspaceId)}`;
   if (visibility === undefined) return `(SELECT * FROM ${all} WHERE ${ofWorkspace})`;
   const whereContextIsSeen = (column: string): string =>

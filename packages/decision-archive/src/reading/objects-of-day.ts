@@ -37,6 +37,8 @@ export const objectsOfDay = async (
 /** What a compaction says: an object (null: nothing was left) and what it replaces. */
 interface Compaction {
   readonly v: 1;
+  /** When it was made, ISO 8601. */
+  readonly at: string;
   readonly object: {
     readonly key: string;
     readonly records: number;
@@ -47,7 +49,7 @@ interface Compaction {
 }
 
 /** The compactions of a workspace for a day, by rising name. */
-const compactionsOfDay = async (
+export const compactionsOfDay = async (
   store: ObjectStore,
   workspaceId: string,
   date: string,

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { copyFile, link, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { copyFile, link, mkdir, open, readdir, readFile, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { type ObjectStore, type StoredObject } from './object-store';
 import { ArchiveError } from '../archive-error';
@@ -34,7 +34,12 @@ export const openFileStore = async (root: string): Promise<ObjectStore> => {
     try {
       await write(from);
       await sync(from);
-      await place(from, to);
+      await place(from, to).catch(async (error: unknown) => {
+        if (!hasCode(error, 'ENOENT')) throw error;
+        // The folder was empty, and has just been removed.
+        await mkdir(dirname(to), { recursive: true });
+        await place(from, to);
+      });
       await syncFolders(root, dirname(to));
     } finally {
       await rm(from, { force: true });
@@ -70,6 +75,7 @@ export const openFileStore = async (root: string): Promise<ObjectStore> => {
     readRange: (key, from, to) => readRange(pathOf(key), from, to),
     remove: async (key) => {
       await rm(pathOf(key), { force: true });
+      await removeEmpty(root, dirname(pathOf(key)));
       await syncFolders(root, dirname(pathOf(key))).catch((error: unknown) => {
         if (!hasCode(error, 'ENOENT')) throw error;
       });
@@ -122,6 +128,16 @@ const writeText = async (path: string, text: string): Promise<void> => {
   } finally {
     await handle.close();
   }
+};
+
+/** Removes a folder, and those that it is in, as far as they are empty. */
+const removeEmpty = async (root: string, folder: string): Promise<void> => {
+  for (let at = folder; at !== root; at = dirname(at))
+    try {
+      await rmdir(at);
+    } catch {
+      return; // Something is in it, or it is gone.
+    }
 };
 
 /** Makes the names in a folder durable, and those of the folders down to it. */

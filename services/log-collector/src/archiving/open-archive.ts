@@ -59,7 +59,7 @@ export const openReading = async (
   const open = () =>
     openEngine({
       ...{ parent: tmpdir(), readable: [copies?.folder ?? fileURLToPath(url)] },
-      ...{ memoryBytes: config.archiveQueryMemoryBytes, threads: 1 },
+      ...{ memoryBytes: config.archiveQueryMemoryBytes, spillBytes: config.archiveQueryMemoryBytes, threads: 1 },
       ...{ deadlineMs: config.archiveQueryTimeoutMs, maxQueued: MOST_WAITING },
     });
   const others = Array.from({ length: config.archiveQueryProcesses - 1 }, open);

@@ -65,7 +65,13 @@ export const startArchive = async (
       `ARCHIVE_BUFFER_BYTES (${bufferBytes}) holds less than twice ARCHIVE_ROLL_BYTES (${rollBytes}). Raise the one or lower the other.`,
     );
   const engine = await openEngine({
-    ...{ parent: tmpdir(), readable: [], memoryBytes: config.archiveMemoryBytes, threads: 1 },
+    ...{
+      parent: tmpdir(),
+      readable: [],
+      memoryBytes: config.archiveMemoryBytes,
+      spillBytes: 8 * config.archiveMemoryBytes,
+      threads: 1,
+    },
     ...{ deadlineMs: OBJECT_DEADLINE_MS, maxQueued: 1 },
   });
   const observer = observeArchive(metrics, logger, Date.now);

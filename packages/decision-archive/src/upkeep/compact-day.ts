@@ -1,0 +1,143 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { type Engine } from '../engine/engine';
+import { type LocalObjects } from '../reading/local-objects';
+import { compactionsOfDay, type DecisionObject, objectsOfDay } from '../reading/objects-of-day';
+import { type ObjectStore } from '../store/object-store';
+
+/** What an archive is looked after with. */
+interface UpkeepTools {
+  readonly store: ObjectStore;
+  readonly engine: Engine;
+  readonly objects: LocalObjects;
+  /** Epoch ms. */
+  readonly now: () => number;
+}
+
+interface CompactOptions extends UpkeepTools {
+  readonly workspaceId: string;
+  /** YYYY-MM-DD, UTC. */
+  readonly date: string;
+  /** Objects of this size are left as they are, and smaller ones become one of about this size. */
+  readonly targetBytes: number;
+}
+
+/** What became of a day. */
+interface CompactedDay {
+  /** Objects that took the place of others. */
+  readonly made: number;
+  readonly replaced: number;
+  /** Replaced objects that were removed. */
+  readonly removed: number;
+}
+
+const HOUR_MS = 3_600_000;
+/** Messages of an hour may come so late, and are usual. */
+const SETTLED_MS = HOUR_MS / 2;
+/** How long replaced objects stay: questions that have begun with them, here or in other engines, end within it. */
+const GRACE_MS = 15 * 60_000;
+/** Objects that become one at most: each is opened. */
+const MOST_AT_ONCE = 500;
+
+/**
+ * Makes one object of the small ones of each hour of a day that has ended, without repetitions. The object is put first, and counts for questions
+ * once the compaction that names it has been made; what it replaces stays for a quarter of an hour. A death between any two steps loses and doubles
+ * nothing, and processes that do it at the same time agree on names.
+ */
+export const compactDay = async (options: CompactOptions): Promise<CompactedDay> => {
+  const { store, workspaceId, date, now } = options;
+  const hours = new Map<number, DecisionObject[]>();
+  for (const object of await objectsOfDay(store, workspaceId, date)) {
+    const ended = Date.parse(`${date}T00:00:00Z`) + (object.hour + 1) * HOUR_MS + SETTLED_MS;
+    if (object.bytes >= options.targetBytes || ended > now()) continue;
+    hours.set(object.hour, [...(hours.get(object.hour) ?? []), object]);
+  }
+  let [made, replaced] = [0, 0];
+  for (const objects of hours.values())
+    for (const group of groupsOf(objects, options.targetBytes)) {
+      if (group.length < 2) continue;
+      await replaceObjects(group, options);
+      made += 1;
+      replaced += group.length;
+    }
+  return { made, replaced, removed: await removeReplaced(options) };
+};
+
+/** Objects in their order, together up to a number of bytes. */
+const groupsOf = (objects: readonly DecisionObject[], most: number): readonly (readonly DecisionObject[])[] => {
+  const groups: DecisionObject[][] = [];
+  let bytes = Infinity;
+  for (const object of objects) {
+    const last = groups.at(-1);
+    if (last === undefined || bytes + object.bytes > most || last.length === MOST_AT_ONCE) groups.push([object]);
+    else last.push(object);
+    bytes = groups.at(-1)?.length === 1 ? object.bytes : bytes + object.bytes;
+  }
+  return groups;
+};
+
+/** The name of what takes the place of objects: the same for everybody. */
+const nameOf = (keys: readonly string[], purpose: string): string =>
+  createHash('sha256').update(JSON.stringify([purpose, ...keys])).digest('hex').slice(0, 24); // prettier-ignore
+
+/**
+ * Puts one object in the place of others of one hour. `without` names decisions that are left out of it, and then `purpose` tells this from a mere
+ * compaction. Answers the bytes of the new object.
+ */
+const replaceObjects = async (
+  group: readonly DecisionObject[],
+  { store, engine, objects, workspaceId, date, now }: UpkeepTools & Pick<CompactOptions, 'workspaceId' | 'date'>,
+  { without = [], purpose = 'compact' }: { readonly without?: readonly string[]; readonly purpose?: string } = {},
+): Promise<ReplacedObject> => {
+  const keys = group.map(({ key }) => key);
+  const name = nameOf(keys, purpose);
+  const of = `workspace=${workspaceId}/date=${date}`;
+  const key = `decisions/${of}/hour=${String(group[0]?.hour ?? 0).padStart(2, '0')}/c-${name}.parquet`;
+  const path = join(engine.folder, `${name}.parquet`);
+  const opened = objects.open(group);
+  let object: ReplacedObject;
+  try {
+    await opened.fill(true);
+    const records = await engine.merge({ files: opened.paths, object: path, without });
+    const hash = createHash('sha256');
+    await pipeline(createReadStream(path), hash);
+    object = { key, records, bytes: (await stat(path)).size, sha256: hash.digest('hex') };
+    if (records > 0) await store.putFile(key, path);
+  } finally {
+    opened.close();
+    await rm(path, { force: true });
+  }
+  const compaction = {
+    v: 1,
+    at: new Date(now()).toISOString(),
+    object: object.records > 0 ? object : null,
+    replaces: keys,
+  };
+  await store.create(`compactions/${of}/${name}.json`, JSON.stringify(compaction));
+  return object;
+};
+
+/** An object that took the place of others. */
+interface ReplacedObject {
+  readonly key: string;
+  readonly records: number;
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+/** Removes objects that were replaced long enough ago; answers how many. */
+const removeReplaced = async ({ store, workspaceId, date, now }: CompactOptions): Promise<number> => {
+  const replaced = new Set<string>();
+  for (const { at, replaces } of await compactionsOfDay(store, workspaceId, date))
+    if (now() - Date.parse(at) >= GRACE_MS) for (const key of replaces) replaced.add(key);
+  let removed = 0;
+  for await (const { key } of store.list(`decisions/workspace=${workspaceId}/date=${date}/`)) {
+    if (!replaced.has(key)) continue;
+    await store.remove(key);
+    removed += 1;
+  }
+  return removed;
+};

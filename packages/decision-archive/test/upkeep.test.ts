@@ -1,0 +1,206 @@
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type DecisionRecord } from '@decision/decision-logs';
+import { compactDay, createArchiver, type Engine, expireDays, filesOf, liftHold, listHolds, openEngine, openObjectStore, setHold } from '../src'; // prettier-ignore
+import { objectsOfDay } from '../src/reading/objects-of-day';
+import { rowsOf } from '../src/rows';
+
+type Store = Awaited<ReturnType<typeof openObjectStore>>;
+const WORKSPACE = '6f6a1d1e-0000-4000-8000-000000000001';
+const DATE = '2026-01-01';
+const LATER = Date.parse('2026-01-03T00:00:00Z');
+const MINUTE_MS = 60_000;
+let root: string;
+let store: Store;
+let engine: Engine;
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'upkeep-test-'));
+  store = await openObjectStore(`file://${join(root, 'archive')}`);
+  engine = await open();
+});
+afterEach(async () => {
+  await engine.stop();
+  await rm(root, { recursive: true });
+});
+
+const open = () =>
+  openEngine({
+    ...{ parent: join(root, 'work'), readable: [join(root, 'archive')], memoryBytes: 268_435_456, spillBytes: 268_435_456 },
+    ...{ threads: 1, deadlineMs: 30_000, maxQueued: 10 },
+  }); // prettier-ignore
+
+const recordOf = (n: number, more: Partial<DecisionRecord> = {}): DecisionRecord => ({
+  ...{ messageId: `m${n}`, item: 0, isOfList: false, workspaceId: WORKSPACE },
+  ...{ decidedAt: new Date(Date.parse(`${DATE}T09:00:00Z`) + n * 1_000).toISOString() },
+  ...{ kind: 'rule', assetId: 'a', slug: `rule-${n % 3}`, selector: 'latest', versionId: 'v', contextSlug: null },
+  ...{ instance: null, flowSlug: null, keyId: 'k', requestId: `r${n}`, traceId: null, executionId: null },
+  ...{ status: 200, errorCode: null, durationUs: 7, matched: [], pathTrace: null, worker: 'w', standsFor: 1 },
+  ...{ request: `{"n":${n}}`, response: '{}', isCut: false, isAltered: false },
+  ...more,
+});
+
+/** Writes records, an object for each list and hour. */
+let offset = 0;
+const write = async (...rolls: readonly (readonly DecisionRecord[])[]): Promise<void> => {
+  for (const records of rolls) {
+    const writing = await open();
+    let isWritten = false;
+    const failures: string[] = [];
+    const archiver = createArchiver({
+      ...{ store, engine: writing, rollBytes: 1e9, rollMs: 1, bufferBytes: 1e9 },
+      recordsOf: () => records.map((record) => ({ record, sequence: null })),
+      decisionIdOf: ({ messageId }) => `id-of-${messageId}`,
+      observer: { rolled: () => undefined, failed: (reason) => void failures.push(reason) },
+    });
+    offset += 1;
+    const message = { topic: 'logs', partition: 0, offset, writtenAt: offset, value: Buffer.from('x'), header: () => undefined };
+    archiver.accept(message, () => (isWritten = true));
+    for (const end = Date.now() + 20_000; !isWritten; await new Promise((resolve) => setTimeout(resolve, 10)))
+      if (Date.now() > end) throw new Error(failures.join(' '));
+    await archiver.stop();
+  }
+}; // prettier-ignore
+
+/** Ids of the rows that count on a day, in order. */
+const counting = async (of: Store = store, date = DATE): Promise<readonly string[]> => {
+  const objects = await objectsOfDay(of, WORKSPACE, date);
+  if (objects.length === 0) return [];
+  const files = filesOf(of).open(objects).paths;
+  const rows = await engine.ask({ sql: `SELECT decision_id AS id FROM ${rowsOf(files)} ORDER BY ALL`, parameters: [], nodes: [] });
+  return rows.map(({ id }) => String(id));
+}; // prettier-ignore
+const idsOf = (records: readonly DecisionRecord[]) => records.map(({ messageId }) => `id-of-${messageId}`).sort();
+const objectFiles = async (): Promise<readonly string[]> =>
+  (await readdir(join(root, 'archive'), { recursive: true })).filter((name) => name.endsWith('.parquet'));
+const compact = (more: { store?: Store; engine?: Engine; now?: number; targetBytes?: number } = {}) =>
+  compactDay({
+    ...{ store, engine, objects: filesOf(store), workspaceId: WORKSPACE, date: DATE, targetBytes: 1e9, ...more },
+    now: () => more.now ?? LATER,
+  });
+
+const many = (from: number, to: number): readonly DecisionRecord[] =>
+  Array.from({ length: to - from }, (_, at) => recordOf(from + at));
+
+describe('compaction', () => {
+  it('makes one object of the small ones of an hour, without repetitions, and removes them a quarter of an hour later', async () => {
+    await write(many(0, 5), many(5, 9), many(3, 7));
+    expect(await counting()).toHaveLength(13);
+    expect(await compact()).toEqual({ made: 1, replaced: 3, removed: 0 });
+    expect(await counting()).toEqual(idsOf(many(0, 9)));
+    expect(await objectFiles()).toHaveLength(4);
+    expect(await compact({ now: LATER + 14 * MINUTE_MS })).toEqual({ made: 0, replaced: 0, removed: 0 });
+    expect(await compact({ now: LATER + 15 * MINUTE_MS })).toEqual({ made: 0, replaced: 0, removed: 3 });
+    expect(await counting()).toEqual(idsOf(many(0, 9)));
+    expect(await objectFiles()).toHaveLength(1);
+  });
+
+  it('takes what comes late together with what was made before', async () => {
+    await write(many(0, 2), many(2, 4));
+    await compact();
+    await write(many(4, 6));
+    expect(await compact({ now: LATER + 20 * MINUTE_MS })).toEqual({ made: 1, replaced: 2, removed: 2 });
+    expect(await counting()).toEqual(idsOf(many(0, 6)));
+    await compact({ now: LATER + 40 * MINUTE_MS });
+    expect(await objectFiles()).toHaveLength(1);
+  });
+
+  it('leaves hours apart, those that have not ended, and objects that are large enough', async () => {
+    const later = many(0, 2).map((record) => ({ ...record, decidedAt: record.decidedAt.replace('T09', 'T10') }));
+    await write(many(0, 2), many(2, 4), later);
+    const before = Date.parse(`${DATE}T10:20:00Z`);
+    expect(await compact({ now: before })).toMatchObject({ made: 0 });
+    expect(await compact({ targetBytes: 100 })).toMatchObject({ made: 0 });
+    expect(await compact({ now: before + 15 * MINUTE_MS })).toMatchObject({ made: 1, replaced: 2 });
+    expect((await objectsOfDay(store, WORKSPACE, DATE)).map(({ hour }) => hour)).toEqual([9, 10]);
+  });
+
+  it('by two processes at once loses and doubles nothing', async () => {
+    await write(many(0, 3), many(3, 6), many(6, 9));
+    const other = await open();
+    await Promise.all([compact(), compact({ engine: other })]);
+    expect(await counting()).toEqual(idsOf(many(0, 9)));
+    await other.stop();
+  });
+
+  /** Steps: the object is put, the compaction is made; later three objects are removed. */
+  it.each([0, 1, 2, 3, 4].flatMap((step) => [false, true].map((isDone) => ({ step, isDone }))))(
+    'that dies at durable step $step (done: $isDone) loses and doubles nothing, and is finished by the next',
+    async ({ step, isDone }) => {
+      await write(many(0, 3), many(3, 6), many(6, 9));
+      let count = 0;
+      let died = false;
+      const act = async <T>(work: () => Promise<T>): Promise<T> => {
+        count += 1;
+        if (count - 1 < step) return work();
+        if (count - 1 === step && isDone) await work();
+        died = true;
+        throw new Error('died');
+      };
+      const dying: Store = {
+        ...store,
+        putFile: (key, path) => act(() => store.putFile(key, path)),
+        create: (key, text) => act(() => store.create(key, text)),
+        remove: (key) => act(() => store.remove(key)),
+      };
+      const whole = idsOf(many(0, 9));
+      await compact({ store: dying }).catch(() => undefined);
+      expect(await counting()).toEqual(whole);
+      await compact({ store: dying, now: LATER + 20 * MINUTE_MS }).catch(() => undefined);
+      expect(died).toBe(true);
+      expect(await counting()).toEqual(whole);
+      await compact({ now: LATER + 20 * MINUTE_MS });
+      await compact({ now: LATER + 40 * MINUTE_MS });
+      expect(await counting()).toEqual(whole);
+      expect(await objectFiles()).toHaveLength(1);
+    },
+  );
+});
+
+describe('retention', () => {
+  const older = recordOf(0, { messageId: 'old', decidedAt: '2025-12-30T10:00:00.000Z' });
+  const expire = (retentionDays: number, of: Store = store) =>
+    expireDays({ store: of, retentionDays, now: () => Date.parse('2026-01-03T12:00:00Z') });
+
+  it('removes days that are no longer kept, with their compactions, and nothing of others', async () => {
+    await write([older], many(0, 2), many(2, 4));
+    await compact();
+    expect(await expire(5)).toEqual({ dates: [], objects: 0, held: [] });
+    expect(await expire(4)).toEqual({ dates: ['2025-12-30'], objects: 1, held: [] });
+    expect(await counting()).toEqual(idsOf(many(0, 4)));
+    expect(await expire(2)).toEqual({ dates: [DATE], objects: 3, held: [] });
+    expect(await objectFiles()).toEqual([]);
+    expect(await store.folders('compactions/')).toEqual([]);
+    expect(await expire(2)).toMatchObject({ objects: 0 });
+  });
+
+  it('keeps what a hold keeps, until it is lifted', async () => {
+    await write([older], many(0, 2));
+    const hold = { name: 'case-7', from: '2025-12-01', to: '2025-12-31', reason: 'a court asks' };
+    await setHold(store, hold);
+    expect(await expire(1)).toMatchObject({ dates: [DATE], held: ['2025-12-30'] });
+    expect(await listHolds(store)).toEqual([hold]);
+    await liftHold(store, 'case-7');
+    expect(await expire(1)).toMatchObject({ objects: 1, held: [] });
+    await expect(liftHold(store, 'case-7')).rejects.toMatchObject({ code: 'misused' });
+  });
+
+  it('removes nothing where a hold cannot be read', async () => {
+    await write([older]);
+    await setHold(store, { name: 'h', from: DATE, to: DATE, reason: '' });
+    await writeFile(join(root, 'archive', 'holds', 'h.json'), '{"from":');
+    await expect(expire(1)).rejects.toMatchObject({ code: 'damaged_object' });
+    expect(await objectFiles()).toHaveLength(1);
+  });
+
+  it.each([
+    [{ name: '../x' }, /names no hold/],
+    [{ from: '2026-02-30' }, /YYYY-MM-DD/],
+    [{ from: '2026-02-02', to: '2026-02-01' }, /YYYY-MM-DD/],
+    [{}, /already/],
+  ])('refuses a hold that is none: %j', async (change, reason) => {
+    const hold = { name: 'h', from: '2026-01-01', to: '2026-01-02', reason: '' };
+    await setHold(store, hold);
+    await expect(setHold(store, { ...hold, ...change })).rejects.toThrow(reason);
+  });
+});

@@ -1,0 +1,107 @@
+import { tmpdir } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { compactDay, expireDays, filesOf, openCopies, openEngine } from '@decision/decision-archive';
+import { type Logger, type Metrics, type Stopper } from '@decision/service-kit';
+import { pause } from '@decision/waiting';
+import { type CollectorConfig } from '../config';
+import { type OpenedArchive } from './open-archive';
+
+interface StartUpkeepOptions {
+  readonly config: Pick<
+    CollectorConfig,
+    'archiveUpkeepMs' | 'archiveCompactBytes' | 'archiveRetentionDays' | 'archiveMemoryBytes' | 'archiveCacheBytes'
+  >;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly stopper: Stopper;
+}
+
+const DAY_MS = 86_400_000;
+/** Days before yesterday that are looked at, one a round: decisions may come late. */
+const OLDER_DAYS = 60;
+/** Longest time of one compaction, ms. */
+const COMPACTION_DEADLINE_MS = 300_000;
+/** What a compaction may write to the disk meanwhile, as a multiple of its memory. */
+const SPILL = 8;
+
+/** Looks after the archive until the service is stopped: small objects become one, and days that are no longer kept are removed. */
+export const startArchiveUpkeep = async (
+  { url, store }: OpenedArchive,
+  { config, logger, metrics, stopper }: StartUpkeepOptions,
+): Promise<void> => {
+  const limits = { parent: tmpdir(), deadlineMs: COMPACTION_DEADLINE_MS };
+  const copies = url.startsWith('file:')
+    ? undefined
+    : await openCopies({ ...limits, store, mostBytes: config.archiveCacheBytes });
+  const engine = await openEngine({
+    ...{ ...limits, readable: [copies?.folder ?? fileURLToPath(url)], maxQueued: 1, threads: 1 },
+    ...{ memoryBytes: config.archiveMemoryBytes, spillBytes: SPILL * config.archiveMemoryBytes },
+  });
+  const observer = observeUpkeep(metrics, logger);
+  const ending = new AbortController();
+  const { archiveCompactBytes: targetBytes, archiveRetentionDays: retentionDays } = config;
+
+  const compact = async (date: string): Promise<void> => {
+    for (const folder of await store.folders('decisions/')) {
+      const [, workspaceId] = /^workspace=([0-9a-f-]{36})$/.exec(folder) ?? [];
+      if (workspaceId === undefined || ending.signal.aborted) continue;
+      const tools = { store, engine, objects: copies ?? filesOf(store), now: Date.now };
+      await observer.observe('compaction', async () => {
+        const { made, replaced, removed } = await compactDay({ ...tools, workspaceId, date, targetBytes });
+        observer.compacted({ made, replaced, removed });
+      });
+    }
+  };
+  const run = async (): Promise<void> => {
+    for (let round = 0; !ending.signal.aborted; round += 1) {
+      const daysAgo = (days: number): string => new Date(Date.now() - days * DAY_MS).toISOString().slice(0, 10);
+      for (const days of [0, 1, 2 + (round % OLDER_DAYS)]) await observer.observe('list', () => compact(daysAgo(days)));
+      if (retentionDays !== undefined)
+        await observer.observe('retention', async () => {
+          const { dates, objects } = await expireDays({ store, retentionDays, now: Date.now });
+          observer.expired(dates, objects);
+        });
+      await pause(config.archiveUpkeepMs, ending.signal);
+    }
+  };
+  const running = run();
+  stopper.add('upkeep of the archive', async () => {
+    ending.abort();
+    await engine.stop();
+    await running;
+    await copies?.stop();
+  });
+};
+
+/** Counts what upkeep does, and says what fails. */
+const observeUpkeep = (metrics: Metrics, logger: Logger) => {
+  const objects = metrics.counter({
+    name: 'decision_archive_upkeep_objects_total',
+    help: 'Objects that compaction made, that were replaced by them, and removed, and that were expired.',
+    labelNames: ['outcome'],
+  });
+  const failures = metrics.counter({
+    name: 'decision_archive_upkeep_failures_total',
+    help: 'Steps of upkeep that failed; the next round tries again.',
+    labelNames: ['step'],
+  });
+  return {
+    /** Never rejects. */
+    observe: async (step: 'compaction' | 'list' | 'retention', work: () => Promise<void>): Promise<void> => {
+      try {
+        await work();
+      } catch (error) {
+        failures.inc({ step });
+        logger.warn({ err: error, step }, 'Upkeep of the archive failed; the next round tries again.');
+      }
+    },
+    compacted: (counts: Readonly<Record<'made' | 'replaced' | 'removed', number>>): void => {
+      for (const outcome of ['made', 'replaced', 'removed'] as const) objects.inc({ outcome }, counts[outcome]);
+    },
+    expired: (dates: readonly string[], removed: number): void => {
+      objects.inc({ outcome: 'expired' }, removed);
+      if (removed > 0)
+        logger.info({ dates, objects: removed }, 'Days of the archive that are no longer kept were removed.');
+    },
+  };
+};
