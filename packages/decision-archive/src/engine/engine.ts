@@ -1,10 +1,11 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdir, readdir, realpath, rm, stat } from 'node:fs/promises';
+import { mkdir, realpath, rm } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { type Search } from '@decision/decision-logs';
 import { ArchiveError } from '../archive-error';
+import { removeAbandoned } from '../own-folder';
 
 /** What the process is started with. */
 export interface EngineOptions {
@@ -82,24 +83,7 @@ const extension = extname(__filename);
 /** The loader of a process that is started from sources, as in tests; built code needs none. */
 const SOURCE_LOADER = ['--require', '@decision/tooling/run-sources', '--conditions=source'];
 
-/** Begins the names of folders, before a UUID: no other program has such names. */
 const FOLDER = 'decision-archive-';
-const FOLDER_NAME = new RegExp(`^${FOLDER}[0-9a-f-]{36}$`);
-/** A folder that nothing has been put into for this long is removed, ms: its process has died, or makes it again. */
-const ABANDONED_MS = 3_600_000;
-
-const removeAbandoned = async (parent: string, now: number): Promise<void> => {
-  for (const name of await readdir(parent)) {
-    if (!FOLDER_NAME.test(name)) continue;
-    const path = join(parent, name);
-    // Others may remove it, or own it.
-    const changedAt = await stat(path).then(
-      ({ mtimeMs }) => mtimeMs,
-      () => now,
-    );
-    if (now - changedAt > ABANDONED_MS) await rm(path, { recursive: true, force: true }).catch(() => undefined);
-  }
-};
 
 /**
  * Opens an engine; its process, and its folder, are made for the first request. Folders below `parent` that processes left when they were killed are
@@ -108,7 +92,7 @@ const removeAbandoned = async (parent: string, now: number): Promise<void> => {
 export const openEngine = async ({ parent, deadlineMs, maxQueued, ...options }: OpenOptions): Promise<Engine> => {
   await mkdir(parent, { recursive: true });
   const siblings = await realpath(parent);
-  await removeAbandoned(siblings, Date.now());
+  await removeAbandoned(siblings, FOLDER);
   const folder = join(siblings, `${FOLDER}${randomUUID()}`);
   const makeFolder = async (): Promise<void> => void (await mkdir(folder, { recursive: true, mode: 0o700 }));
   let child: ChildProcess | undefined;

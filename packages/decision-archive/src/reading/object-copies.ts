@@ -1,11 +1,11 @@
-import { createHash } from 'node:crypto';
-import { mkdir, mkdtemp, open, realpath, rm } from 'node:fs/promises';
+import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { withDeadline } from '@decision/waiting';
 import pLimit from 'p-limit';
 import { ArchiveError } from '../archive-error';
 import { type ObjectStore, type StoredObject } from '../store/object-store';
 import { type LocalObjects } from './local-objects';
+import { makeOwnFolder } from '../own-folder';
 import { DOCUMENTS } from '../rows';
 import { chunksOf, FOOTER_END, footerLength } from './parquet-footer';
 
@@ -54,26 +54,37 @@ interface Copies extends LocalObjects {
 
 /** Fetches what questions read of the objects of a store into files, and keeps them for later questions as long as there is room. */
 export const openCopies = async ({ store, parent, mostBytes, deadlineMs }: CopiesOptions): Promise<Copies> => {
-  await mkdir(parent, { recursive: true });
-  const folder = await mkdtemp(join(await realpath(parent), 'archive-copies-'));
-  /** By their paths; those that were asked for last come last. */
+  const own = await makeOwnFolder(parent, 'decision-archive-copies-');
+  const folder = own.path;
+  /** By the names of objects; those that were asked for last come last. */
   const copies = new Map<string, Copy>();
-  const inTurn = pLimit(AT_ONCE);
+  /** Names of files are never used again: one that is being removed must not be that of a new copy. */
+  let made = 0;
+  let heldBytes = 0;
+  const objectInTurn = pLimit(AT_ONCE);
+  const requestInTurn = pLimit(AT_ONCE);
 
-  const heldBytes = (): number => [...copies.values()].reduce((sum, { held }) => sum + held, 0);
+  const hold = (copy: Copy, bytes: number): void => {
+    copy.held += bytes;
+    heldBytes += bytes;
+  };
+
+  const forget = async (copy: Copy): Promise<void> => {
+    copies.delete(nameOf(copy));
+    hold(copy, -copy.held);
+    await rm(copy.path, { force: true });
+  };
 
   const reserve = async (copy: Copy, bytes: number): Promise<void> => {
-    copy.held += bytes;
-    const leaving: Copy[] = [];
+    hold(copy, bytes);
+    const leaving: Promise<void>[] = [];
     for (const other of copies.values()) {
-      if (heldBytes() <= mostBytes) break;
-      if (other.users > 0) continue;
-      copies.delete(other.path);
-      leaving.push(other);
+      if (heldBytes <= mostBytes) break;
+      if (other.users === 0) leaving.push(forget(other));
     }
-    await Promise.all(leaving.map(({ path }) => rm(path, { force: true })));
-    if (heldBytes() <= mostBytes) return;
-    copy.held -= bytes;
+    await Promise.all(leaving);
+    if (heldBytes <= mostBytes) return;
+    hold(copy, -bytes);
     throw new NoRoom();
   };
 
@@ -84,7 +95,7 @@ export const openCopies = async ({ store, parent, mostBytes, deadlineMs }: Copie
     const file = await open(copy.path, 'r+');
     try {
       const pieces = ranges.flatMap(piecesOf).map(({ from, to }) =>
-        inTurn(async () => {
+        requestInTurn(async () => {
           await file.write(await store.readRange(copy.key, from, to), 0, to - from, from);
         }),
       );
@@ -92,7 +103,7 @@ export const openCopies = async ({ store, parent, mostBytes, deadlineMs }: Copie
       const failed = (await Promise.allSettled(pieces)).find((piece) => piece.status === 'rejected');
       if (failed !== undefined) throw failed.reason;
     } catch (error) {
-      copy.held -= bytes;
+      hold(copy, -bytes);
       throw error;
     } finally {
       await file.close();
@@ -115,13 +126,13 @@ export const openCopies = async ({ store, parent, mostBytes, deadlineMs }: Copie
   };
 
   const fillParts = async (copy: Copy, withDocuments: boolean): Promise<void> => {
-    const known = (copy.columns ??= fetchColumns(copy).catch((error: unknown) => {
+    const known = (copy.columns ??= objectInTurn(() => fetchColumns(copy)).catch((error: unknown) => {
       copy.columns = undefined;
       throw error;
     }));
     const documents = await known;
     if (!withDocuments) return;
-    await (copy.documents ??= fetch(copy, documents).catch((error: unknown) => {
+    await (copy.documents ??= objectInTurn(() => fetch(copy, documents)).catch((error: unknown) => {
       copy.documents = undefined;
       throw error;
     }));
@@ -132,29 +143,38 @@ export const openCopies = async ({ store, parent, mostBytes, deadlineMs }: Copie
     copy.users -= 1;
     if (copy.users > 0 || copy.columns !== undefined) return;
     // It could not be fetched.
-    copies.delete(copy.path);
-    void rm(copy.path, { force: true }).catch(() => undefined);
+    forget(copy).catch(() => undefined);
   };
 
   const fill = async (copy: Copy, withDocuments: boolean): Promise<void> => {
     // It goes on where nobody waits any more, and the file must be left alone until then.
     copy.users += 1;
-    await fillParts(copy, withDocuments).finally(() => leave(copy));
+    try {
+      await fillParts(copy, withDocuments);
+    } catch (error) {
+      const { code } = error as { readonly code?: unknown }; // only asked for a code
+      if (error instanceof ArchiveError || error instanceof NoRoom) throw error;
+      const why = typeof code === 'string' ? code : 'unknown';
+      throw new ArchiveError('store_failed', `"${copy.key}" could not be copied to ${folder} (${why}).`, {
+        cause: error,
+      });
+    } finally {
+      leave(copy);
+    }
   };
 
-  const copyOf = ({ key, bytes }: StoredObject): Copy => {
-    const path = join(folder, `${createHash('sha256').update(`${bytes} ${key}`).digest('hex')}.parquet`);
-    const made = { key, bytes, path, users: 0, held: 0, columns: undefined, documents: undefined };
-    const copy = copies.get(path) ?? made;
-    copies.delete(path);
-    copies.set(path, copy);
+  const copyOf = (object: StoredObject): Copy => {
+    const name = nameOf(object);
+    const copy = copies.get(name) ?? newCopy(object, join(folder, `${(made += 1)}.parquet`));
+    copies.delete(name);
+    copies.set(name, copy);
     copy.users += 1;
     return copy;
   };
 
   return {
     folder,
-    stop: () => rm(folder, { recursive: true, force: true }),
+    stop: () => own.remove(),
     open: (objects) => {
       const opened = objects.map(copyOf);
       return {
@@ -175,6 +195,13 @@ export const openCopies = async ({ store, parent, mostBytes, deadlineMs }: Copie
     },
   };
 };
+
+const newCopy = ({ key, bytes }: StoredObject, path: string): Copy => ({
+  ...{ key, bytes, path, users: 0, held: 0, columns: undefined, documents: undefined },
+});
+
+/** An object that was put anew with another size is another. */
+const nameOf = ({ key, bytes }: StoredObject): string => `${bytes} ${key}`;
 
 /** Other questions use all bytes that there are. */
 class NoRoom extends Error {
