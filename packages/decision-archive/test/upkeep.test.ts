@@ -204,3 +204,15 @@ describe('retention', () => {
     await expect(setHold(store, { ...hold, ...change })).rejects.toThrow(reason);
   });
 });
+
+it.each(['{', 'null', '{"v":1}', '<html></html>'])(
+  'a compaction that is %s is named, and nothing is read',
+  async (text) => {
+    const key = `compactions/workspace=${WORKSPACE}/date=${DATE}/x.json`;
+    await store.create(key, text);
+    await expect(objectsOfDay(store, WORKSPACE, DATE)).rejects.toMatchObject({
+      code: 'damaged_object',
+      message: `The object "${key}" of the archive is no compaction.`,
+    });
+  },
+);

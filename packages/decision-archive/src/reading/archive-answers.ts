@@ -8,6 +8,7 @@ import {
   type FoundDecision,
   timeOfDecisionId,
 } from '@decision/decision-logs';
+import pLimit from 'p-limit';
 import { type Engine } from '../engine/engine';
 import { type ObjectStore } from '../store/object-store';
 import {
@@ -45,6 +46,8 @@ interface AnswersOptions extends ArchiveReading {
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
+/** Days whose objects are listed at once. */
+const DAYS_AT_ONCE = 8;
 /** Bytes of objects that a page is first looked for in; each further look takes four times as many. */
 const FIRST_LOOK_BYTES = 33_554_432;
 /** Requests that take longer than this are decided within it: producers stop counting far apart, ms. */
@@ -56,15 +59,18 @@ export const archiveAnswers = (options: AnswersOptions): DecisionAnswers => {
 
   /** The objects that may hold decisions from one moment up to another, by day and hour. */
   const objectsWithin = async (start: number, end: number): Promise<readonly (DecisionObject & { from: number })[]> => {
-    const found: (DecisionObject & { from: number })[] = [];
-    for (let day = start - (start % DAY_MS); day < end; day += DAY_MS) {
-      const date = new Date(day).toISOString().slice(0, 10);
-      for (const object of await objectsOfDay(store, workspaceId, date)) {
-        const from = day + object.hour * HOUR_MS;
-        if (from < end && from + HOUR_MS > start) found.push({ ...object, from });
-      }
-    }
-    return found;
+    const inTurn = pLimit(DAYS_AT_ONCE);
+    const days: number[] = [];
+    for (let day = start - (start % DAY_MS); day < end; day += DAY_MS) days.push(day);
+    const found = await Promise.all(
+      days.map((day) =>
+        inTurn(async () => {
+          const objectsOf = await objectsOfDay(store, workspaceId, new Date(day).toISOString().slice(0, 10));
+          return objectsOf.map((object) => ({ ...object, from: day + object.hour * HOUR_MS }));
+        }),
+      ),
+    );
+    return found.flat().filter(({ from }) => from < end && from + HOUR_MS > start);
   };
 
   /** Asks objects; answers no row where there are none. */

@@ -1,4 +1,9 @@
+import pLimit from 'p-limit';
+import { ArchiveError } from '../archive-error';
 import { type ObjectStore } from '../store/object-store';
+
+/** Requests at once. */
+const AT_ONCE = 8;
 
 /** An object of decisions that counts. */
 export interface DecisionObject {
@@ -54,10 +59,26 @@ export const compactionsOfDay = async (
   workspaceId: string,
   date: string,
 ): Promise<readonly Compaction[]> => {
-  const compactions: Compaction[] = [];
-  for await (const { key } of store.list(`compactions/workspace=${workspaceId}/date=${date}/`)) {
-    const text = await store.read(key);
-    if (text !== undefined) compactions.push(JSON.parse(text) as Compaction); // written by this package
+  const keys: string[] = [];
+  for await (const { key } of store.list(`compactions/workspace=${workspaceId}/date=${date}/`)) keys.push(key);
+  const inTurn = pLimit(AT_ONCE);
+  const compactions = await Promise.all(
+    keys.map((key) => inTurn(async () => readCompaction(key, await store.read(key)))),
+  );
+  return compactions.flat();
+};
+
+/** None where it has been removed meanwhile. */
+const readCompaction = (key: string, text: string | undefined): readonly Compaction[] => {
+  if (text === undefined) return [];
+  const damaged = `The object "${key}" of the archive is no compaction.`;
+  let compaction: Partial<Compaction>;
+  try {
+    compaction = Object(JSON.parse(text)) as Partial<Compaction>; // anything has members that are not there
+  } catch (cause) {
+    throw new ArchiveError('damaged_object', damaged, { cause });
   }
-  return compactions;
+  if (compaction.object === undefined || !Array.isArray(compaction.replaces))
+    throw new ArchiveError('damaged_object', damaged);
+  return [compaction as Compaction]; // written by this package
 };
