@@ -25,8 +25,10 @@ interface ArchiverOptions extends RollOptions {
   readonly rollBytes: number;
   /** Age of the oldest message of a partition that makes objects, ms. */
   readonly rollMs: number;
-  /** Bytes of messages of all partitions that may be held; from half of them on the largest partition is written before its time. */
+  /** Bytes of messages of all partitions that may be held, and messages; from half of them on the largest partition is written before its time. */
   readonly bufferBytes: number;
+  /** Default: any number. */
+  readonly bufferMessages?: number;
   readonly observer: ArchiverObserver;
 }
 
@@ -119,17 +121,31 @@ const once = (finish: () => void): (() => void) => {
  * so whoever begins again with the same message makes the same objects under the same names.
  */
 export const createArchiver = (options: ArchiverOptions): Archiver => {
-  const { store, observer } = options;
+  const { store, observer, bufferMessages = Infinity } = options;
   const partitions = new Map<number, Partition>();
   const ending = new AbortController();
 
   const heldBytes = (): number => [...partitions.values()].reduce((sum, { bytes }) => sum + bytes, 0);
 
+  const heldMessages = (): number => [...partitions.values()].reduce((sum, { held }) => sum + held.length, 0);
+
+  /** Whether messages of its boundary have yet to come. */
+  const isIncomplete = ({ boundary, held }: Partition): boolean =>
+    boundary !== undefined && (held.at(-1)?.message.offset ?? -1) < boundary.to - 1;
+
+  /** Whether it has the most bytes of those that need not wait for messages. */
+  const isLargest = (partition: Partition): boolean =>
+    [...partitions.values()].every((other) => other.bytes <= partition.bytes || isIncomplete(other));
+
   const isDue = (partition: Partition): boolean =>
     partition.bytes >= options.rollBytes ||
     partition.held.length >= ROLL_MESSAGES ||
     performance.now() - partition.since >= options.rollMs ||
-    (heldBytes() >= options.bufferBytes / 2 && [...partitions.values()].every(({ bytes }) => bytes <= partition.bytes));
+    ((heldBytes() >= options.bufferBytes / 2 || heldMessages() >= bufferMessages / 2) && isLargest(partition));
+
+  /** Bytes that may be held while boundaries are incomplete: those of other processes may be more together than one process has room for. */
+  const mostBytes = (): number =>
+    [...partitions.values()].reduce((sum, { boundary }) => sum + (boundary?.bytes ?? 0), options.bufferBytes);
 
   const readBoundary = async (start: BoundaryStart): Promise<Boundary | undefined> => {
     const key = `boundaries/${nameOfStart(start)}.json`;
@@ -180,7 +196,7 @@ export const createArchiver = (options: ArchiverOptions): Archiver => {
   const advance = async (id: number, partition: Partition): Promise<boolean> => {
     partition.boundary ??= await boundaryOf(id, partition);
     const { boundary } = partition;
-    if (boundary === undefined || (partition.held.at(-1)?.message.offset ?? -1) < boundary.to - 1) return false;
+    if (boundary === undefined || isIncomplete(partition)) return false;
     const messages = partition.held.map(({ message }) => message).filter(({ offset }) => offset < boundary.to);
     const begunAt = performance.now();
     const counts = await writeRoll(boundary, messages, options);
@@ -235,6 +251,7 @@ export const createArchiver = (options: ArchiverOptions): Archiver => {
         partitions.delete(id);
       }
     },
+    needsMore: () => [...partitions.values()].some(isIncomplete) && heldBytes() < mostBytes(),
     status: () => {
       const failing = [...partitions.values()].some(({ failures }) => failures > 0);
       const times = [...partitions.values()].flatMap(({ held: [first] }) => first?.message.writtenAt ?? []);

@@ -57,6 +57,7 @@ interface StartOptions {
   readonly rollMs?: number;
   readonly rollBytes?: number;
   readonly bufferBytes?: number;
+  readonly bufferMessages?: number;
 }
 const start = async ({
   change = (store) => store,
@@ -64,6 +65,7 @@ const start = async ({
   rollMs = 1,
   rollBytes = 1e9,
   bufferBytes = 1e9,
+  bufferMessages = 1e9,
 }: StartOptions) => {
   const engine = await openEngine({
     ...{ parent: join(root, 'work'), readable: [], memoryBytes: 268_435_456, spillBytes: 268_435_456, threads: 1 },
@@ -78,6 +80,7 @@ const start = async ({
       rollBytes,
       rollMs,
       bufferBytes,
+      bufferMessages,
     },
     recordsOf: ({ offset, value }) =>
       value?.toString() === 'unreadable' ? undefined : [{ record: recordOf(offset, more(offset)), sequence: offset }],
@@ -221,6 +224,32 @@ describe.each(['file', 's3'])('an archive in a store of kind %s', (kind) => {
     expect(archiver.status().heldBytes).toBe(200);
     archiver.lost([3]);
     expect([finished, archiver.status().heldBytes]).toEqual([[0, 1, 2, 3], 0]);
+  });
+
+  it('rolls the largest partition before its time once half of the messages that may wait are held', async () => {
+    const { archiver, accept, finished } = await start({ rollMs: 3_600_000, bufferMessages: 6 });
+    accept(messageOf(0), { ...messageOf(1), partition: 4 });
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(finished).toEqual([]);
+    accept(messageOf(1));
+    await until(() => finished.length === 2);
+    expect(archiver.status().heldBytes).toBe(100);
+  });
+
+  it('asks for more than it may hold while messages of a boundary are missing, up to those of that boundary', async () => {
+    const first = await start({ change: (store) => ({ ...store, putFile: () => Promise.reject(new Error('away')) }) });
+    first.accept(messageOf(0), messageOf(1), messageOf(2));
+    await until(() => first.failures.length > 0);
+    const { archiver, accept, finished } = await start({ rollMs: 3_600_000, bufferBytes: 300 });
+    expect(archiver.needsMore?.()).toBe(false);
+    accept(messageOf(0));
+    await until(() => archiver.needsMore?.() === true);
+    // Others come meanwhile: what the boundary has room for beside the buffer.
+    accept({ ...messageOf(0, 'y'.repeat(1_000)), partition: 5 });
+    expect(archiver.needsMore?.()).toBe(false);
+    accept(messageOf(1), messageOf(2));
+    await until(() => finished.length >= 3);
+    expect(archiver.needsMore?.()).toBe(false);
   });
 
   it('starts another process where one was killed', async () => {

@@ -103,7 +103,7 @@ export const settings = {
     max: 68_719_476_736,
     unit: 'bytes',
     meaning:
-      'Messages that may be fetched for the archive and not yet written; from half of it on the largest partition is written before its time.',
+      'Messages that may be fetched for the archive and not yet written; from half of it on the largest partition is written before its time. Messages that are needed to finish what another process had begun may come on top.',
   }),
   archiveMemoryBytes: wholeNumber('ARCHIVE_MEMORY_BYTES', {
     default: 536_870_912,

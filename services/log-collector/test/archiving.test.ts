@@ -1,7 +1,7 @@
 import { mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { type Broker, createBroker } from '@decision/broker';
 import { testStack } from '@decision/local-stack';
 import { createLogger, createMetrics, createStopper, type Metrics } from '@decision/service-kit';
@@ -10,6 +10,7 @@ import { openArchive } from '../src/archiving/open-archive';
 import { type ArchiveStatus, startArchive } from '../src/archiving/start-archive';
 import { logOf } from './collector-under-test';
 
+const MIB = 1_048_576;
 const WORKSPACE = randomUUID();
 const logger = createLogger({ service: 'test', level: 'silent' });
 let folder: string;
@@ -53,9 +54,13 @@ interface Running {
 }
 interface StartOptions {
   readonly rollMs?: number;
+  readonly rollBytes?: number;
   readonly bufferBytes?: number;
 }
-const start = async (topic: Topic, { rollMs = 200, bufferBytes = 16_777_216 }: StartOptions = {}): Promise<Running> => {
+const start = async (
+  topic: Topic,
+  { rollMs = 200, rollBytes = 1_048_576, bufferBytes = 16_777_216 }: StartOptions = {},
+): Promise<Running> => {
   const metrics = createMetrics('test');
   const stopper = createStopper();
   const opened = await openArchive({ archiveUrl: `file://${join(folder, 'archive')}`, logStore: 'table' });
@@ -64,7 +69,7 @@ const start = async (topic: Topic, { rollMs = 200, bufferBytes = 16_777_216 }: S
     ...{ broker: openBroker(topic.prefix), logger, metrics, stopper },
     config: {
       ...{ sessionTimeoutMs: 6_000, heartbeatIntervalMs: 200 },
-      ...{ archiveRollBytes: 1_048_576, archiveRollMs: rollMs, archiveBufferBytes: bufferBytes },
+      ...{ archiveRollBytes: rollBytes, archiveRollMs: rollMs, archiveBufferBytes: bufferBytes },
       archiveMemoryBytes: 268_435_456,
     },
   });
@@ -179,3 +184,17 @@ it('upkeep makes one object of the small ones of an hour that has ended, and rem
   expect((await namesBelow('compactions')).filter((name) => name.endsWith('.json'))).toHaveLength(1);
   expect((await namesBelow('decisions')).filter((name) => name.includes('/c-'))).toHaveLength(1);
 }, 90_000);
+
+it('a process finishes what others had begun to write, though it may hold less than all of it together', async () => {
+  const topic = await openTopic();
+  const before = await start(topic, { rollMs: 3_600_000, rollBytes: 6 * MIB, bufferBytes: 64 * MIB });
+  // Boundaries can be made there, and objects cannot.
+  await writeFile(join(folder, 'archive', 'decisions'), 'no folder');
+  const many = Array.from({ length: 400 }, () => logs(1, { text: randomBytes(75_000).toString('base64') })).flat();
+  for (let at = 0; at < many.length; at += 20) await topic.write(...many.slice(at, at + 20));
+  await until(async () => (await namesBelow('boundaries')).length === 4);
+  await before.stop();
+  await rm(join(folder, 'archive', 'decisions'));
+  await start(topic, { rollBytes: 6 * MIB, bufferBytes: 12 * MIB });
+  await until(async () => (await archived()) === 400, 60_000);
+}, 120_000);

@@ -43,6 +43,8 @@ export interface MessageHolder {
   readonly accept: (message: SubscribedMessage, finish: () => void) => void;
   /** Others read these partitions now: what is held of them comes to whoever reads them. */
   readonly lost: (partitions: readonly number[]) => void;
+  /** Whether it can finish nothing before more messages come: they are fetched although what it holds exceeds the bounds. Default: never. */
+  readonly needsMore?: () => boolean;
 }
 
 export interface SubscriberOptions {
@@ -216,7 +218,7 @@ class GroupSubscriber implements Subscriber {
   /** Takes messages over as room allows; waits, with heartbeats, while there is none. */
   private async take({ partition, messages, took, heartbeat, isRunning }: PartitionDelivery): Promise<void> {
     for (const message of messages) {
-      while (this.room.isFull() && isRunning() && !this.draining) {
+      while (this.hasNoRoom() && isRunning() && !this.draining) {
         await Promise.race([this.room.hasRoom(), sleep(WAIT_MS)]);
         await heartbeat();
       }
@@ -224,6 +226,11 @@ class GroupSubscriber implements Subscriber {
       took(message);
       this.accept(partition, message);
     }
+  }
+
+  private hasNoRoom(): boolean {
+    const { handle } = this.options;
+    return this.room.isFull() && (typeof handle === 'function' || handle.needsMore?.() !== true);
   }
 
   private accept(partition: number, message: KafkaMessage): void {

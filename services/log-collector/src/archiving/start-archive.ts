@@ -76,7 +76,7 @@ export const startArchive = async (
   });
   const observer = observeArchive(metrics, logger, Date.now);
   const archiver = createArchiver({
-    ...{ store, engine, decisionIdOf, rollBytes, rollMs, bufferBytes },
+    ...{ store, engine, decisionIdOf, rollBytes, rollMs, bufferBytes, bufferMessages: MAX_QUEUED },
     recordsOf: ({ value, header }) => {
       const { records, counts, reason } = readMessage(value, header('form') === 'list');
       if (records.length === 0 && reason !== undefined) return undefined;
