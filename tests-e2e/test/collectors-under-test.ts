@@ -16,9 +16,9 @@ import { type Answer, call, repositoryRoot } from './fleet-under-test';
 
 /** Collectors as processes, with a topic, a table and an archive of their own. Decisions are written to the topic by the test. */
 export interface CollectorsUnderTest {
-  /** Of nobody else. */
-  readonly name: string;
-  /** The folder of its archive. */
+  /** Of this test alone; it is removed at the end. */
+  readonly folder: string;
+  /** The folder of the archive, in it. */
   readonly archive: string;
   /** Between the collectors and their database. */
   readonly proxy: StatementProxy;
@@ -65,7 +65,8 @@ export const startCollectorsUnderTest = async (servers: Servers, name: string): 
   const { id: workspaceId } = await ensureWorkspace(databaseUrl, { slug: 'main', name: 'Main' });
   const apiKey = await ensureAdminKey(databaseUrl, workspaceId, undefined);
   const proxy = await startStatementProxy(await ensureServiceLogin(databaseUrl, `${name}_services`));
-  const archive = mkdtempSync(join(tmpdir(), 'archive-'));
+  const folder = mkdtempSync(join(tmpdir(), 'collectors-'));
+  const archive = join(folder, 'archive');
   const kafka = new Kafka({ brokers: servers.mqBrokers.split(','), clientId: 'test', logLevel: logLevel.NOTHING });
   const topic = `${name}.logs`;
   const producer = await openTopic(kafka, topic);
@@ -99,7 +100,7 @@ export const startCollectorsUnderTest = async (servers: Servers, name: string): 
   const twice = (held: ReadonlyMap<string, number>) => [...held].filter(([, records]) => records !== 1);
 
   return {
-    ...{ name, archive, proxy, databaseUrl, lines, acknowledged, write, inTable },
+    ...{ folder, archive, proxy, databaseUrl, lines, acknowledged, write, inTable },
     start: async (environment = {}) => {
       const started = startServiceProcess({
         name: 'log-collector',
@@ -162,7 +163,7 @@ export const startCollectorsUnderTest = async (servers: Servers, name: string): 
       await producer.disconnect();
       await proxy.close();
       await dropDatabase(servers.databaseUrl, name);
-      rmSync(archive, { recursive: true, force: true });
+      rmSync(folder, { recursive: true, force: true });
     },
   };
 };

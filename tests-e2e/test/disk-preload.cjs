@@ -2,19 +2,19 @@
 
 /*
  * Loaded into a process before everything else (`node --require`).
- * DISK_DEATH=<call>:<number>:<before|after> kills the process at that call of link or rename, once: DISK_MARK names a file that then stands.
- * While the file DISK_FULL exists, copies stop half-way, as on a disk that is full.
+ * DISK_DEATHS=<call>:<number>:<before|after>,... has each process that is started die at that call of link or rename, the first at the first of them
+ * and so on: the file DISK_DEATHS_DONE gets a line for each death. While the file DISK_FULL exists, copies stop half-way, as on a disk that is full.
  */
 const fs = require('node:fs');
-const { DISK_DEATH, DISK_MARK, DISK_FULL } = process.env;
+const { DISK_DEATHS, DISK_DEATHS_DONE, DISK_FULL } = process.env;
 const calls = fs.promises;
 
-if (DISK_DEATH !== undefined && !fs.existsSync(DISK_MARK)) {
-  const [name, number, when] = DISK_DEATH.split(':');
+const deathAt = (place) => {
+  const [name, number, when] = place.split(':');
   const real = calls[name];
   let left = Number(number);
   const die = () => {
-    fs.writeFileSync(DISK_MARK, '');
+    fs.appendFileSync(DISK_DEATHS_DONE, `${place}\n`);
     process.kill(process.pid, 'SIGKILL');
     return new Promise(() => undefined);
   };
@@ -24,6 +24,12 @@ if (DISK_DEATH !== undefined && !fs.existsSync(DISK_MARK)) {
     await real(from, to);
     return left === 0 ? die() : undefined;
   };
+};
+
+if (DISK_DEATHS !== undefined) {
+  const done = fs.existsSync(DISK_DEATHS_DONE) ? fs.readFileSync(DISK_DEATHS_DONE, 'utf8').split('\n').length - 1 : 0;
+  const place = DISK_DEATHS.split(',')[done];
+  if (place !== undefined) deathAt(place);
 }
 
 if (DISK_FULL !== undefined) {

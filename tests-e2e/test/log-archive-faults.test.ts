@@ -1,4 +1,4 @@
-import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ServiceProcess } from '@decision/launcher';
 import { becomes } from './becomes';
@@ -18,31 +18,73 @@ const diskEnvironment = (settings: Readonly<Record<string, string>>): Readonly<R
   ...settings,
 });
 
-it.concurrent.each([
-  ['that is killed once it has said where objects end', 'rename:1:before'],
-  ['that is killed between two objects', 'rename:1:after'],
-  ['that is killed when its objects are written and not told of', 'link:2:before'],
-  ['that is killed after it has told of its objects', 'link:2:after'],
-])(
-  'a collector %s leaves objects that the next one makes again, under the same names',
-  (_, death) =>
+/** Starts a collector that dies at each of these places, and is started again each time; resolves once it has died for the last time. */
+const startDying = async (
+  collectors: CollectorsUnderTest,
+  places: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<ServiceProcess> => {
+  const done = join(collectors.folder, 'deaths');
+  const deaths = { DISK_DEATHS: places.join(','), DISK_DEATHS_DONE: done };
+  const service = await collectors.start({ ...diskEnvironment(deaths), ...environment });
+  const died = (): string => (existsSync(done) ? readFileSync(done, 'utf8') : '');
+  try {
+    const all = places.map((place) => `${place}\n`).join('');
+    await becomes('it has died everywhere', () => Promise.resolve(died() === all));
+  } catch (error) {
+    throw new Error(`It died at: ${died()}`, { cause: error });
+  }
+  return service;
+};
+
+it.concurrent(
+  'collectors that are killed object by object leave objects that the next one makes again, under the same names',
+  () =>
     withCollectors(async (collectors) => {
-      const mark = join(collectors.archive, '..', `${collectors.name}.mark`);
       await collectors.write(40, inTurns());
-      await collectors.start(diskEnvironment({ DISK_DEATH: death, DISK_MARK: mark }));
-      await becomes('it has died', () => Promise.resolve(existsSync(mark)));
+      // The first makes the boundary, which the others find; then come two objects and their manifest.
+      await startDying(collectors, ['link:1:after', 'rename:1:after', 'link:1:before', 'link:1:after']);
       await collectors.write(40, inTurns());
       await collectors.holdEverythingOnce();
-      rmSync(mark);
     }),
   180_000,
 );
 
 it.concurrent(
+  'collectors that are killed while small objects become one lose and double nothing for who asks the archive',
+  () =>
+    withCollectors(async (collectors) => {
+      const writing = await collectors.start();
+      for (let roll = 0; roll < 3; roll += 1) {
+        await collectors.write(20, () => new Date(Date.now() - 3 * HOUR_MS));
+        await becomes('it is archived', async () => (await collectors.inArchive()).size === (roll + 1) * 20);
+      }
+      await collectors.holdEverythingOnce();
+      await writing.stop(5_000);
+      const upkeep = { ARCHIVE_UPKEEP_MS: '1000', LOG_STORE: 'archive' };
+      // The object that takes the place of others, and what says so.
+      const service = await startDying(collectors, ['rename:1:before', 'rename:1:after', 'link:1:after'], upkeep);
+      const count = async (): Promise<unknown> => {
+        const start = new Date(Date.now() - 12 * HOUR_MS).toISOString();
+        const answer = await collectors.get(service, `/api/v1/decisions/query?count=true&start=${start}`);
+        return (answer.body as { readonly count?: unknown }).count;
+      };
+      await becomes('it answers', async () => (await count().catch(() => undefined)) !== undefined);
+      expect(await count()).toBe(60);
+      expect(twiceOf(await collectors.inArchive())).toEqual([]);
+      const compactions = readdirSync(join(collectors.archive, 'compactions'), { recursive: true }) as string[]; // names
+      expect(compactions.filter((name) => name.endsWith('.json'))).toHaveLength(1);
+    }),
+  180_000,
+);
+
+const twiceOf = (held: ReadonlyMap<string, number>) => [...held].filter(([, records]) => records !== 1);
+
+it.concurrent(
   'an archive whose disk is full holds up nothing else, keeps a bounded number of bytes waiting, and gets everything afterwards',
   () =>
     withCollectors(async (collectors) => {
-      const full = join(collectors.archive, '..', `${collectors.name}.full`);
+      const full = join(collectors.folder, 'full');
       writeFileSync(full, '');
       const bounds = { ARCHIVE_ROLL_BYTES: String(ROLL_BYTES), ARCHIVE_BUFFER_BYTES: String(BUFFER_BYTES) };
       const service = await collectors.start(diskEnvironment({ DISK_FULL: full, ...bounds }));

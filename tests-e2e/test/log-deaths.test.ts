@@ -14,24 +14,26 @@ const kill = (service: ServiceProcess): void => {
   process.kill(pid, 'SIGKILL');
 };
 
-const DEATHS = [
-  ['before it inserts', ({ proxy }: CollectorsUnderTest) => proxy.hold({ statement: INSERT })],
-  ['before it commits', ({ proxy }: CollectorsUnderTest) => proxy.hold({ statement: INSERT, at: 'commit' })],
-  ['after its commit', ({ proxy }: CollectorsUnderTest) => proxy.loseAnswer({ statement: INSERT, at: 'commit' })],
-] as const;
+/** Before it inserts, before it commits, and after its commit. */
+const MOMENTS: readonly ((collectors: CollectorsUnderTest) => Promise<unknown>)[] = [
+  ({ proxy }) => proxy.hold({ statement: INSERT }),
+  ({ proxy }) => proxy.hold({ statement: INSERT, at: 'commit' }),
+  ({ proxy }) => proxy.loseAnswer({ statement: INSERT, at: 'commit' }),
+];
 
 const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
 
-it.concurrent.each(DEATHS)(
-  'a collector that is killed %s leaves each decision to the next one, once',
-  (_, moment) =>
+it.concurrent(
+  'collectors that are killed statement by statement leave each decision to the next one, once',
+  () =>
     withCollectors(async (collectors) => {
       const service = await collectors.start();
-      const reached = moment(collectors);
       const stopWriting = collectors.keepWriting();
-      await reached;
-      kill(service);
+      for (const reached of MOMENTS) {
+        await reached(collectors);
+        kill(service);
+      }
       await stopWriting();
       await collectors.holdEverythingOnce();
     }),
