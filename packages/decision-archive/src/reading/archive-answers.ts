@@ -49,7 +49,7 @@ const DAY_MS = 24 * HOUR_MS;
 /** Days whose objects are listed at once. */
 const DAYS_AT_ONCE = 8;
 /** Bytes of objects that a page is first looked for in; each further look takes four times as many. */
-const FIRST_LOOK_BYTES = 33_554_432;
+const FIRST_LOOK_BYTES = 4_194_304;
 /** Requests that take longer than this are decided within it: producers stop counting far apart, ms. */
 const NEARBY_MS = 15 * 60_000;
 
