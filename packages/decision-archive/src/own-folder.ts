@@ -16,7 +16,7 @@ const FRESH_MS = ABANDONED_MS / 6;
 /** What is behind the beginning of a name: no other program has such names. */
 const UUID = /^[0-9a-f-]{36}$/;
 
-/** Removes folders that processes left when they were killed; `beginning` is what their names have before a UUID. */
+/** Removes folders, and files, that processes left when they were killed; `beginning` is what their names have before a UUID. */
 export const removeAbandoned = async (parent: string, beginning: string): Promise<void> => {
   const now = Date.now();
   for (const name of await readdir(parent)) {

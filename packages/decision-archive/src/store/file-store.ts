@@ -3,6 +3,7 @@ import { copyFile, link, mkdir, open, readdir, readFile, rename, rm, rmdir, stat
 import { dirname, join, relative, sep } from 'node:path';
 import { type ObjectStore, type StoredObject } from './object-store';
 import { ArchiveError } from '../archive-error';
+import { removeAbandoned } from '../own-folder';
 
 /** Objects that are being written; they are renamed when they are whole. */
 const UNFINISHED = '.unfinished';
@@ -18,9 +19,10 @@ const sync = async (path: string): Promise<void> => {
   }
 };
 
-/** Keeps objects as files below a folder, which is made. Files of processes that died while they wrote stay below `.unfinished`. */
+/** Keeps objects as files below a folder, which is made. What processes left unfinished when they died is removed once it is an hour old. */
 export const openFileStore = async (root: string): Promise<ObjectStore> => {
   await mkdir(join(root, UNFINISHED), { recursive: true });
+  await removeAbandoned(join(root, UNFINISHED), '');
   const pathOf = (key: string): string => join(root, ...key.split('/'));
   /** Calls `write` with the path of a new file and `place` with it once it is durable; then the names of folders are made durable. */
   const make = async (
