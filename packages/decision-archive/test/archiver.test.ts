@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { type SubscribedMessage } from '@decision/broker';
 import { type DecisionRecord } from '@decision/decision-logs';
 import { DuckDBInstance } from '@duckdb/node-api';
-import { createArchiver, openEngine, openObjectStore } from '../src';
+import { compactDay, createArchiver, openCopies, openEngine, openObjectStore } from '../src';
 import { readS3Address } from '../src/store/s3-address';
 import { openS3Store } from '../src/store/s3-store';
 import { type Fault, type ObjectServer, startObjectServer } from './object-server';
@@ -13,6 +13,8 @@ const WORKSPACE = '6f6a1d1e-0000-4000-8000-000000000001';
 let server: ObjectServer;
 let root: string;
 let url: string;
+/** Of one request to an S3 store, ms. */
+let deadlineMs = 30_000;
 const closing: (() => Promise<unknown>)[] = [];
 beforeAll(async () => {
   server = await startObjectServer();
@@ -46,11 +48,10 @@ const hang = (): Promise<never> =>
   new Promise((_, reject) => {
     closing.push(() => Promise.resolve(reject(new Error('The test is over.'))));
   });
-/** The archive of the test; that of an S3 store has short deadlines. */
+const ENGINE = { memoryBytes: 268_435_456, spillBytes: 268_435_456, threads: 1, deadlineMs: 30_000, maxQueued: 10 };
+/** The archive of the test. */
 const openStore = (): Promise<Store> =>
-  url.startsWith('file:')
-    ? openObjectStore(url)
-    : openS3Store(readS3Address(new URL(url)), { deadlineMs: 300, pauseMs: 5 });
+  url.startsWith('file:') ? openObjectStore(url) : openS3Store(readS3Address(new URL(url)), { deadlineMs, pauseMs: 5 });
 interface StartOptions {
   readonly change?: (store: Store) => Store;
   readonly more?: (offset: number) => Partial<DecisionRecord>;
@@ -67,10 +68,7 @@ const start = async ({
   bufferBytes = 1e9,
   bufferMessages = 1e9,
 }: StartOptions) => {
-  const engine = await openEngine({
-    ...{ parent: join(root, 'work'), readable: [], memoryBytes: 268_435_456, spillBytes: 268_435_456, threads: 1 },
-    ...{ deadlineMs: 30_000, maxQueued: 10 },
-  });
+  const engine = await openEngine({ ...ENGINE, parent: join(root, 'work'), readable: [] });
   const finished: number[] = [];
   const failures: string[] = [];
   const archiver = createArchiver({
@@ -252,6 +250,29 @@ describe.each(['file', 's3'])('an archive in a store of kind %s', (kind) => {
     expect(archiver.needsMore?.()).toBe(false);
   });
 
+  it('makes one object of the small ones of an hour, and removes those later', async () => {
+    const { accept, finished } = await start({ rollBytes: 1 });
+    accept(messageOf(0), messageOf(1), messageOf(2));
+    await until(() => finished.length === 3);
+    const store = await openStore();
+    const copies = await openCopies({ store, parent: join(root, 'work'), mostBytes: 1e9, deadlineMs: 10_000 });
+    const engine = await openEngine({ ...ENGINE, parent: join(root, 'work'), readable: [copies.folder] });
+    closing.push(() => engine.stop());
+    closing.push(() => copies.stop());
+    const compact = (day: number) =>
+      compactDay({
+        ...{ store, engine, objects: copies, workspaceId: WORKSPACE, date: '2026-01-01', targetBytes: 1e6 },
+        now: () => Date.UTC(2026, 0, day),
+      });
+    expect(await compact(3)).toEqual({ made: 1, replaced: 2, removed: 0 });
+    expect(await objects()).toHaveLength(4);
+    expect(await compact(4)).toEqual({ made: 0, replaced: 0, removed: 2 });
+    expect(await objects()).toHaveLength(2);
+    expect(await ask('SELECT decision_id FROM ARCHIVE ORDER BY ALL')).toEqual(
+      [0, 1, 2].map((at) => ({ decision_id: `id-of-m${at}` })),
+    );
+  });
+
   it('starts another process where one was killed', async () => {
     const { accept, finished, engine, failures } = await start({});
     await expect(
@@ -266,6 +287,7 @@ describe.each(['file', 's3'])('an archive in a store of kind %s', (kind) => {
 describe('an archive in an S3 store that misbehaves', () => {
   beforeEach(() => {
     url = server.url();
+    deadlineMs = 300;
   });
   const page = { status: 200, headers: { 'content-type': 'text/html' }, body: '<html><body>Login</body></html>' };
   const faults: readonly (readonly [string, Fault])[] = [
