@@ -7,5 +7,8 @@ export { filesOf } from './reading/local-objects';
 export { openCopies } from './reading/object-copies';
 export { openObjectStore } from './store/open-store';
 export { compactDay } from './upkeep/compact-day';
+export { signDay } from './upkeep/daily-manifest';
 export { expireDays } from './upkeep/expire';
 export { liftHold, listHolds, setHold } from './upkeep/holds';
+export { openSignatureCheck, openSigner, type Signer } from './upkeep/signing';
+export { type Verification, verifyArchive } from './upkeep/verify-archive';

@@ -47,7 +47,10 @@ export const writeRoll = async (
     objects.push(await writeObject(key, folders.get(folder) ?? [], options));
     folders.delete(folder);
   }
-  await options.store.create(manifest, JSON.stringify({ v: 1, ...boundary, unreadable, objects }));
+  await options.store.create(
+    manifest,
+    JSON.stringify({ v: 1, ...boundary, messages: messages.length, unreadable, objects }),
+  );
   const sum = (of: (object: WrittenObject) => number) => objects.reduce((total, object) => total + of(object), 0);
   return { objects: objects.length, records: sum(({ records }) => records), unreadable, bytes: sum((o) => o.bytes) };
 };

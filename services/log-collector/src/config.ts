@@ -133,6 +133,12 @@ export const settings = {
       meaning: 'Days that the archive keeps decisions, today included, unless a hold keeps them. Not set: for ever.',
     }),
   ),
+  archiveSigningKey: optional(
+    filePath('ARCHIVE_SIGNING_KEY', {
+      meaning:
+        'File of an Ed25519 private key in PEM, by which a manifest of each day of the archive is signed. Not set: there are none.',
+    }),
+  ),
   archiveQueryProcesses: wholeNumber('ARCHIVE_QUERY_PROCESSES', {
     default: 2,
     min: 1,

@@ -1,11 +1,12 @@
 import { mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { randomBytes, randomUUID } from 'node:crypto';
+import { generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto';
 import { type Broker, createBroker } from '@decision/broker';
 import { testStack } from '@decision/local-stack';
 import { createLogger, createMetrics, createStopper, type Metrics } from '@decision/service-kit';
 import { startArchiveUpkeep } from '../src/archiving/archive-upkeep';
+import { lookAfterArchive } from '../src/cli/archive';
 import { openArchive } from '../src/archiving/open-archive';
 import { type ArchiveStatus, startArchive } from '../src/archiving/start-archive';
 import { logOf } from './collector-under-test';
@@ -165,24 +166,40 @@ it('upkeep makes one object of the small ones of an hour that has ended, and rem
     await until(async () => (await archived()) === before + 1);
   }
   await running.stop();
-  const opened = await openArchive({ archiveUrl: `file://${join(folder, 'archive')}`, logStore: 'table' });
+  const archiveUrl = `file://${join(folder, 'archive')}`;
+  const opened = await openArchive({ archiveUrl, logStore: 'table' });
   if (opened === undefined) throw new Error('It was named.');
+  const keyFile = join(folder, 'key.pem');
+  await writeFile(keyFile, generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }));
   const stopper = createStopper();
   const metrics = createMetrics('test');
   closing.push(() => stopper.stop(5_000));
   await startArchiveUpkeep(opened, {
     ...{ logger, metrics, stopper },
     config: {
-      ...{ archiveUpkeepMs: 1_000, archiveCompactBytes: 1_048_576, archiveRetentionDays: 10 },
+      ...{
+        archiveUpkeepMs: 1_000,
+        archiveCompactBytes: 1_048_576,
+        archiveRetentionDays: 10,
+        archiveSigningKey: keyFile,
+      },
       ...{ archiveMemoryBytes: 268_435_456, archiveCacheBytes: 1e9 },
     },
   });
   await until(async () => {
     const { text } = await metrics.render();
-    return /outcome="made"[^\n]* 1\n/.test(text) && /outcome="expired"[^\n]* 1\n/.test(text);
+    return ['made', 'expired'].every((outcome) => new RegExp(`outcome="${outcome}"[^\n]* 1\n`).test(text));
   });
   expect((await namesBelow('compactions')).filter((name) => name.endsWith('.json'))).toHaveLength(1);
   expect((await namesBelow('decisions')).filter((name) => name.includes('/c-'))).toHaveLength(1);
+  await until(async () => (await namesBelow('daily')).length === 1);
+  const lines: string[] = [];
+  const environment = { ARCHIVE_URL: archiveUrl, ARCHIVE_RETENTION_DAYS: '10' };
+  expect(await lookAfterArchive(environment, ['verify', '--key', keyFile], (line) => lines.push(line))).toBe(0);
+  expect(lines.join('\n')).toMatch(/4 objects, 4 records\.\nOf these objects 3 were replaced .* 1 are no longer kept/);
+  await rm(join(folder, 'archive', 'daily'), { recursive: true });
+  expect(await lookAfterArchive(environment, ['verify', '--key', keyFile], (line) => lines.push(line))).toBe(1);
+  expect(lines.at(-1)).toMatch(/There is no signed manifest/);
 }, 90_000);
 
 it('a process finishes what others had begun to write, though it may hold less than all of it together', async () => {

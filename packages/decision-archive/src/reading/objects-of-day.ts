@@ -68,8 +68,8 @@ export const compactionsOfDay = async (
   return compactions.flat();
 };
 
-/** None where it has been removed meanwhile. */
-const readCompaction = (key: string, text: string | undefined): readonly Compaction[] => {
+/** None where it has been removed meanwhile. Throws `damaged_object` where the text is none. */
+export const readCompaction = (key: string, text: string | undefined): readonly Compaction[] => {
   if (text === undefined) return [];
   const damaged = `The object "${key}" of the archive is no compaction.`;
   let compaction: Partial<Compaction>;

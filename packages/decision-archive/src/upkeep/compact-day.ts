@@ -7,6 +7,7 @@ import { type Engine } from '../engine/engine';
 import { type LocalObjects } from '../reading/local-objects';
 import { compactionsOfDay, type DecisionObject, objectsOfDay } from '../reading/objects-of-day';
 import { type ObjectStore } from '../store/object-store';
+import { type Signer } from './signing';
 
 /** What an archive is looked after with. */
 interface UpkeepTools {
@@ -15,6 +16,8 @@ interface UpkeepTools {
   readonly objects: LocalObjects;
   /** Epoch ms. */
   readonly now: () => number;
+  /** Signs compactions, where there is a key. */
+  readonly signer?: Signer | undefined;
 }
 
 interface CompactOptions extends UpkeepTools {
@@ -89,7 +92,15 @@ const nameOf = (keys: readonly string[], purpose: string): string =>
  */
 const replaceObjects = async (
   group: readonly DecisionObject[],
-  { store, engine, objects, workspaceId, date, now }: UpkeepTools & Pick<CompactOptions, 'workspaceId' | 'date'>,
+  {
+    store,
+    engine,
+    objects,
+    workspaceId,
+    date,
+    now,
+    signer,
+  }: UpkeepTools & Pick<CompactOptions, 'workspaceId' | 'date'>,
   { without = [], purpose = 'compact' }: { readonly without?: readonly string[]; readonly purpose?: string } = {},
 ): Promise<ReplacedObject> => {
   const keys = group.map(({ key }) => key);
@@ -116,7 +127,7 @@ const replaceObjects = async (
     object: object.records > 0 ? object : null,
     replaces: keys,
   };
-  await store.create(`compactions/${of}/${name}.json`, JSON.stringify(compaction));
+  await store.create(`compactions/${of}/${name}.json`, signer?.textOf(compaction) ?? JSON.stringify(compaction));
   return object;
 };
 

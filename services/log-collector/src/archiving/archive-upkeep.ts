@@ -1,7 +1,18 @@
+import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { compactDay, expireDays, filesOf, openCopies, openEngine } from '@decision/decision-archive';
-import { type Logger, type Metrics, type Stopper } from '@decision/service-kit';
+import {
+  ArchiveError,
+  compactDay,
+  expireDays,
+  filesOf,
+  openCopies,
+  openEngine,
+  openSigner,
+  signDay,
+  type Signer,
+} from '@decision/decision-archive';
+import { type Logger, type Metrics, StartRefusal, type Stopper } from '@decision/service-kit';
 import { pause } from '@decision/waiting';
 import { type CollectorConfig } from '../config';
 import { type OpenedArchive } from './open-archive';
@@ -9,7 +20,12 @@ import { type OpenedArchive } from './open-archive';
 interface StartUpkeepOptions {
   readonly config: Pick<
     CollectorConfig,
-    'archiveUpkeepMs' | 'archiveCompactBytes' | 'archiveRetentionDays' | 'archiveMemoryBytes' | 'archiveCacheBytes'
+    | 'archiveUpkeepMs'
+    | 'archiveCompactBytes'
+    | 'archiveRetentionDays'
+    | 'archiveSigningKey'
+    | 'archiveMemoryBytes'
+    | 'archiveCacheBytes'
   >;
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -24,11 +40,15 @@ const COMPACTION_DEADLINE_MS = 300_000;
 /** What a compaction may write to the disk meanwhile, as a multiple of its memory. */
 const SPILL = 8;
 
-/** Looks after the archive until the service is stopped: small objects become one, and days that are no longer kept are removed. */
+/**
+ * Looks after the archive until the service is stopped: small objects become one, days that are no longer kept are removed, and those that have
+ * ended are signed. Rejects with `StartRefusal` where the key cannot be used.
+ */
 export const startArchiveUpkeep = async (
   { url, store }: OpenedArchive,
   { config, logger, metrics, stopper }: StartUpkeepOptions,
 ): Promise<void> => {
+  const signer = await readSigner(config.archiveSigningKey);
   const limits = { parent: tmpdir(), deadlineMs: COMPACTION_DEADLINE_MS };
   const copies = url.startsWith('file:')
     ? undefined
@@ -45,7 +65,7 @@ export const startArchiveUpkeep = async (
     for (const folder of await store.folders('decisions/')) {
       const [, workspaceId] = /^workspace=([0-9a-f-]{36})$/.exec(folder) ?? [];
       if (workspaceId === undefined || ending.signal.aborted) continue;
-      const tools = { store, engine, objects: copies ?? filesOf(store), now: Date.now };
+      const tools = { store, engine, objects: copies ?? filesOf(store), now: Date.now, signer };
       await observer.observe('compaction', async () => {
         const { made, replaced, removed } = await compactDay({ ...tools, workspaceId, date, targetBytes });
         observer.compacted({ made, replaced, removed });
@@ -61,6 +81,11 @@ export const startArchiveUpkeep = async (
           const { dates, objects } = await expireDays({ store, retentionDays, now: Date.now });
           observer.expired(dates, objects);
         });
+      if (signer !== undefined)
+        await observer.observe('signing', async () => {
+          const signed = await signDay({ store, signer, now: Date.now });
+          if (signed !== undefined) observer.signed(signed);
+        });
       await pause(config.archiveUpkeepMs, ending.signal);
     }
   };
@@ -73,11 +98,22 @@ export const startArchiveUpkeep = async (
   });
 };
 
+const readSigner = async (path: string | undefined): Promise<Signer | undefined> => {
+  if (path === undefined) return undefined;
+  try {
+    return openSigner(await readFile(path, 'utf8'));
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException; // only asked for its texts
+    const reason = error instanceof ArchiveError ? message : `The file cannot be read (${code ?? 'unknown'}).`;
+    throw new StartRefusal(`ARCHIVE_SIGNING_KEY: ${reason}`, { cause: error });
+  }
+};
+
 /** Counts what upkeep does, and says what fails. */
 const observeUpkeep = (metrics: Metrics, logger: Logger) => {
   const objects = metrics.counter({
     name: 'decision_archive_upkeep_objects_total',
-    help: 'Objects that compaction made, that were replaced by them, and removed, and that were expired.',
+    help: 'Objects that compaction made, that were replaced by them, and removed, and that were expired or signed.',
     labelNames: ['outcome'],
   });
   const failures = metrics.counter({
@@ -87,7 +123,10 @@ const observeUpkeep = (metrics: Metrics, logger: Logger) => {
   });
   return {
     /** Never rejects. */
-    observe: async (step: 'compaction' | 'list' | 'retention', work: () => Promise<void>): Promise<void> => {
+    observe: async (
+      step: 'compaction' | 'list' | 'retention' | 'signing',
+      work: () => Promise<void>,
+    ): Promise<void> => {
       try {
         await work();
       } catch (error) {
@@ -97,6 +136,12 @@ const observeUpkeep = (metrics: Metrics, logger: Logger) => {
     },
     compacted: (counts: Readonly<Record<'made' | 'replaced' | 'removed', number>>): void => {
       for (const outcome of ['made', 'replaced', 'removed'] as const) objects.inc({ outcome }, counts[outcome]);
+    },
+    signed: ({ missing, ...day }: NonNullable<Awaited<ReturnType<typeof signDay>>>): void => {
+      objects.inc({ outcome: 'signed' }, day.objects);
+      logger.info({ ...day, missing }, 'A manifest of what was archived was signed.');
+      if (missing > 0)
+        logger.warn({ date: day.date, missing }, 'Messages were never archived; the manifest says which.');
     },
     expired: (dates: readonly string[], removed: number): void => {
       objects.inc({ outcome: 'expired' }, removed);

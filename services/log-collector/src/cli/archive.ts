@@ -1,0 +1,41 @@
+import { readConfig } from '@decision/service-kit';
+import { type ArchiveCommand, CommandRefusal } from '../archiving/archive-command';
+import { openArchive } from '../archiving/open-archive';
+import { VERIFY_USAGE, verifyCommand } from '../archiving/verify-command';
+import { settings } from '../config';
+
+const COMMANDS: Readonly<Record<string, { readonly run: ArchiveCommand; readonly usage: string }>> = {
+  verify: { run: verifyCommand, usage: VERIFY_USAGE },
+};
+
+/** Exit code of a command that was not called as it must be, or could not do its work. */
+const REFUSED = 2;
+
+/** `ARCHIVE_URL=... node dist/cli/archive.js <command>`: looks after an archive. Answers the exit code. */
+export const lookAfterArchive = async (
+  environment: Readonly<Record<string, string | undefined>>,
+  [name = '', ...args]: readonly string[],
+  say: (line: string) => void,
+): Promise<number> => {
+  try {
+    const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+    if (command === undefined)
+      throw new CommandRefusal(`Say what to do: ${Object.values(COMMANDS).map(({ usage }) => usage).join('; ')}.`); // prettier-ignore
+    const { archiveUrl, archiveRetentionDays } = settings;
+    const config = readConfig({ archiveUrl, archiveRetentionDays }, environment);
+    const opened = await openArchive({ archiveUrl: config.archiveUrl, logStore: 'table' });
+    if (opened === undefined) throw new CommandRefusal('ARCHIVE_URL is not set. Set it to that of the collectors.');
+    const { archiveRetentionDays: retentionDays } = config;
+    return await command.run({ store: opened.store, retentionDays, args, say, now: Date.now });
+  } catch (error) {
+    say(error instanceof Error ? error.message : String(error));
+    return REFUSED;
+  }
+};
+
+if (require.main === module)
+  void lookAfterArchive(process.env, process.argv.slice(2), (line) => process.stdout.write(`${line}\n`)).then(
+    (code) => {
+      process.exitCode = code;
+    },
+  );
