@@ -169,8 +169,9 @@ const measureQuestions = async (root: string, { store, engine }: Bench, now: num
     rangeOf: ({ start = '', end = '' }) => ({ start, end }),
   });
   const ask = async (filters: DecisionFilters): Promise<number> => {
-    const found = await answers.find(filters, { sort: 'time', isDescending: true, after: undefined, limit: 101 });
-    const items = await answers.read(found.slice(0, 100), filters, { withTraces: false, characters: 16 * MIB });
+    const order = { sort: 'time', isDescending: true, after: undefined, limit: 100 } as const;
+    const reading = { withTraces: false, pageCharacters: 16 * MIB, characters: 16 * MIB };
+    const { items } = await answers.readPage(filters, order, reading);
     return items.length;
   };
   const files = `read_parquet('${join(root, 'archive', 'decisions')}/workspace=${WORKSPACE}/*/*/*.parquet', hive_partitioning = true, hive_types_autocast = false)`;

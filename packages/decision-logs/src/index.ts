@@ -1,3 +1,4 @@
+export { withPages } from './pages';
 export { timeOfDecisionId } from './decision-ids';
 export type {
   DecisionAnswers,
@@ -5,6 +6,7 @@ export type {
   DecisionGroup,
   DecisionItemRecord,
   DecisionOrder,
+  DecisionPage,
   DecisionPosition,
   DecisionSort,
   DecisionSums,

@@ -145,18 +145,41 @@ export interface MissingOptions {
   readonly most: number;
 }
 
+/** Decisions in the order that was asked for, and their items. */
+export interface DecisionPage {
+  readonly shown: readonly FoundDecision[];
+  /** Of the decisions that are shown, in the order of their positions. */
+  readonly items: readonly DecisionItemRecord[];
+  /** Whether no further decision was found. */
+  readonly isLast: boolean;
+}
+
+/** What is read of decisions. */
+interface Reading {
+  readonly withTraces: boolean;
+  /** Of all items together, at most; the first item of each decision is read whatever it has. */
+  readonly characters: number;
+}
+
 /** Answers questions about the decisions that one access sees. */
 export interface DecisionAnswers {
-  /** Decisions of which an item passes the filters, in order. Ties of the sort go by time, those of one moment by id. */
-  find(filters: DecisionFilters, order: DecisionOrder): Promise<readonly FoundDecision[]>;
-  /** How many decisions `find` would find, a list counted once. */
+  /** Of how many decisions an item passes the filters, a list counted once. */
   count(filters: DecisionFilters): Promise<number>;
-  /** Reads the items of decisions that were found, in the order of their positions; at most `characters` of all together, beside the first item of each. */
+  /** Reads the items of decisions that were found, in the order of their positions. */
   read(
     found: readonly FoundDecision[],
     filters: DecisionFilters,
-    options: { readonly withTraces: boolean; readonly characters: number },
+    reading: Reading,
   ): Promise<readonly DecisionItemRecord[]>;
+  /**
+   * Finds decisions of which an item passes the filters, and reads them. Ties of the sort go by time, those of one moment by id. The page ends at the limit, and where the next decision would make it exceed `pageCharacters`; it has one decision
+   * at least where any is found.
+   */
+  readPage(
+    filters: DecisionFilters,
+    order: DecisionOrder,
+    reading: Reading & { readonly pageCharacters: number },
+  ): Promise<DecisionPage>;
   /** The decision of an id, where there is one. */
   findOne(id: string): Promise<FoundDecision | undefined>;
   /** Sums up the inputs that pass the filters, in all and by group, the latest and largest first. */

@@ -2,6 +2,7 @@ import { type Cache, openCache } from '@decision/cache';
 import { type ServiceName } from '@decision/contracts';
 import {
   type Database,
+  type DatabaseSettings,
   findApiKey,
   openDatabase,
   readCacheEntrySecret,
@@ -48,10 +49,11 @@ export const openStore = async ({
   logger,
   metrics,
   stopper,
-}: Opening<Config<typeof databaseSettings>>): Promise<Database> => {
+  isPipelined = false,
+}: Opening<Config<typeof databaseSettings>> & Pick<DatabaseSettings, 'isPipelined'>): Promise<Database> => {
   const url = config.databaseUrl.reveal();
   await requireDatabase(url, { onRetry: (message) => logger.warn(message) });
-  const database = openDatabase({ url, poolMax: config.databasePoolMax, applicationName: name });
+  const database = openDatabase({ url, poolMax: config.databasePoolMax, applicationName: name, isPipelined });
   exportPool(metrics, database);
   stopper.add('database', () => database.close());
   return database;

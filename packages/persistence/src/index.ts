@@ -164,7 +164,8 @@ export {
 } from './decisions/decision-days';
 export { decisionIdOf } from './decisions/decision-ids';
 export { findReadableTraces, findSeenNames } from './decisions/decision-visibility';
-export { countDecisions, findDecision, findDecisions, readDecisions } from './decisions/query-decisions';
+export { countDecisions, findDecision } from './decisions/query-decisions';
+export { readDecisionPage, readDecisions } from './decisions/read-decisions';
 export { summariseDecisions } from './decisions/summarise-decisions';
 export { findMissingMessages, forgetSequences } from './decisions/sequences';
 export {

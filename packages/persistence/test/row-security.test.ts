@@ -347,7 +347,7 @@ describe('row security', () => {
 
   /** Functions that make something of one's own, or act within limits that tests of their own state, below or in the file named. */
   const ELSEWHERE: Readonly<Record<string, string>> = {
-    findDecisions: 'query.test.ts of log-collector: shows and counts decisions of assets that it sees',
+    readDecisionPage: 'query.test.ts of log-collector: shows and counts decisions of assets that it sees',
     countDecisions: 'query.test.ts of log-collector: shows and counts decisions of assets that it sees',
     readDecisions: 'query.test.ts of log-collector: no trace of what it does not',
     findDecision: 'query.test.ts of log-collector: no trace of what it does not',

@@ -22,7 +22,7 @@ runService({
   start: async ({ config, logger, metrics, stopper }) => {
     const sinks = await openSinks(config);
     const opened = await openArchive(config);
-    const database = await openStore({ name: 'log-collector', config, logger, metrics, stopper });
+    const database = await openStore({ name: 'log-collector', config, logger, metrics, stopper, isPipelined: true });
     const broker = openBroker({ name: 'log-collector', config, logger, stopper });
     if (broker === undefined)
       logger.warn('MQ_BROKERS names no broker: nothing is collected; what is stored can be read.');

@@ -58,6 +58,7 @@ const bothSay = async <T>(question: (answers: DecisionAnswers) => Promise<T>): P
   return archived;
 }; // prettier-ignore
 
+const reading = { withTraces: true, pageCharacters: 1e9, characters: 1e9 };
 const newest = { sort: 'time', isDescending: true, after: undefined, limit: 1_000 } as const;
 
 it(`finds what the table finds, of ${SEARCHES} searches in ${RECORDS} messages (seed ${seed})`, async () => {
@@ -65,7 +66,10 @@ it(`finds what the table finds, of ${SEARCHES} searches in ${RECORDS} messages (
   for (const text of fc.sample(search, { numRuns: SEARCHES, seed })) {
     const tree = parseSearch(text);
     if (tree === undefined) continue;
-    const found = await bothSay(async (answers) => ({ text, ids: await answers.find({ search: tree }, newest) }));
+    const found = await bothSay(async (answers) => ({
+      text,
+      ids: (await answers.readPage({ search: tree }, newest, reading)).shown,
+    }));
     if (found.ids.length === 0) none += 1;
     else some += 1;
   }
@@ -91,18 +95,22 @@ const orders = (['time', 'name', 'status', 'type'] as const).flatMap((sort) =>
 
 it.each(orders)('pages follow each other as those of the table do, sorted by $sort, descending: $isDescending', async (order) => {
   for (const filter of filters) {
-    const all = await bothSay((answers) => answers.find(filter, { ...order, after: undefined, limit: 1_000 }));
+    const { shown: all } = await bothSay((answers) => answers.readPage(filter, { ...order, after: undefined, limit: 1_000 }, reading));
     for (const after of [all[0], all[Math.floor(all.length / 2)], all.at(-1)])
-      if (after !== undefined) await bothSay((answers) => answers.find(filter, { ...order, after, limit: 7 }));
+      if (after !== undefined) for (const pageCharacters of [1e9, 700]) await bothSay((answers) => answers.readPage(filter, { ...order, after, limit: 7 }, { ...reading, pageCharacters }));
   }
 }); // prettier-ignore
 
 it('reads, counts and sums up as the table does', async () => {
   for (const filter of filters) {
-    const found = await bothSay((answers) => answers.find(filter, { ...newest, limit: 40 }));
-    const items = await bothSay((answers) => answers.read(found, filter, { withTraces: true, characters: 1e6 }));
+    const { shown: found, items } = await bothSay((answers) =>
+      answers.readPage(filter, { ...newest, limit: 40 }, reading),
+    );
     if (found.length > 0) expect(items.length).toBeGreaterThanOrEqual(found.length);
-    await bothSay((answers) => answers.read(found, filter, { withTraces: false, characters: 300 }));
+    await bothSay((answers) =>
+      answers.readPage(filter, { ...newest, limit: 40 }, { ...reading, withTraces: false, characters: 300 }),
+    );
+    await bothSay((answers) => answers.read(found, filter, { withTraces: true, characters: 1e6 }));
     await bothSay((answers) => answers.count(filter));
     for (const by of [[], ['asset'], ['version', 'status'], ['time']] as const)
       await bothSay((answers) => answers.summarise(filter, { by, bucket: 'hour', most: 5 }));

@@ -62,8 +62,9 @@ it('a restricted key finds what it sees, as in the table', async () => {
     const key = await collector.makeKey('admin', userGroups ?? []);
     const isAll = userGroups === undefined || userGroups.length === 0;
     const expected = await openTableStore(collector.database).ask(isAll ? collector.access : access, async (answers) => {
-      const found = await answers.find({}, { sort: 'name', isDescending: false, after: undefined, limit: 100 });
-      return answers.read(found, {}, { withTraces: true, characters: 1e6 });
+      const order = { sort: 'name', isDescending: false, after: undefined, limit: 100 } as const;
+      const { items } = await answers.readPage({}, order, { withTraces: true, pageCharacters: 1e6, characters: 1e6 });
+      return items;
     });
     const { data } = await query({ include_traces: 'true', sort: 'name', order: 'asc' }, key);
     expect(data.map(({ name, path_trace: path, decision }) => [name, path ?? null, Object(decision)['context'] ?? null])).toEqual(

@@ -1,5 +1,5 @@
-import { matches, parseSearch, type SearchedRecord } from '@decision/decision-logs';
-import { findDecisions, readDecisions } from '@decision/persistence';
+import { type DecisionFilters, matches, parseSearch, type SearchedRecord } from '@decision/decision-logs';
+import { readDecisionPage } from '@decision/persistence';
 import fc from 'fast-check';
 import { type CollectorUnderTest, logOf, messageOf, startCollectorUnderTest } from './collector-under-test';
 import { document, search, texts } from './searches';
@@ -40,10 +40,12 @@ it(`the database finds what the plain filter finds, of ${SEARCHES} searches in $
     ),
   );
   const everything = { sort: 'time', isDescending: true, after: undefined, limit: 1_000 } as const;
-  const all = await collector.database.inWorkspace(collector.access, async (transaction) => {
-    const found = await findDecisions(transaction, {}, everything);
-    return readDecisions(transaction, found, {}, { withTraces: false, characters: 1e9 });
-  });
+  const reading = { withTraces: false, pageCharacters: 1e9, characters: 1e9 };
+  const pageOf = (filters: DecisionFilters) =>
+    collector.database.inWorkspace(collector.access, (transaction) =>
+      readDecisionPage(transaction, filters, everything, reading),
+    );
+  const { items: all } = await pageOf({});
   expect(all).toHaveLength(RECORDS);
   const searched = all.map((item): { readonly id: string; readonly record: SearchedRecord } => ({
     id: item.id,
@@ -59,9 +61,7 @@ it(`the database finds what the plain filter finds, of ${SEARCHES} searches in $
     const tree = parseSearch(text);
     if (tree === undefined) continue;
     const expected = searched.filter(({ record }) => matches(tree, record)).map(({ id }) => id);
-    const found = await collector.database.inWorkspace(collector.access, (transaction) =>
-      findDecisions(transaction, { search: tree }, everything),
-    );
+    const { shown: found } = await pageOf({ search: tree });
     expect({ text, found: found.map(({ id }) => id).sort() }).toEqual({ text, found: expected.sort() });
     if (expected.length === 0) none += 1;
     else some += 1;

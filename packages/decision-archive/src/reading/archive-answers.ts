@@ -7,6 +7,7 @@ import {
   type DecisionSums,
   type FoundDecision,
   timeOfDecisionId,
+  withPages,
 } from '@decision/decision-logs';
 import pLimit from 'p-limit';
 import { type Engine } from '../engine/engine';
@@ -92,7 +93,7 @@ export const archiveAnswers = (options: AnswersOptions): DecisionAnswers => {
     ask(await objectsWithin(Date.parse(filters.start ?? ''), Date.parse(filters.end ?? '')), questionOf);
   const within = (filters: DecisionFilters): DecisionFilters => ({ ...filters, ...rangeOf(filters) });
 
-  return {
+  return withPages({
     find: async (filters, order) => {
       const asked = within(filters);
       const toSorted = (row: Row) => toFound(row, order.sort);
@@ -164,7 +165,7 @@ export const archiveAnswers = (options: AnswersOptions): DecisionAnswers => {
         ...{ after: timeOf(row['after']), before: timeOf(row['before']) },
       }));
     },
-  };
+  });
 };
 
 /** Takes whole hours from the beginning of a list: one at least, and up to a number of bytes. */

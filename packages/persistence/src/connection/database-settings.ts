@@ -8,6 +8,8 @@ export interface DatabaseSettings {
   readonly applicationName: string;
   /** After which the server ends a statement, ms; default 10,000. Waiting for a row lock ends after half of it. */
   readonly statementTimeoutMs?: number;
+  /** Whether statements are sent without waiting for the answers to those before them; a copy is refused then. Default false. */
+  readonly isPipelined?: boolean;
   /** For opening one connection, ms; default 3,000. */
   readonly connectTimeoutMs?: number;
   /** For waiting until a connection is free, ms; default 5,000. */

@@ -26,6 +26,8 @@ export interface PoolStatus {
 }
 
 export interface Pool {
+  /** Whether a connection takes a statement before it has answered the one before. */
+  readonly isPipelined: boolean;
   status(): PoolStatus;
   /** Lends a connection to some work. */
   lend<T>(work: (connection: Client) => Promise<T>): Promise<T>;
@@ -78,6 +80,7 @@ export const createPool = (settings: DatabaseSettings): Pool => {
   };
 
   return {
+    isPipelined: settings.isPipelined ?? false,
     status,
     discard,
     discardIfBroken,
@@ -116,6 +119,9 @@ const tooManyWaiting = (): ServiceError =>
 
 const silent = { warn: () => undefined, error: () => undefined, debug: () => undefined, deprecate: () => undefined };
 
+/** Of the driver; the query builder hands it on without knowing it. */
+const pipelining = ({ isPipelined = false }: DatabaseSettings): object => ({ pipeline: isPipelined });
+
 const poolConfig = (settings: DatabaseSettings, isUsable: (connection: Client) => boolean): Knex.Config => {
   const { statementTimeoutMs = 10_000, connectTimeoutMs = 3_000, acquireTimeoutMs = 5_000 } = settings;
   return {
@@ -132,6 +138,7 @@ const poolConfig = (settings: DatabaseSettings, isUsable: (connection: Client) =
       connectionTimeoutMillis: connectTimeoutMs,
       query_timeout: statementTimeoutMs + READ_TIMEOUT_MARGIN_MS,
       keepAlive: true,
+      ...pipelining(settings),
     },
     pool: {
       min: 0,

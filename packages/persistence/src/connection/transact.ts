@@ -24,13 +24,15 @@ export const transact = async <T>(
   connection: Client,
   access: WorkspaceAccess,
   work: (transaction: Transaction) => Promise<T>,
-  pool: Pick<Pool, 'discard' | 'discardIfBroken'>,
+  pool: Pick<Pool, 'discard' | 'discardIfBroken' | 'isPipelined'>,
 ): Promise<T> => {
   const running = new RunningTransaction(connection);
   let value: T;
   try {
-    await connection.query(beginAs(access));
-    value = await work(running);
+    const begun = connection.query(beginAs(access));
+    if (!pool.isPipelined) await begun;
+    // Statements run in the order in which they are sent: the first one need not wait until the claims are known to be made.
+    [value] = await Promise.all([work(running), begun]);
   } catch (error) {
     running.hasEnded = true;
     // Before the rollback, which would wait for the same silence again.

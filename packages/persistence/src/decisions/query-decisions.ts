@@ -1,6 +1,5 @@
 import {
   type DecisionFilters,
-  type DecisionItemRecord,
   type DecisionOrder,
   type DecisionSort,
   type FoundDecision,
@@ -8,7 +7,6 @@ import {
 } from '@decision/decision-logs';
 import { type Bindings, query, type Transaction } from '../connection/query';
 import { isUuid } from '../connection/uuid';
-import { seesWholeFlow } from './decision-visibility';
 import { PLACE_COLUMNS, searchSql, type SqlCondition } from './search-sql';
 
 const SORTED_BY: Readonly<Record<Exclude<DecisionSort, 'time'>, { readonly sql: string; readonly type: string }>> = {
@@ -17,12 +15,19 @@ const SORTED_BY: Readonly<Record<Exclude<DecisionSort, 'time'>, { readonly sql: 
   type: { sql: 'min(kind)', type: 'text' },
 };
 
-/** Decisions of which an item passes the filters, in order. Ties of the sort go by time, those of one moment by id. */
-export const findDecisions = async (
-  transaction: Transaction,
+/** Limits that statements name. A plan that is kept knows of a limit only what its text says; those in between take the next one and stop earlier. */
+const NAMED_LIMITS = [11, 101, 1_001];
+
+/** A statement that finds decisions, with the order of its rows. */
+interface FindingSql extends SqlCondition {
+  readonly orderBy: string;
+}
+
+/** Finds decisions: columns `id`, `decided_at`, `key` (what is sorted by beside the time) and `characters`. */
+export const findingSql = (
   filters: DecisionFilters,
   { sort, isDescending, after, limit }: DecisionOrder,
-): Promise<readonly FoundDecision[]> => {
+): FindingSql => {
   const condition = filterSql(filters);
   const direction = isDescending ? 'desc' : 'asc';
   const beyond = isDescending ? '<' : '>';
@@ -34,27 +39,28 @@ export const findDecisions = async (
     after === undefined || key === undefined
       ? ''
       : `having (${key.sql}, decided_at, id) ${beyond} (cast(:after_key as ${key.type}), cast(:after_time as timestamptz), cast(:after_id as uuid))`;
-  const rows = await query<{ id: string; decided_at: Date; key: string | number | null; characters: string }>(
-    transaction,
-    /* sql */ `
-    select id, decided_at, ${key === undefined ? 'null' : key.sql} as key, sum(characters) as characters
-    from decision_log where ${condition.sql}${key === undefined ? start : ''}
-    group by decided_at, id ${startOfKey}
-    order by ${key === undefined ? '' : `${key.sql} ${direction}, `}decided_at ${direction}, id ${direction}
+  const byTime = `decided_at ${direction}, id ${direction}`;
+  return {
+    sql: /* sql */ `
+    select * from (
+      select id, decided_at, ${key === undefined ? 'null' : key.sql} as key, sum(characters) as characters
+      from decision_log where ${condition.sql}${key === undefined ? start : ''}
+      group by decided_at, id ${startOfKey}
+      order by ${key === undefined ? '' : `${key.sql} ${direction}, `}${byTime}
+      limit ${NAMED_LIMITS.find((named) => named >= limit) ?? Math.ceil(limit)}
+    ) as first_ones
     limit :limit`,
-    {
+    bindings: {
       ...condition.bindings,
       ...(after === undefined ? {} : { after_id: after.id, after_time: timeOfDecisionId(after.id) ?? null }),
       ...(after === undefined || key === undefined ? {} : { after_key: after.key === null ? null : String(after.key) }),
       limit,
     },
-  );
-  return rows.map(({ id, decided_at: time, key: value, characters }) => ({
-    ...{ id, key: value, decidedAt: time.toISOString(), characters: Number(characters) },
-  }));
+    orderBy: key === undefined ? byTime : `key ${direction}, ${byTime}`,
+  };
 };
 
-/** How many decisions {@link findDecisions} would find, a list counted once. */
+/** How many decisions {@link findingSql} would find without a limit, a list counted once. */
 export const countDecisions = async (transaction: Transaction, filters: DecisionFilters): Promise<number> => {
   const { sql, bindings } = filterSql(filters);
   const [row] = await query<{ count: string }>(
@@ -63,82 +69,6 @@ export const countDecisions = async (transaction: Transaction, filters: Decision
     bindings,
   );
   return Number(row?.count ?? 0);
-};
-
-interface ItemRow {
-  readonly id: string;
-  readonly decided_at: Date;
-  readonly message_id: string;
-  readonly item: number;
-  readonly is_of_list: boolean;
-  readonly asset_id: string | null;
-  readonly kind: 'rule' | 'flow';
-  readonly slug: string;
-  readonly selector: string;
-  readonly version_id: string;
-  readonly context: string | null;
-  readonly seen_instance: string | null;
-  readonly flow: string | null;
-  readonly key_id: string;
-  readonly request_id: string;
-  readonly trace_id: string | null;
-  readonly execution_id: string | null;
-  readonly status: number;
-  readonly error_code: string | null;
-  readonly duration_us: string;
-  readonly matched: readonly number[];
-  readonly path_trace: unknown;
-  readonly request: unknown;
-  readonly response: unknown;
-  readonly stands_for: number;
-  readonly is_altered: boolean;
-  readonly passes: boolean;
-  readonly items: string;
-  readonly place: string;
-}
-
-const VISIBLE_TRACE = /* sql */ `case when app_is_unrestricted() or ${seesWholeFlow('d.version', 'd.asset_id')} then d.path_trace end`;
-
-/** Reads the items of decisions that were found, in the order of their positions; at most `characters` of all together, beside the first item of each. */
-export const readDecisions = async (
-  transaction: Transaction,
-  found: readonly FoundDecision[],
-  filters: DecisionFilters,
-  { withTraces, characters }: { readonly withTraces: boolean; readonly characters: number },
-): Promise<readonly DecisionItemRecord[]> => {
-  if (found.length === 0) return [];
-  const condition = filterSql(filters);
-  const items = filters.items === undefined ? undefined : searchSql(filters.items, 'shown_');
-  const rows = await query<ItemRow>(
-    transaction,
-    /* sql */ `
-    select d.id, d.decided_at, d.message_id, d.item, d.is_of_list, d.asset_id, d.kind, d.slug, d.selector, d.version_id, d.context, d.seen_instance, d.flow,
-      d.key_id,
-      d.request_id, d.trace_id, d.execution_id, d.status, d.error_code, d.duration_us, d.matched, d.request, d.response, d.stands_for,
-      d.is_altered or d.is_cut as is_altered, d.passes,
-      d.items, d.place, ${withTraces ? VISIBLE_TRACE : 'null'} as path_trace
-    from (
-      select decision_log.*, ${PLACE_COLUMNS.context} as context, ${PLACE_COLUMNS.instance} as seen_instance, ${PLACE_COLUMNS.flow} as flow,
-        ${condition.sql} as passes,
-        case when version_id ~ '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$' then cast(version_id as uuid) end as version,
-        count(*) over (partition by decided_at, id) as items,
-        row_number() over (partition by decided_at, id order by item, message_id) as place,
-        sum(characters) over (order by decided_at, id, item, message_id) as before
-      from decision_log
-      where (decided_at, id) in (select * from unnest(cast(:times as timestamptz[]), cast(:ids as uuid[])))
-        and ${items === undefined ? 'true' : items.sql}
-    ) d
-    where d.before <= :characters or d.place = 1
-    order by d.decided_at, d.id, d.place`,
-    {
-      ...condition.bindings,
-      ...items?.bindings,
-      times: found.map(({ decidedAt }) => decidedAt),
-      ids: found.map(({ id }) => id),
-      characters,
-    },
-  );
-  return rows.map(toItem);
 };
 
 /** The decision of an id, where there is one and the access sees it. */
@@ -156,37 +86,6 @@ export const findDecision = async (transaction: Transaction, id: string): Promis
   const characters = row?.characters ?? undefined;
   return characters === undefined ? undefined : { id: lowered, key: null, decidedAt, characters: Number(characters) };
 };
-
-const toItem = (row: ItemRow): DecisionItemRecord => ({
-  id: row.id,
-  decidedAt: row.decided_at.toISOString(),
-  messageId: row.message_id,
-  item: row.item,
-  isOfList: row.is_of_list,
-  assetId: row.asset_id,
-  kind: row.kind,
-  slug: row.slug,
-  selector: row.selector,
-  versionId: row.version_id,
-  contextSlug: row.context,
-  instance: row.seen_instance,
-  flowSlug: row.flow,
-  keyId: row.key_id,
-  requestId: row.request_id,
-  traceId: row.trace_id,
-  executionId: row.execution_id,
-  status: row.status,
-  errorCode: row.error_code,
-  durationUs: Number(row.duration_us),
-  matched: row.matched,
-  pathTrace: row.path_trace,
-  request: row.request,
-  response: row.response,
-  standsFor: row.stands_for,
-  isAltered: row.is_altered,
-  passes: row.passes,
-  shownItems: Number(row.items),
-});
 
 /** The filters as one condition on rows. */
 export const filterSql = (filters: DecisionFilters): SqlCondition => {

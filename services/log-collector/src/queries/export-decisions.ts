@@ -2,7 +2,7 @@ import { type DecisionLogEntry, type ExportDecisionsQuery, ServiceError } from '
 import { type DecisionFilters, type DecisionPosition } from '@decision/decision-logs';
 import { type WorkspaceAccess } from '@decision/persistence';
 import { type DecisionStore } from './decision-store';
-import { fitting, readEntries } from './read-entries';
+import { readEntries } from './read-entries';
 import { readFilters } from './read-query';
 
 const DAY_MS = 86_400_000;
@@ -56,14 +56,12 @@ export async function* exportDecisions(
   let { start } = filters;
   let taken = 0;
   for (let isLast = false; !isLast;) {
-    const page = await store.ask(access, async (answers) => {
+    const page = await store.ask(access, (answers) => {
       // The start leaves out the days that have been read.
-      const order = { sort: 'time', isDescending: false, after, limit: PAGE + 1 } as const;
-      const found = await answers.find({ ...filters, start }, order);
-      const read = fitting(found.slice(0, PAGE), PAGE_CHARACTERS);
+      const order = { sort: 'time', isDescending: false, after, limit: PAGE } as const;
       const withTraces = query.include_traces === 'true';
-      const entries = await readEntries(answers, read, { filters, withTraces, characters: MOST_OF_ONE, hidesKeys });
-      return { entries, last: read.at(-1), isLast: read.length === found.length };
+      const reading = { withTraces, pageCharacters: PAGE_CHARACTERS, characters: MOST_OF_ONE };
+      return readEntries(answers, hidesKeys, { ...filters, start }, order, reading);
     });
     for (const entry of page.entries) {
       if (taken >= limits.decisions) throw tooMany(limits.decisions, entry.timestamp);

@@ -4,9 +4,9 @@ import {
   countDecisions,
   type Database,
   findDecision,
-  findDecisions,
   findMissingMessages,
   ranTooLong,
+  readDecisionPage,
   readDecisions,
   recordChange,
   summariseDecisions,
@@ -35,9 +35,9 @@ export const openTableStore = (database: Pick<Database, 'inWorkspace'>): Decisio
 });
 
 const answersOf = (transaction: Transaction): DecisionAnswers => ({
-  find: (filters, order) => findDecisions(transaction, filters, order),
   count: (filters) => countDecisions(transaction, filters),
   read: (found, filters, options) => readDecisions(transaction, found, filters, options),
+  readPage: (filters, order, options) => readDecisionPage(transaction, filters, order, options),
   findOne: (id) => findDecision(transaction, id),
   summarise: (filters, split) => summariseDecisions(transaction, filters, split),
   findMissing: (options) => findMissingMessages(transaction, options),

@@ -10,7 +10,7 @@ import { accessOf } from '@decision/infrastructure';
 import { bindOperation, type BoundOperation } from '@decision/service-kit';
 import { type DecisionQuery, readDecisionQuery } from '../queries/read-query';
 import { type DecisionStore } from '../queries/decision-store';
-import { fitting, readEntries } from '../queries/read-entries';
+import { entriesOf, readEntries } from '../queries/read-entries';
 import { readSummaryQuery, summarise } from '../queries/summary';
 
 const MIB = 1_048_576;
@@ -69,12 +69,9 @@ export const decisionRoutes = ({
     const access = accessOf(identity);
     return store.ask(access, async (answers, note) => {
       const found = await answers.findOne(id);
-      const [entry] =
-        found === undefined
-          ? []
-          : await readEntries(answers, [found], {
-              ...{ filters: {}, withTraces: true, characters: MOST_OF_ONE, hidesKeys: access.userGroups !== undefined },
-            });
+      const shown = found === undefined ? [] : [found];
+      const items = await answers.read(shown, {}, { withTraces: true, characters: MOST_OF_ONE });
+      const [entry] = entriesOf({ shown, items }, access.userGroups !== undefined);
       if (entry === undefined)
         throw new ServiceError(
           'decision_not_found',
@@ -98,10 +95,8 @@ interface Page {
 
 const readPage = async (answers: DecisionAnswers, asked: DecisionQuery, hidesKeys: boolean): Promise<Page> => {
   const { filters, sort, isDescending, after, limit, withTraces } = asked;
-  const found = await answers.find(filters, { sort, isDescending, after, limit: limit + 1 });
-  const shown = fitting(found.slice(0, limit), MOST_OF_PAGE);
-  const data = await readEntries(answers, shown, { filters, withTraces, characters: MOST_OF_PAGE, hidesKeys });
-  const last = shown.at(-1);
-  const isLast = last === undefined || shown.length === found.length;
-  return { data: [...data], ...(isLast ? {} : { cursor: asked.cursorAt(last) }) };
+  const order = { sort, isDescending, after, limit };
+  const reading = { withTraces, pageCharacters: MOST_OF_PAGE, characters: MOST_OF_PAGE };
+  const { entries, last, isLast } = await readEntries(answers, hidesKeys, filters, order, reading);
+  return { data: [...entries], ...(isLast || last === undefined ? {} : { cursor: asked.cursorAt(last) }) };
 };
