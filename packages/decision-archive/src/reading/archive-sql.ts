@@ -47,7 +47,7 @@ const conditionOf = (filters: DecisionFilters, values: StatementValues): string 
   const parts = ['true'];
   if (start !== undefined) parts.push(`decided_at >= CAST(${values.bind(start)} AS TIMESTAMPTZ)`);
   if (end !== undefined) parts.push(`decided_at < CAST(${values.bind(end)} AS TIMESTAMPTZ)`);
-  if (trace !== undefined) parts.push(`coalesce(trace_id = ${values.bind(trace)}, false)`);
+  if (trace !== undefined) parts.push(`trace_id = ${values.bind(trace)}`);
   if (statuses !== undefined) parts.push(`status IN ${values.bindNumbers(statuses)}`);
   if (contexts !== undefined) parts.push(`coalesce(context IN ${values.bindTexts(contexts)}, false)`);
   const ofKind = (kind: 'rule' | 'flow', names: readonly string[]): string =>
