@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto';
 import { type Broker, createBroker } from '@decision/broker';
+import { openSignatureCheck } from '@decision/decision-archive';
 import { testStack } from '@decision/local-stack';
 import { createLogger, createMetrics, createStopper, type Metrics } from '@decision/service-kit';
 import { startArchiveUpkeep } from '../src/archiving/archive-upkeep';
@@ -192,6 +193,9 @@ it('upkeep makes one object of the small ones of an hour that has ended, and rem
   });
   expect((await namesBelow('compactions')).filter((name) => name.endsWith('.json'))).toHaveLength(1);
   expect((await namesBelow('decisions')).filter((name) => name.includes('/c-'))).toHaveLength(1);
+  const isSigned = openSignatureCheck(await readFile(keyFile, 'utf8'));
+  for (const name of await namesBelow('compactions'))
+    expect(isSigned(await readFile(join(folder, 'archive/compactions', name), 'utf8'))).toBe(true);
   await until(async () => (await namesBelow('daily')).length === 1);
   const lines: string[] = [];
   const environment = { ARCHIVE_URL: archiveUrl, ARCHIVE_RETENTION_DAYS: '10' };
