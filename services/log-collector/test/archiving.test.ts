@@ -206,6 +206,24 @@ it('upkeep makes one object of the small ones of an hour that has ended, and rem
   expect(lines.at(-1)).toMatch(/There is no signed manifest/);
 }, 90_000);
 
+it.each([
+  ['is not there', undefined, 'ARCHIVE_SIGNING_KEY: The file cannot be read (ENOENT).'],
+  ['holds no key', 'secret', 'ARCHIVE_SIGNING_KEY: The key is no private key in PEM.'],
+])('a file of the signing key that %s is refused at the start', async (_, text, sentence) => {
+  const opened = await openArchive({ archiveUrl: `file://${join(folder, 'archive')}`, logStore: 'table' });
+  if (opened === undefined) throw new Error('It was named.');
+  const archiveSigningKey = join(folder, 'key.pem');
+  if (text !== undefined) await writeFile(archiveSigningKey, text);
+  const starting = startArchiveUpkeep(opened, {
+    ...{ logger, metrics: createMetrics('test'), stopper: createStopper() },
+    config: {
+      ...{ archiveUpkeepMs: 1_000, archiveCompactBytes: 1_048_576, archiveRetentionDays: 10, archiveSigningKey },
+      ...{ archiveMemoryBytes: 268_435_456, archiveCacheBytes: 1e9 },
+    },
+  });
+  await expect(starting).rejects.toThrow(sentence);
+});
+
 it('a process finishes what others had begun to write, though it may hold less than all of it together', async () => {
   const topic = await openTopic();
   const before = await start(topic, { rollMs: 3_600_000, rollBytes: 6 * MIB, bufferBytes: 64 * MIB });
