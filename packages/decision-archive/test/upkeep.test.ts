@@ -1,8 +1,8 @@
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type DecisionRecord } from '@decision/decision-logs';
-import { compactDay, createArchiver, type Engine, expireDays, filesOf, liftHold, listHolds, openEngine, openObjectStore, setHold } from '../src'; // prettier-ignore
+import { type DecisionRecord, parseSearch } from '@decision/decision-logs';
+import { compactDay, createArchiver, type Engine, eraseDay, expireDays, filesOf, liftHold, listHolds, openEngine, openObjectStore, readRecords, setHold } from '../src'; // prettier-ignore
 import { objectsOfDay } from '../src/reading/objects-of-day';
 import { rowsOf } from '../src/rows';
 
@@ -11,24 +11,28 @@ const WORKSPACE = '6f6a1d1e-0000-4000-8000-000000000001';
 const DATE = '2026-01-01';
 const LATER = Date.parse('2026-01-03T00:00:00Z');
 const MINUTE_MS = 60_000;
+let base: string;
 let root: string;
 let store: Store;
 let engine: Engine;
-beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), 'upkeep-test-'));
-  store = await openObjectStore(`file://${join(root, 'archive')}`);
+beforeAll(async () => {
+  base = await mkdtemp(join(tmpdir(), 'upkeep-test-'));
   engine = await open();
 });
-afterEach(async () => {
+afterAll(async () => {
   await engine.stop();
-  await rm(root, { recursive: true });
+  await rm(base, { recursive: true });
+});
+beforeEach(async () => {
+  root = await mkdtemp(join(base, 'of-'));
+  store = await openObjectStore(`file://${join(root, 'archive')}`);
 });
 
 const open = () =>
   openEngine({
-    ...{ parent: join(root, 'work'), readable: [join(root, 'archive')], memoryBytes: 268_435_456, spillBytes: 268_435_456 },
+    ...{ parent: join(base, 'work'), readable: [base], memoryBytes: 268_435_456, spillBytes: 268_435_456 },
     ...{ threads: 1, deadlineMs: 30_000, maxQueued: 10 },
-  }); // prettier-ignore
+  });
 
 const recordOf = (n: number, more: Partial<DecisionRecord> = {}): DecisionRecord => ({
   ...{ messageId: `m${n}`, item: 0, isOfList: false, workspaceId: WORKSPACE },
@@ -44,11 +48,10 @@ const recordOf = (n: number, more: Partial<DecisionRecord> = {}): DecisionRecord
 let offset = 0;
 const write = async (...rolls: readonly (readonly DecisionRecord[])[]): Promise<void> => {
   for (const records of rolls) {
-    const writing = await open();
     let isWritten = false;
     const failures: string[] = [];
     const archiver = createArchiver({
-      ...{ store, engine: writing, rollBytes: 1e9, rollMs: 1, bufferBytes: 1e9 },
+      ...{ store, engine: { ...engine, stop: () => Promise.resolve() }, rollBytes: 1e9, rollMs: 1, bufferBytes: 1e9 },
       recordsOf: () => records.map((record) => ({ record, sequence: null })),
       decisionIdOf: ({ messageId }) => `id-of-${messageId}`,
       observer: { rolled: () => undefined, failed: (reason) => void failures.push(reason) },
@@ -150,7 +153,7 @@ describe('compaction', () => {
       expect(died).toBe(true);
       expect(await counting()).toEqual(whole);
       await compact({ now: LATER + 20 * MINUTE_MS });
-      await compact({ now: LATER + 40 * MINUTE_MS });
+      await compact({ now: LATER + 80 * MINUTE_MS });
       expect(await counting()).toEqual(whole);
       expect(await objectFiles()).toHaveLength(1);
     },
@@ -216,3 +219,151 @@ it.each(['{', 'null', '{"v":1}', '<html></html>'])(
     });
   },
 );
+
+describe('erasure', () => {
+  const search = 'request.n = 4';
+  const erase = (more: { store?: Store; isDryRun?: boolean; search?: string } = {}) => {
+    const { search: text = search, isDryRun = false, ...tools } = more;
+    return eraseDay({
+      ...{
+        store,
+        engine,
+        objects: filesOf(store),
+        workspaceId: WORKSPACE,
+        date: DATE,
+        id: 'e1',
+        reason: 'asked for',
+        ...tools,
+      },
+      ...{ filters: { search: parseSearch(text) }, search: text, isDryRun, now: () => LATER },
+    });
+  };
+  const without4 = many(0, 9).filter((_, n) => n !== 4);
+  /** Whether any file of the archive holds a text. */
+  const holdsText = async (text: string): Promise<boolean> => {
+    const names = await readdir(join(root, 'archive'), { recursive: true, withFileTypes: true });
+    const files = names.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+    const rows = await engine.ask({
+      sql: `SELECT count(*) AS n FROM ${rowsOf(files.filter((file) => file.endsWith('.parquet')))} WHERE request = '${text}'`,
+      ...{ parameters: [], nodes: [] },
+    });
+    const texts = await Promise.all(
+      files.filter((file) => file.endsWith('.json')).map((file) => readFile(file, 'utf8')),
+    );
+    return rows[0]?.['n'] !== '0' || texts.some((content) => content.includes(text));
+  };
+
+  it('rewrites the objects that hold decisions, leaves no copy of them, and keeps a proof without what was erased', async () => {
+    await write(many(0, 5), many(5, 9), many(4, 5));
+    await compact();
+    expect(await holdsText('{"n":4}')).toBe(true);
+    expect(await erase({ isDryRun: true })).toEqual({ ids: ['id-of-m4'], objects: 1 });
+    expect(await erase()).toEqual({ ids: ['id-of-m4'], objects: 1 });
+    expect(await counting()).toEqual(idsOf(without4));
+    expect(await holdsText('{"n":4}')).toBe(false);
+    expect(await holdsText('{"n":5}')).toBe(true);
+    const proofs: unknown[] = [];
+    for await (const { key } of store.list('erasures/')) proofs.push(JSON.parse((await store.read(key)) ?? ''));
+    expect(proofs).toMatchObject([
+      { id: 'e1', date: DATE, reason: 'asked for', decisions: 1, objects: [{ after: { records: 8 } }] },
+    ]);
+    expect(JSON.stringify(proofs)).not.toContain(search);
+    expect(await erase()).toEqual({ ids: [], objects: 0 });
+  });
+
+  it('leaves nothing of an object that held nothing else', async () => {
+    await write([recordOf(4)]);
+    expect(await erase()).toEqual({ ids: ['id-of-m4'], objects: 1 });
+    expect([await counting(), await objectFiles()]).toEqual([[], []]);
+  });
+
+  it('is refused where a hold keeps the day, and takes nothing', async () => {
+    await write(many(0, 5));
+    await setHold(store, { name: 'case', from: DATE, to: DATE, reason: '' });
+    await expect(erase()).rejects.toThrow('The hold "case" keeps 2026-01-01, on which 1 decisions were found');
+    expect(await erase({ search: 'request.n = 77' })).toEqual({ ids: [], objects: 0 });
+    expect(await counting()).toHaveLength(5);
+  });
+
+  it('wins over a compaction that began before it', async () => {
+    await write(many(0, 5), many(5, 9));
+    let goOn = (): void => undefined;
+    const held = new Promise<void>((resolve) => (goOn = resolve));
+    let isPut = (): void => undefined;
+    const put = new Promise<void>((resolve) => (isPut = resolve));
+    const slow: Store = {
+      ...store,
+      putFile: async (key, path) => {
+        await store.putFile(key, path);
+        isPut();
+        await held;
+      },
+    };
+    const other = await open();
+    const compacting = compact({ store: slow, engine: other });
+    await put;
+    const erasing = erase();
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    goOn();
+    await compacting.catch(() => undefined);
+    await erasing;
+    expect(await counting()).toEqual(idsOf(without4));
+    expect(await holdsText('{"n":4}')).toBe(false);
+    await other.stop();
+  });
+
+  it.each([0, 1, 2, 3].flatMap((step) => [false, true].map((isDone) => ({ step, isDone }))))(
+    'that dies at durable step $step (done: $isDone) is finished by the next',
+    async ({ step, isDone }) => {
+      await write(many(0, 5), many(5, 9));
+      let count = 0;
+      const act = async <T>(work: () => Promise<T>): Promise<T> => {
+        count += 1;
+        if (count - 1 < step) return work();
+        if (count - 1 === step && isDone) await work();
+        throw new Error('died');
+      };
+      const dying: Store = {
+        ...store,
+        putFile: (key, path) => act(() => store.putFile(key, path)),
+        create: (key, text) => act(() => store.create(key, text)),
+        remove: (key) => act(() => store.remove(key)),
+      };
+      await expect(erase({ store: dying })).rejects.toThrow('died');
+      expect((await counting()).filter((id) => id !== 'id-of-m4')).toEqual(idsOf(without4));
+      await erase();
+      await compact({ now: LATER + 20 * MINUTE_MS });
+      await compact({ now: LATER + 40 * MINUTE_MS });
+      expect(await counting()).toEqual(idsOf(without4));
+      expect(await holdsText('{"n":4}')).toBe(false);
+    },
+  );
+});
+
+it('the records of a day are read as they were written, each once', async () => {
+  const written = [
+    ...many(0, 5),
+    recordOf(5, { item: 3, isOfList: true, traceId: 'a'.repeat(32), instance: 'i', contextSlug: 'c', flowSlug: 'f' }),
+    recordOf(6, {
+      kind: 'flow',
+      pathTrace: '[1]',
+      status: 422,
+      errorCode: 'x',
+      matched: [0, 7],
+      isCut: true,
+      standsFor: 4,
+    }),
+  ];
+  await write(written.slice(0, 4), written.slice(2));
+  const read: DecisionRecord[] = [];
+  for await (const records of readRecords({
+    store,
+    engine,
+    objects: filesOf(store),
+    workspaceId: WORKSPACE,
+    date: DATE,
+  }))
+    read.push(...records);
+  const byId = (a: DecisionRecord, b: DecisionRecord) => (a.messageId < b.messageId ? -1 : 1);
+  expect(read.sort(byId)).toEqual([...written].sort(byId));
+});

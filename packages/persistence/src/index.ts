@@ -162,6 +162,7 @@ export {
   makeDecisionDay,
   refusesDecisions,
 } from './decisions/decision-days';
+export { eraseDecisions } from './decisions/erase-decisions';
 export { decisionIdOf } from './decisions/decision-ids';
 export { findReadableTraces, findSeenNames } from './decisions/decision-visibility';
 export { countDecisions, findDecision } from './decisions/query-decisions';

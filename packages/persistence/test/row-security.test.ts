@@ -353,6 +353,7 @@ describe('row security', () => {
     findDecision: 'query.test.ts of log-collector: no trace of what it does not',
     ranTooLong: 'asks no database',
     findVersionLogging: 'of whatever version, for writers of the log: decisions.test.ts of infrastructure',
+    eraseDecisions: 'on behalf of the owner: archive-commands.test.ts of log-collector',
     findSeenNames: 'archive-store.test.ts of log-collector: a restricted key finds what it sees',
     findReadableTraces: 'archive-store.test.ts of log-collector: a restricted key finds what it sees',
     summariseDecisions: 'summary.test.ts of log-collector: counts for a restricted key what it sees',

@@ -195,3 +195,44 @@ export const missingSql = (source: Source, { start, end, settledBefore, most }: 
     WHERE sequence > previous + 1 AND decided < ${time(settledBefore)} AND decided >= ${time(start)} AND earlier < ${time(end)}
     ORDER BY earlier DESC, producer, first LIMIT ${values.bind(most)}`);
 };
+
+/** Ids of decisions of which an item passes the filters: `id`. */
+export const idsSql = (source: Source, filters: DecisionFilters, most: number): ArchiveQuestion => {
+  const values = new StatementValues();
+  const from = seen(source, values);
+  const condition = conditionOf(filters, values);
+  return values.question(
+    `SELECT DISTINCT decision_id AS id FROM ${from} WHERE ${condition} LIMIT ${values.bind(most)}`,
+  );
+};
+
+/** How many rows belong to decisions: `rows`. */
+export const holdersSql = (source: Source, ids: readonly string[]): ArchiveQuestion => {
+  const values = new StatementValues();
+  const from = seen(source, values);
+  return values.question(`SELECT count(*) AS rows FROM ${from} WHERE decision_id IN ${values.bindTexts(ids)}`);
+};
+
+/** Whole rows behind a place, in the order of their ids; at most `characters` of all together, beside the first. */
+export const recordsSql = (
+  source: Source,
+  after: { readonly id: string; readonly item: number; readonly messageId: string } | undefined,
+  most: { readonly records: number; readonly characters: number },
+): ArchiveQuestion => {
+  const values = new StatementValues();
+  values.readsDocuments = true;
+  const from = seen(source, values);
+  const behind =
+    after === undefined
+      ? 'true'
+      : `(decision_id, item, message_id) > (${values.bind(after.id)}, CAST(${values.bind(after.item)} AS BIGINT), ${values.bind(after.messageId)})`;
+  return values.question(`
+    SELECT * EXCLUDE (decided_at, before, place), epoch_ms(decided_at) AS at
+    FROM (
+      SELECT *, sum(characters) OVER (ORDER BY decision_id, item, message_id) AS before,
+        row_number() OVER (ORDER BY decision_id, item, message_id) AS place
+      FROM (SELECT DISTINCT ON (${ONCE}) * FROM ${from} WHERE ${behind})
+    )
+    WHERE (before <= ${values.bind(most.characters)} OR place = 1) AND place <= ${values.bind(most.records)}
+    ORDER BY decision_id, item, message_id`);
+};

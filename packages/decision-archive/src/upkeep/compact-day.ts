@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { type ObjectStore } from '../store/object-store';
 import { type Signer } from './signing';
 
 /** What an archive is looked after with. */
-interface UpkeepTools {
+export interface UpkeepTools {
   readonly store: ObjectStore;
   readonly engine: Engine;
   readonly objects: LocalObjects;
@@ -48,7 +48,7 @@ const MOST_AT_ONCE = 500;
 /**
  * Makes one object of the small ones of each hour of a day that has ended, without repetitions. The object is put first, and counts for questions
  * once the compaction that names it has been made; what it replaces stays for a quarter of an hour. A death between any two steps loses and doubles
- * nothing, and processes that do it at the same time agree on names.
+ * nothing. Of processes that replace an object at the same time one does.
  */
 export const compactDay = async (options: CompactOptions): Promise<CompactedDay> => {
   const { store, workspaceId, date, now } = options;
@@ -62,11 +62,11 @@ export const compactDay = async (options: CompactOptions): Promise<CompactedDay>
   for (const objects of hours.values())
     for (const group of groupsOf(objects, options.targetBytes)) {
       if (group.length < 2) continue;
-      await replaceObjects(group, options);
+      if ((await replaceObjects(group, options)) === undefined) continue;
       made += 1;
       replaced += group.length;
     }
-  return { made, replaced, removed: await removeReplaced(options) };
+  return { made, replaced, removed: await removeReplaced(options, GRACE_MS) };
 };
 
 /** Objects in their order, together up to a number of bytes. */
@@ -88,9 +88,9 @@ const nameOf = (keys: readonly string[], purpose: string): string =>
 
 /**
  * Puts one object in the place of others of one hour. `without` names decisions that are left out of it, and then `purpose` tells this from a mere
- * compaction. Answers the bytes of the new object.
+ * compaction. Answers the bytes of the new object; undefined where others replaced them at the same time.
  */
-const replaceObjects = async (
+export const replaceObjects = async (
   group: readonly DecisionObject[],
   {
     store,
@@ -102,11 +102,11 @@ const replaceObjects = async (
     signer,
   }: UpkeepTools & Pick<CompactOptions, 'workspaceId' | 'date'>,
   { without = [], purpose = 'compact' }: { readonly without?: readonly string[]; readonly purpose?: string } = {},
-): Promise<ReplacedObject> => {
+): Promise<ReplacedObject | undefined> => {
   const keys = group.map(({ key }) => key);
   const name = nameOf(keys, purpose);
   const of = `workspace=${workspaceId}/date=${date}`;
-  const key = `decisions/${of}/hour=${String(group[0]?.hour ?? 0).padStart(2, '0')}/c-${name}.parquet`;
+  const key = `decisions/${of}/hour=${String(group[0]?.hour ?? 0).padStart(2, '0')}/c-${name}-${now().toString(36)}-${randomUUID().slice(0, 8)}.parquet`;
   const path = join(engine.folder, `${name}.parquet`);
   const opened = objects.open(group);
   let object: ReplacedObject;
@@ -121,34 +121,55 @@ const replaceObjects = async (
     opened.close();
     await rm(path, { force: true });
   }
+  // Others may have replaced them meanwhile, by an erasure perhaps: what is in this object must not come back.
+  const replaced = (await compactionsOfDay(store, workspaceId, date)).flatMap(({ replaces }) => replaces);
   const compaction = {
     v: 1,
     at: new Date(now()).toISOString(),
     object: object.records > 0 ? object : null,
     replaces: keys,
   };
-  await store.create(`compactions/${of}/${name}.json`, signer?.textOf(compaction) ?? JSON.stringify(compaction));
-  return object;
+  const isFirst =
+    !keys.some((replacedKey) => replaced.includes(replacedKey)) &&
+    (await store.create(`compactions/${of}/${name}.json`, signer?.textOf(compaction) ?? JSON.stringify(compaction)));
+  if (isFirst) return object;
+  await store.remove(key);
+  return undefined;
 };
 
 /** An object that took the place of others. */
-interface ReplacedObject {
+export interface ReplacedObject {
   readonly key: string;
   readonly records: number;
   readonly bytes: number;
   readonly sha256: string;
 }
 
-/** Removes objects that were replaced long enough ago; answers how many. */
-const removeReplaced = async ({ store, workspaceId, date, now }: CompactOptions): Promise<number> => {
+/** Removes objects that were replaced at least so long ago, ms, and those that a death left without a compaction; answers how many. */
+export const removeReplaced = async (
+  { store, workspaceId, date, now }: Pick<CompactOptions, 'store' | 'workspaceId' | 'date' | 'now'>,
+  graceMs: number,
+): Promise<number> => {
   const replaced = new Set<string>();
-  for (const { at, replaces } of await compactionsOfDay(store, workspaceId, date))
-    if (now() - Date.parse(at) >= GRACE_MS) for (const key of replaces) replaced.add(key);
+  const named = new Set<string>();
+  for (const { at, object, replaces } of await compactionsOfDay(store, workspaceId, date)) {
+    if (object !== null) named.add(object.key);
+    if (now() - Date.parse(at) >= graceMs) for (const key of replaces) replaced.add(key);
+  }
   let removed = 0;
   for await (const { key } of store.list(`decisions/workspace=${workspaceId}/date=${date}/`)) {
-    if (!replaced.has(key)) continue;
+    if (!replaced.has(key) && !isLeft(key, named, now())) continue;
     await store.remove(key);
     removed += 1;
   }
   return removed;
+};
+
+/** A compaction takes less than this from the beginning of its object to its end, ms. */
+const LEFT_AFTER_MS = HOUR_MS;
+
+/** Whether a death left an object that nothing names. */
+const isLeft = (key: string, named: ReadonlySet<string>, now: number): boolean => {
+  const [, begunAt] = /\/c-[0-9a-f]+-([0-9a-z]+)-[0-9a-f]+\.parquet$/.exec(key) ?? [];
+  return begunAt !== undefined && !named.has(key) && now - Number.parseInt(begunAt, 36) >= LEFT_AFTER_MS;
 };

@@ -26,6 +26,7 @@ import { assets } from './0025-assets';
 import { entityWrites } from './0026-entity-writes';
 import { notifications } from './0028-notifications';
 import { decisionLog } from './0030-decision-log';
+import { decisionLogErasure } from './0032-decision-log-erasure';
 import { decisionLogPlaces } from './0031-decision-log-places';
 import { type Migration } from './migration';
 
@@ -60,6 +61,7 @@ export const allMigrations: readonly Migration[] = [
   notifications,
   decisionLog,
   decisionLogPlaces,
+  decisionLogErasure,
 ];
 
 /** Table of the applied migrations. */

@@ -1,10 +1,11 @@
-import { type ArchiveReading } from '@decision/decision-archive';
+import { type OpenedArchive } from './open-archive';
+import { type ToolsConfig } from './open-tools';
 
 /** What a command works with. */
 interface CommandOptions {
-  readonly store: ArchiveReading['store'];
-  /** Days that decisions are kept; undefined: for ever. */
-  readonly retentionDays: number | undefined;
+  readonly opened: OpenedArchive;
+  readonly config: ToolsConfig & { readonly archiveRetentionDays: number | undefined };
+  readonly environment: Readonly<Record<string, string | undefined>>;
   /** What stands behind its name. */
   readonly args: readonly string[];
   readonly say: (line: string) => void;
@@ -19,3 +20,21 @@ export type ArchiveCommand = (options: CommandOptions) => Promise<number>;
 export class CommandRefusal extends Error {
   override readonly name = 'CommandRefusal';
 }
+
+const DATE = /^\d{4}-\d{2}-\d{2}$/;
+const DAY_MS = 86_400_000;
+/** Days that one command takes. */
+const MOST_DAYS = 3_700;
+
+/** The dates from one to another, both included. Throws `CommandRefusal` with the usage where they are none. */
+export const readDates = (from: string | undefined, to: string | undefined, usage: string): readonly string[] => {
+  const [first, last] = [from, to].map((date) => {
+    const time = date !== undefined && DATE.test(date) ? Date.parse(`${date}T00:00:00Z`) : NaN;
+    if (Number.isNaN(time)) throw new CommandRefusal(`--from and --to are dates (YYYY-MM-DD). Usage: ${usage}.`);
+    return time;
+  }) as [number, number]; // two, as above
+  const days = (last - first) / DAY_MS + 1;
+  if (days < 1 || days > MOST_DAYS)
+    throw new CommandRefusal(`--from is before --to, by ${MOST_DAYS} days at most. Usage: ${usage}.`);
+  return Array.from({ length: days }, (_, day) => new Date(first + day * DAY_MS).toISOString().slice(0, 10));
+};

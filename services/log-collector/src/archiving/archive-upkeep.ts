@@ -1,21 +1,9 @@
-import { readFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { fileURLToPath } from 'node:url';
-import {
-  ArchiveError,
-  compactDay,
-  expireDays,
-  filesOf,
-  openCopies,
-  openEngine,
-  openSigner,
-  signDay,
-  type Signer,
-} from '@decision/decision-archive';
-import { type Logger, type Metrics, StartRefusal, type Stopper } from '@decision/service-kit';
+import { compactDay, expireDays, signDay } from '@decision/decision-archive';
+import { type Logger, type Metrics, type Stopper } from '@decision/service-kit';
 import { pause } from '@decision/waiting';
 import { type CollectorConfig } from '../config';
 import { type OpenedArchive } from './open-archive';
+import { openTools } from './open-tools';
 
 interface StartUpkeepOptions {
   readonly config: Pick<
@@ -35,28 +23,16 @@ interface StartUpkeepOptions {
 const DAY_MS = 86_400_000;
 /** Days before yesterday that are looked at, one a round: decisions may come late. */
 const OLDER_DAYS = 60;
-/** Longest time of one compaction, ms. */
-const COMPACTION_DEADLINE_MS = 300_000;
-/** What a compaction may write to the disk meanwhile, as a multiple of its memory. */
-const SPILL = 8;
-
 /**
  * Looks after the archive until the service is stopped: small objects become one, days that are no longer kept are removed, and those that have
  * ended are signed. Rejects with `StartRefusal` where the key cannot be used.
  */
 export const startArchiveUpkeep = async (
-  { url, store }: OpenedArchive,
+  opened: OpenedArchive,
   { config, logger, metrics, stopper }: StartUpkeepOptions,
 ): Promise<void> => {
-  const signer = await readSigner(config.archiveSigningKey);
-  const limits = { parent: tmpdir(), deadlineMs: COMPACTION_DEADLINE_MS };
-  const copies = url.startsWith('file:')
-    ? undefined
-    : await openCopies({ ...limits, store, mostBytes: config.archiveCacheBytes });
-  const engine = await openEngine({
-    ...{ ...limits, readable: [copies?.folder ?? fileURLToPath(url)], maxQueued: 1, threads: 1 },
-    ...{ memoryBytes: config.archiveMemoryBytes, spillBytes: SPILL * config.archiveMemoryBytes },
-  });
+  const { tools, stop } = await openTools(opened, config);
+  const { store, signer } = tools;
   const observer = observeUpkeep(metrics, logger);
   const ending = new AbortController();
   const { archiveCompactBytes: targetBytes, archiveRetentionDays: retentionDays } = config;
@@ -65,7 +41,6 @@ export const startArchiveUpkeep = async (
     for (const folder of await store.folders('decisions/')) {
       const [, workspaceId] = /^workspace=([0-9a-f-]{36})$/.exec(folder) ?? [];
       if (workspaceId === undefined || ending.signal.aborted) continue;
-      const tools = { store, engine, objects: copies ?? filesOf(store), now: Date.now, signer };
       await observer.observe('compaction', async () => {
         const { made, replaced, removed } = await compactDay({ ...tools, workspaceId, date, targetBytes });
         observer.compacted({ made, replaced, removed });
@@ -92,21 +67,10 @@ export const startArchiveUpkeep = async (
   const running = run();
   stopper.add('upkeep of the archive', async () => {
     ending.abort();
-    await engine.stop();
+    await tools.engine.stop();
     await running;
-    await copies?.stop();
+    await stop();
   });
-};
-
-const readSigner = async (path: string | undefined): Promise<Signer | undefined> => {
-  if (path === undefined) return undefined;
-  try {
-    return openSigner(await readFile(path, 'utf8'));
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException; // only asked for its texts
-    const reason = error instanceof ArchiveError ? message : `The file cannot be read (${code ?? 'unknown'}).`;
-    throw new StartRefusal(`ARCHIVE_SIGNING_KEY: ${reason}`, { cause: error });
-  }
 };
 
 /** Counts what upkeep does, and says what fails. */

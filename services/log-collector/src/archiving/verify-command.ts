@@ -10,7 +10,13 @@ const DATE = /^\d{4}-\d{2}-\d{2}$/;
 const DAY_MS = 86_400_000;
 
 /** Checks the signed manifests of an archive, and says what it found. Answers 0 where everything that was signed is there, and 1 elsewhere. */
-export const verifyCommand: ArchiveCommand = async ({ store, retentionDays, args, say, now }) => {
+export const verifyCommand: ArchiveCommand = async ({
+  opened: { store },
+  config: { archiveRetentionDays: retentionDays },
+  args,
+  say,
+  now,
+}) => {
   const { key, from, to, namesOnly } = readArguments(args);
   const isSigned = openSignatureCheck(await readKeys(key));
   const keptSince =

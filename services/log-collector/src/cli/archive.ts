@@ -1,11 +1,17 @@
 import { readConfig } from '@decision/service-kit';
 import { type ArchiveCommand, CommandRefusal } from '../archiving/archive-command';
+import { ERASE_USAGE, eraseCommand } from '../archiving/erase-command';
+import { HOLD_USAGE, holdCommand } from '../archiving/hold-command';
 import { openArchive } from '../archiving/open-archive';
+import { REBUILD_USAGE, rebuildCommand } from '../archiving/rebuild-command';
 import { VERIFY_USAGE, verifyCommand } from '../archiving/verify-command';
 import { settings } from '../config';
 
 const COMMANDS: Readonly<Record<string, { readonly run: ArchiveCommand; readonly usage: string }>> = {
   verify: { run: verifyCommand, usage: VERIFY_USAGE },
+  hold: { run: holdCommand, usage: HOLD_USAGE },
+  erase: { run: eraseCommand, usage: ERASE_USAGE },
+  rebuild: { run: rebuildCommand, usage: REBUILD_USAGE },
 };
 
 /** Exit code of a command that was not called as it must be, or could not do its work. */
@@ -21,12 +27,14 @@ export const lookAfterArchive = async (
     const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
     if (command === undefined)
       throw new CommandRefusal(`Say what to do: ${Object.values(COMMANDS).map(({ usage }) => usage).join('; ')}.`); // prettier-ignore
-    const { archiveUrl, archiveRetentionDays } = settings;
-    const config = readConfig({ archiveUrl, archiveRetentionDays }, environment);
+    const { archiveUrl, archiveRetentionDays, archiveMemoryBytes, archiveCacheBytes, archiveSigningKey } = settings;
+    const config = readConfig(
+      { archiveUrl, archiveRetentionDays, archiveMemoryBytes, archiveCacheBytes, archiveSigningKey },
+      environment,
+    );
     const opened = await openArchive({ archiveUrl: config.archiveUrl, logStore: 'table' });
     if (opened === undefined) throw new CommandRefusal('ARCHIVE_URL is not set. Set it to that of the collectors.');
-    const { archiveRetentionDays: retentionDays } = config;
-    return await command.run({ store: opened.store, retentionDays, args, say, now: Date.now });
+    return await command.run({ opened, config, environment, args, say, now: Date.now });
   } catch (error) {
     say(error instanceof Error ? error.message : String(error));
     return REFUSED;

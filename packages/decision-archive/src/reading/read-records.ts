@@ -1,0 +1,81 @@
+import { type DecisionRecord } from '@decision/decision-logs';
+import { type ArchiveReading } from './archive-answers';
+import { recordsSql } from './archive-sql';
+import { type DecisionObject, objectsOfDay } from './objects-of-day';
+
+interface ReadRecordsOptions extends ArchiveReading {
+  readonly workspaceId: string;
+  /** YYYY-MM-DD, UTC. */
+  readonly date: string;
+}
+
+/** Records that are read at once at most. */
+const MOST_RECORDS = 5_000;
+/** Characters of them; a record that has more is read alone. */
+const MOST_CHARACTERS = 16_777_216;
+
+/** The records of a day as they came from the topic, in batches, hour by hour; none comes twice. */
+export async function* readRecords(
+  options: ReadRecordsOptions,
+): AsyncGenerator<readonly DecisionRecord[], void, undefined> {
+  const objects = await objectsOfDay(options.store, options.workspaceId, options.date);
+  for (const hour of new Set(objects.map((object) => object.hour)))
+    yield* readHour(
+      objects.filter((object) => object.hour === hour),
+      options,
+    );
+}
+
+async function* readHour(
+  wanted: readonly DecisionObject[],
+  { engine, objects, workspaceId }: ReadRecordsOptions,
+): AsyncGenerator<readonly DecisionRecord[], void, undefined> {
+  const opened = objects.open(wanted);
+  try {
+    await opened.fill(true);
+    let after: { readonly id: string; readonly item: number; readonly messageId: string } | undefined;
+    for (;;) {
+      const source = { files: opened.paths, workspaceId, visibility: undefined };
+      const rows = await engine.ask(recordsSql(source, after, { records: MOST_RECORDS, characters: MOST_CHARACTERS }));
+      const last = rows.at(-1);
+      if (last === undefined) return;
+      yield rows.map(toRecord);
+      after = { id: String(last['decision_id']), item: Number(last['item']), messageId: String(last['message_id']) };
+    }
+  } finally {
+    opened.close();
+  }
+}
+
+const textOrNull = (value: unknown): string | null => (typeof value === 'string' ? value : null);
+
+const toRecord = (row: Readonly<Record<string, unknown>>): DecisionRecord => ({
+  messageId: String(row['message_id']),
+  item: Number(row['item']),
+  isOfList: row['of_list'] === true,
+  workspaceId: String(row['workspace_id']),
+  decidedAt: new Date(Number(row['at'])).toISOString(),
+  kind: row['type'] === 'flow' ? 'flow' : 'rule',
+  assetId: textOrNull(row['asset_id']),
+  slug: String(row['name']),
+  selector: String(row['selector']),
+  versionId: String(row['version_id']),
+  contextSlug: textOrNull(row['context']),
+  instance: textOrNull(row['instance']),
+  flowSlug: textOrNull(row['flow']),
+  keyId: String(row['key_id']),
+  requestId: String(row['request_id']),
+  traceId: textOrNull(row['trace_id']),
+  executionId: textOrNull(row['execution_id']),
+  status: Number(row['status']),
+  errorCode: textOrNull(row['error']),
+  durationUs: Number(row['duration_us']),
+  matched: ((row['matched'] ?? []) as readonly unknown[]).map(Number), // a list, as its column says
+  pathTrace: textOrNull(row['path_trace']),
+  request: String(row['request']),
+  response: String(row['response']),
+  worker: String(row['worker']),
+  standsFor: Number(row['stands_for']),
+  isCut: row['cut'] === true,
+  isAltered: row['altered'] === true,
+});
