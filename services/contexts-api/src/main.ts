@@ -32,6 +32,9 @@ import { createUpkeepObserver, startUpkeep } from './upkeep/upkeep';
 /** Memory of the rules that are kept compiled here, for operations that no message can carry; flows have as much. */
 const COMPILED_BYTES = 67_108_864;
 
+/** A process that has reached no worker by then does what it can without, ms. */
+const STARTED_WITHIN_MS = 15_000;
+
 runService({
   name: 'contexts-api',
   settings,
@@ -73,10 +76,12 @@ runService({
       leaseMs: config.leaseMs,
       onFailure: createFailureLogger(logger),
     };
+    const startedBy = performance.now() + STARTED_WITHIN_MS;
     const upkeep = startUpkeep(
       {
         ...{ database, directory, operate, timeoutMs: config.rpcTimeoutMs, chunkSize: config.batchChunk },
         ...{ now: Date.now, newId: randomUUID },
+        isStarting: () => requester?.status().reason !== undefined && performance.now() < startedBy,
         onError: (error) => logger.warn({ err: error }, 'Upkeep of contexts failed; it is tried again.'),
         onEvent: createUpkeepObserver(metrics, logger),
       },

@@ -19,6 +19,8 @@ import { finishPendingCascades, type PendingCascadesContext, type PendingCascade
 
 interface UpkeepContext extends PendingCascadesContext {
   readonly onEvent: (event: UpkeepEvent) => void;
+  /** Whether the process has just started and reaches no worker yet: what is pending is left to others meanwhile. Default: never. */
+  readonly isStarting?: () => boolean;
 }
 
 type UpkeepEvent =
@@ -68,7 +70,8 @@ export const startUpkeep = (context: UpkeepContext, periodMs: number): Upkeep =>
     await takeOver(context).catch(context.onError);
     const hasMoreExpired = await sweep(context, isStopped).catch(orTellAndPause);
     const hasMoreToRemove = await removeContexts(context, isStopped).catch(orTellAndPause);
-    const hasMorePending = await finishPendingCascades(context, isStopped).catch(orTellAndPause);
+    const hasMorePending =
+      context.isStarting?.() !== true && (await finishPendingCascades(context, isStopped).catch(orTellAndPause));
     await finishForeignKeys(context).catch(context.onError);
     await forgetStaleTickets(context.database, MOST_AT_ONCE).catch(context.onError);
     const hasMoreWrites = await forgetWrites(context, isStopped).catch(orTellAndPause);
