@@ -4,8 +4,14 @@ export { createFlowRunner, type FlowRunner, type OpenedFlow } from './flows/flow
 export { type FlowEvaluation } from './flows/run-plan';
 export { createStoredFlows } from './flows/stored-flows';
 export { createTurns } from './flows/turns';
-export { createDecisionLog, type DecisionLogWriter, putOnRecord, withoutDecisionLog } from './decisions/decision-log';
-export { type LoggingPolicy, type MaskValue, NOTHING_SHOWN } from './decisions/logging-policy';
+export {
+  createDecisionLog,
+  type DecidedBy,
+  type DecisionLogWriter,
+  putOnRecord,
+  withoutDecisionLog,
+} from './decisions/decision-log';
+export { type LoggingPolicy, type MaskValue, NOTHING_SHOWN, stricterPolicy } from './decisions/logging-policy';
 export { type SolvedInput, solvedInput } from './decisions/solved-input';
 export { createRunLog } from './decisions/run-log';
 export { createUsageCounter, combineWriters } from './decisions/usage-counter';

@@ -1,13 +1,14 @@
 import { createHmac } from 'node:crypto';
-import { type LoggingPolicy, type MaskValue, NOTHING_SHOWN } from '@decision/execution';
+import { type DecidedBy, type LoggingPolicy, type MaskValue, NOTHING_SHOWN, stricterPolicy } from '@decision/execution';
 import { ServiceError } from '@decision/contracts';
 import { withDeadline } from '@decision/waiting';
-import { type Database, findVersionLogging } from '@decision/persistence';
+import { type Database, findContextLogging, findVersionLogging, type Transaction } from '@decision/persistence';
 import { LRUCache } from 'lru-cache';
 
-const MAX_VERSIONS = 50_000;
-/** How long what a flow says counts, ms: what it runs may say something else by then. A rule of a version never does. */
-const FLOW_TTL_MS = 60_000;
+/** Versions, and contexts. */
+const MAX_KNOWN = 50_000;
+/** How long what a flow or context says counts, ms: what a flow runs may say something else by then. A version of a rule never does. */
+const CHANGING_TTL_MS = 60_000;
 /** Hex digits of a mask. */
 const MASK_DIGITS = 32;
 
@@ -33,39 +34,86 @@ interface LoggingPoliciesOptions {
   readonly onUnknown: (error: unknown) => void;
 }
 
-/** Finds what of the decisions of a version may be logged. Never rejects: what is not known is not shown. */
-export const createLoggingPolicies = ({ database, onUnknown, lookupMs = LOOKUP_MS }: LoggingPoliciesOptions) => {
-  const known = new LRUCache<string, Known>({ max: MAX_VERSIONS, noDeleteOnStaleGet: true });
-  const loading = new Map<string, Promise<Known>>();
-  const load = async (workspaceId: string, versionId: string): Promise<Known> => {
-    try {
-      const asked = database.inWorkspace({ workspaceId, userGroups: undefined }, (transaction) =>
-        findVersionLogging(transaction, versionId),
-      );
-      const found = await withDeadline(asked, lookupMs, () => tooSlow(lookupMs));
-      if (found === undefined) return NOTHING_SHOWN;
+/** Finds what of a decision may be logged: what its version and its context both let be. Never rejects: what is not known is not shown. */
+export const createLoggingPolicies = (options: LoggingPoliciesOptions) => {
+  const ofVersion = remember(options, {
+    find: async (transaction, versionId) => {
+      const found = await findVersionLogging(transaction, versionId);
+      if (found === undefined) return undefined;
       const { settings, isWithin, isFlow } = found;
       const policy =
         settings === undefined && !isWithin ? EVERYTHING : { settings: settings ?? {}, hidesTrace: isWithin };
-      known.set(versionId, policy, isFlow ? { ttl: FLOW_TTL_MS } : {});
-      return policy;
-    } catch (error) {
-      onUnknown(error);
-      const before = known.get(versionId, { allowStale: true });
-      if (before === undefined) return NOTHING_SHOWN;
-      // What a flow itself says never changes.
-      return { settings: shown(before)?.settings ?? {}, hidesTrace: true };
-    } finally {
-      loading.delete(versionId);
-    }
-  };
-  return (workspaceId: string, versionId: string): LoggingPolicy | undefined | Promise<LoggingPolicy | undefined> => {
+      return { policy, ...(isFlow ? { ttlMs: CHANGING_TTL_MS } : {}) };
+    },
+    // What a flow itself says never changes.
+    whenAway: (before) => ({ settings: shown(before)?.settings ?? {}, hidesTrace: true }),
+  });
+  const ofContext = remember(options, {
+    find: async (transaction, slug) => {
+      const found = await findContextLogging(transaction, slug);
+      if (found === undefined) return undefined;
+      const { settings } = found;
+      const policy = settings === undefined ? EVERYTHING : { settings, hidesTrace: false };
+      return { policy, ttlMs: CHANGING_TTL_MS };
+    },
+    whenAway: () => NOTHING_SHOWN,
+  });
+  return ({ workspaceId, versionId, context }: DecidedBy): MaybePolicy | Promise<MaybePolicy> => {
     // Nothing was chosen, and nothing of the input is on record.
     if (versionId === '') return undefined;
-    const policy = known.get(versionId);
+    const version = ofVersion(workspaceId, versionId);
+    if (context === undefined) return version;
+    const own = ofContext(workspaceId, context);
+    if (!(version instanceof Promise) && !(own instanceof Promise)) return stricterPolicy(version, own);
+    return Promise.all([version, own]).then(([a, b]) => stricterPolicy(a, b));
+  };
+};
+
+type MaybePolicy = LoggingPolicy | undefined;
+
+interface Found {
+  readonly policy: Known;
+  /** How long it counts, ms; undefined: for ever. */
+  readonly ttlMs?: number;
+}
+
+interface Lookup {
+  /** Undefined where the thing is gone. */
+  readonly find: (transaction: Transaction, key: string) => Promise<Found | undefined>;
+  /** What counts while the database does not answer, where something was known before. */
+  readonly whenAway: (before: Known) => LoggingPolicy;
+}
+
+/** Remembers what was found; one lookup at a time for each thing. */
+const remember = (
+  { database, onUnknown, lookupMs = LOOKUP_MS }: LoggingPoliciesOptions,
+  { find, whenAway }: Lookup,
+) => {
+  const known = new LRUCache<string, Known>({ max: MAX_KNOWN, noDeleteOnStaleGet: true });
+  const loading = new Map<string, Promise<Known>>();
+  const load = async (workspaceId: string, key: string, name: string): Promise<Known> => {
+    try {
+      const asked = database.inWorkspace({ workspaceId, userGroups: undefined }, (transaction) =>
+        find(transaction, key),
+      );
+      const found = await withDeadline(asked, lookupMs, () => tooSlow(lookupMs));
+      if (found === undefined) return NOTHING_SHOWN;
+      known.set(name, found.policy, found.ttlMs === undefined ? {} : { ttl: found.ttlMs });
+      return found.policy;
+    } catch (error) {
+      onUnknown(error);
+      const before = known.get(name, { allowStale: true });
+      return before === undefined ? NOTHING_SHOWN : whenAway(before);
+    } finally {
+      loading.delete(name);
+    }
+  };
+  return (workspaceId: string, key: string): MaybePolicy | Promise<MaybePolicy> => {
+    const name = `${workspaceId}/${key}`;
+    const policy = known.get(name);
     if (policy !== undefined) return shown(policy);
-    const found = loading.get(versionId) ?? load(workspaceId, versionId);
-    loading.set(versionId, found);
+    const found = loading.get(name) ?? load(workspaceId, key, name);
+    loading.set(name, found);
     return found.then(shown);
   };
 };

@@ -3,6 +3,7 @@ import { type Broker, createBroker } from '@decision/broker';
 import {
   checkDecisionLogV2,
   type DecisionLogV2,
+  type LoggingSettings,
   type RuleSettings,
   ServiceError,
   type SolutionRequestEnvelope,
@@ -15,6 +16,7 @@ import {
   type Database,
   dropDatabase,
   ensureWorkspace,
+  insertContext,
   insertRule,
   openDatabase,
   publishRule,
@@ -223,6 +225,57 @@ it('answers a decision that must be on record once it is, and none where nothing
   await putOnRecord(silent, envelope('not required'), [input('{"n":1}')]);
 });
 
+it('logs of a run within an operation what rule and context both let be logged', async () => {
+  const marker = 'CTX-0001';
+  const insert = (slug: string, logging: LoggingSettings | null) =>
+    database.inWorkspace({ workspaceId, userGroups: undefined }, (transaction) =>
+      insertContext(transaction, {
+        ...{
+          id: randomUUID(),
+          slug,
+          name: slug,
+          description: null,
+          schema: { base: [{ key: 'id', type: 'string' }], derived: [] },
+        },
+        ...{
+          identityFact: 'id',
+          autoExecuteDecisions: true,
+          ttlSeconds: null,
+          historyLimit: 100,
+          onSchemaMismatch: 'ignore',
+        },
+        ...{ sourceObjects: [], userGroups: [], folderId: null, logging },
+      }),
+    );
+  await insert('guarded', { mask: ['request.iban'], response: ['tier'], delivery: 'required' });
+  await insert('open-context', null);
+  const shown = await makeVersion('shown-in-context', { logging: { request: ['iban', 'weight'] } });
+  const before = await settled('stored');
+  const run = (id: string, context: string) => {
+    const outcome = { ok: true as const, output: { tier: 'gold', iban: marker }, matched: [] };
+    const one = solvedInput(JSON.stringify({ iban: marker, weight: 12, note: marker }), outcome, 1);
+    const origin = { keyId: 'k', slug: 's', selector: 'latest', firstIndex: 0, context };
+    return putOnRecord(writer, { ...envelope(id), versionId: shown, origin }, [one]);
+  };
+  await run('guarded', 'guarded');
+  expect(await settled('stored')).toBe(before + 1);
+  await run('open', 'open-context');
+  await run('no-context', 'not-there');
+  await until(async () => (await settled('stored')) === before + 3);
+  const ids = ['guarded', 'open', 'no-context'].map((id) => `gateway-1:${id}`);
+  let found: DecisionLogV2[] = [];
+  await until(async () => {
+    found = (await stored(1)).filter(({ id }) => ids.includes(id));
+    return found.length === 3;
+  });
+  const itemOf = (id: string) => found.find((record) => record.id === `gateway-1:${id}`)?.items[0];
+  expect(itemOf('guarded')).toMatchObject({ response: { tier: 'gold' }, abbreviated: true });
+  expect(itemOf('guarded')?.request).toEqual({ iban: expect.stringMatching(/^hmac:/) as unknown, weight: 12 });
+  expect(JSON.stringify(itemOf('guarded'))).not.toContain(marker);
+  expect(itemOf('open')?.request).toEqual({ iban: marker, weight: 12 });
+  expect(itemOf('no-context')).toMatchObject({ request: {}, response: {} });
+});
+
 it('keys masks by workspace', () => {
   const masks = createMasks('a key of the operator');
   expect(masks('one')?.('"a"')).not.toBe(masks('other')?.('"a"'));
@@ -233,15 +286,15 @@ it('shows nothing of a decision while the database does not tell what may be sho
   const errors: unknown[] = [];
   const away = { inWorkspace: () => Promise.reject(new ServiceError('database_unavailable', 'It is away.')) };
   const policyOf = createLoggingPolicies({ database: away, onUnknown: (error) => errors.push(error) });
-  expect(await policyOf(workspaceId, openVersion)).toEqual(NOTHING_SHOWN);
-  expect(await policyOf(workspaceId, openVersion)).toEqual(NOTHING_SHOWN);
+  expect(await policyOf({ workspaceId, versionId: openVersion, context: undefined })).toEqual(NOTHING_SHOWN);
+  expect(await policyOf({ workspaceId, versionId: openVersion, context: undefined })).toEqual(NOTHING_SHOWN);
   expect(errors).toHaveLength(2);
   const silent = { inWorkspace: () => new Promise<never>(() => undefined) };
   const impatient = createLoggingPolicies({ database: silent, lookupMs: 10, onUnknown: (error) => errors.push(error) });
-  expect(await impatient(workspaceId, openVersion)).toEqual(NOTHING_SHOWN);
+  expect(await impatient({ workspaceId, versionId: openVersion, context: undefined })).toEqual(NOTHING_SHOWN);
   expect(errors[2]).toMatchObject({ code: 'database_unavailable' });
   errors.length = 0;
   const there = createLoggingPolicies({ database, onUnknown: (error) => errors.push(error) });
-  expect(await there(workspaceId, openVersion)).toBeUndefined();
-  expect(there(workspaceId, openVersion)).toBeUndefined();
+  expect(await there({ workspaceId, versionId: openVersion, context: undefined })).toBeUndefined();
+  expect(there({ workspaceId, versionId: openVersion, context: undefined })).toBeUndefined();
 });

@@ -9,7 +9,7 @@ export {
   type RuleSummary,
 } from './assets/asset-record';
 export * from './assets/asset-versions';
-export { findVersionLogging } from './assets/logging-settings';
+export { findContextLogging, findVersionLogging } from './assets/logging-settings';
 export {
   type AssetChanges,
   deleteAsset,

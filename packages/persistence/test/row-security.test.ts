@@ -352,6 +352,7 @@ describe('row security', () => {
     readDecisions: 'query.test.ts of log-collector: no trace of what it does not',
     findDecision: 'query.test.ts of log-collector: no trace of what it does not',
     ranTooLong: 'asks no database',
+    findContextLogging: 'of whatever context, for writers of the log: decisions.test.ts of infrastructure',
     findVersionLogging: 'of whatever version, for writers of the log: decisions.test.ts of infrastructure',
     eraseDecisions: 'on behalf of the owner: archive-commands.test.ts of log-collector',
     findSeenNames: 'archive-store.test.ts of log-collector: a restricted key finds what it sees',

@@ -281,6 +281,19 @@ it('C157: paths that take the id of a context take its slug as well', async () =
   expect((await api.call('GET', `/admin/contexts/${slug}`)).status).toBe(404);
 });
 
+it('a context says what is logged of decisions about its instances, until it says so no longer', async () => {
+  const logging = { request: ['order_id', 'customer.iban'], mask: ['request.customer.iban'], delivery: 'required' };
+  const { id } = await create({ ...ORDERS, name: 'Logged in part', logging });
+  const read = async () => (await api.call('GET', `/admin/contexts/${id}`)).body['logging'];
+  expect(await read()).toEqual(logging);
+  expect(await change(id, { ttl_seconds: 60 })).toMatchObject({ status: 200, body: { logging } });
+  expect(await change(id, { logging: { request: 'none' } })).toMatchObject({ body: { logging: { request: 'none' } } });
+  for (const wrong of [{ request: 'some' }, { mask: ['customer.iban'] }, { level: 'debug' }, 'none'])
+    expect(await change(id, { logging: wrong })).toMatchObject({ status: 400, body: { code: 'invalid_request' } });
+  expect(await change(id, { logging: null })).toMatchObject({ status: 200, body: { logging: null } });
+  expect(await read()).toBeNull();
+});
+
 it('C1: a context has thousands of facts, base and derived, and instances of it are computed', async () => {
   const names = Array.from({ length: 1_500 }, (_, index) => `f${index}`);
   const schema = {

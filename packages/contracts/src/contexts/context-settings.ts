@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import { nullable } from '../page-schema';
 import { type RecordOf } from '../resource';
+import { LoggingSettings } from '../rules/logging-settings';
 import { defaultValues, optionalSetting, requiredSetting } from '../settings';
 import { ContextSchema } from './context-schema';
 import { contextLimits, type SchemaMismatchPolicy, schemaMismatchPolicies } from './context-words';
@@ -96,6 +97,17 @@ export const contextSettings = {
     column: 'text',
   }),
   ...definitionSettings,
+  logging: optionalSetting({
+    schema: nullable(LoggingSettings),
+    request: nullable(LoggingSettings),
+    whenAbsent: null,
+    requestDescription:
+      'What is logged of decisions that run within operations on instances, beside what the rule or flow itself says: the stricter counts, from a minute later on. Null: what the rule or flow says.',
+    answerDescription:
+      'What is logged of decisions that run within operations on instances; null: what the rule or flow itself says.',
+    example: null,
+    column: 'json',
+  }),
   source_objects: optionalSetting({
     schema: Type.Array(Type.String()),
     request: Type.Array(Type.String({ maxLength: 200 }), { maxItems: 100 }),

@@ -58,7 +58,15 @@ interface DecisionMessage {
 }
 
 type MaybePolicy = LoggingPolicy | undefined;
-type PolicyOf = (workspaceId: string, versionId: string) => MaybePolicy | Promise<MaybePolicy>;
+type PolicyOf = (decision: DecidedBy) => MaybePolicy | Promise<MaybePolicy>;
+
+/** What a policy is found by. */
+export interface DecidedBy {
+  readonly workspaceId: string;
+  readonly versionId: string;
+  /** Slug of the context in an operation of which it ran; undefined elsewhere. */
+  readonly context: string | undefined;
+}
 
 interface DecisionLogOptions {
   /** Name of this process, which no other has or will have. */
@@ -66,7 +74,7 @@ interface DecisionLogOptions {
   /** Its queue is the buffer: what does not fit is dropped. `settled` is called with the outcome of the message. */
   readonly producer: { submit(message: DecisionMessage, settled: (error?: ServiceError) => void): void };
   readonly log: { warn(facts: object, sentence: string): void };
-  /** What of the decisions of a version may be logged; undefined where that is everything. Never rejects. Default: everything. */
+  /** What of a decision may be logged; undefined where that is everything. Never rejects. Default: everything. */
   readonly policyOf?: PolicyOf | undefined;
   /** The mask of a workspace. Default: there is none, and masked values are left out. */
   readonly maskOf?: ((workspaceId: string) => MaskValue) | undefined;
@@ -121,7 +129,7 @@ export const createDecisionLog = (options: DecisionLogOptions): DecisionLog => {
     given: readonly SolvedInput[],
     sequence: number,
   ): Promise<ServiceError | undefined> => {
-    const asked = options.policyOf?.(envelope.workspaceId, envelope.versionId);
+    const asked = options.policyOf?.(decidedBy(envelope));
     const policy = asked instanceof Promise ? await asked : asked;
     const mask = policy && options.maskOf?.(envelope.workspaceId);
     const items = policy === undefined ? given : given.map((item) => logged(item, policy, mask));
@@ -200,7 +208,7 @@ export const createDecisionLog = (options: DecisionLogOptions): DecisionLog => {
     },
     record: (envelope, items) => {
       if (!isLogged(envelope, items)) return undefined;
-      const asked = options.policyOf?.(envelope.workspaceId, envelope.versionId);
+      const asked = options.policyOf?.(decidedBy(envelope));
       if (!(asked instanceof Promise) && !isRequired(asked)) {
         take(envelope, items);
         return undefined;
@@ -225,6 +233,10 @@ const ignore = (): void => undefined;
 const isLogged = ({ origin }: SolutionRequestEnvelope, items: readonly SolvedInput[]): boolean =>
   origin !== undefined && items.length > 0;
 
+const decidedBy = ({ workspaceId, versionId, origin }: SolutionRequestEnvelope): DecidedBy => ({
+  ...{ workspaceId, versionId, context: origin?.context ?? undefined },
+});
+
 const isRequired = (policy: MaybePolicy): boolean => policy?.settings.delivery === 'required';
 
 /** A writer for where nothing is logged: it refuses what may only be answered once it is on record. */
@@ -235,7 +247,7 @@ export const withoutDecisionLog = (policyOf: PolicyOf): Required<Pick<DecisionLo
   return {
     record: (envelope, items) => {
       if (!isLogged(envelope, items)) return undefined;
-      const asked = policyOf(envelope.workspaceId, envelope.versionId);
+      const asked = policyOf(decidedBy(envelope));
       if (asked instanceof Promise || isRequired(asked)) return Promise.resolve(asked).then(refuse);
       return undefined;
     },

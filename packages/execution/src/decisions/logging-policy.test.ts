@@ -1,6 +1,6 @@
 import { type LoggingSettings, ServiceError } from '@decision/contracts';
 import { type SolvedInput, solvedInput } from './solved-input';
-import { NOTHING_SHOWN, withPolicy } from './logging-policy';
+import { NOTHING_SHOWN, stricterPolicy, withPolicy } from './logging-policy';
 
 const mask = (text: string): string => `masked ${text}`;
 const request = {
@@ -95,5 +95,48 @@ describe('what a rule or flow lets be logged', () => {
       expect(shown).toBe('{}');
       expect(`${result}${pathTrace}`).not.toMatch(/X1|gold|No JSON/);
     }
+  });
+});
+
+describe('what rule and context both let be logged', () => {
+  const both = (a: LoggingSettings, b: LoggingSettings) =>
+    stricterPolicy({ settings: a, hidesTrace: false }, { settings: b, hidesTrace: false })?.settings;
+
+  it.each<[LoggingSettings['request'], LoggingSettings['request'], LoggingSettings['request']]>([
+    [undefined, undefined, 'full'],
+    ['full', ['a'], ['a']],
+    [['a'], 'none', 'none'],
+    ['none', undefined, 'none'],
+    [
+      ['a', 'b.c'],
+      ['a.x', 'b'],
+      ['b.c', 'a.x'],
+    ],
+    [['order'], ['order'], ['order']],
+    [['a'], ['ab', 'b'], 'none'],
+  ])('of %j and %j is %j', (a, b, shown) => {
+    expect(both({ request: a } as LoggingSettings, { request: b } as LoggingSettings)).toMatchObject({
+      request: shown,
+    });
+    expect(both({ response: b } as LoggingSettings, { response: a } as LoggingSettings)?.response).toEqual(
+      Array.isArray(shown) ? expect.arrayContaining(shown) : shown,
+    );
+  });
+
+  it('has the masks of both, and waits for its record where one of them says so', () => {
+    const a: LoggingSettings = { mask: ['request.a'], delivery: 'required' };
+    expect(both(a, { mask: ['response.b'] })).toMatchObject({
+      mask: ['request.a', 'response.b'],
+      delivery: 'required',
+    });
+    expect(both({}, {})).toMatchObject({ mask: [], delivery: 'buffered' });
+  });
+
+  it('is what one of them says where the other says nothing, and hides a trace that either hides', () => {
+    const policy = { settings: {}, hidesTrace: true };
+    expect(stricterPolicy(policy, undefined)).toBe(policy);
+    expect(stricterPolicy(undefined, policy)).toBe(policy);
+    expect(stricterPolicy(undefined, undefined)).toBeUndefined();
+    expect(stricterPolicy({ settings: {}, hidesTrace: false }, policy)?.hidesTrace).toBe(true);
   });
 });

@@ -14,6 +14,37 @@ export const NOTHING_SHOWN: LoggingPolicy = {
   hidesTrace: true,
 };
 
+/** What both let be logged: each of them hides what it hides alone. */
+export const stricterPolicy = (
+  a: LoggingPolicy | undefined,
+  b: LoggingPolicy | undefined,
+): LoggingPolicy | undefined => {
+  if (a === undefined || b === undefined) return a ?? b;
+  const [one, other] = [a.settings, b.settings];
+  const isRequired = one.delivery === 'required' || other.delivery === 'required';
+  return {
+    settings: {
+      request: bothShow(one.request, other.request),
+      response: bothShow(one.response, other.response),
+      mask: [...(one.mask ?? []), ...(other.mask ?? [])],
+      delivery: isRequired ? 'required' : 'buffered',
+    },
+    hidesTrace: a.hidesTrace || b.hidesTrace,
+  };
+};
+
+type Shown = NonNullable<LoggingSettings['request']>;
+
+const bothShow = (a: Shown = 'full', b: Shown = 'full'): Shown => {
+  if (a === 'none' || b === 'none') return 'none';
+  if (typeof a === 'string') return b;
+  if (typeof b === 'string') return a;
+  const isWithin = (path: string, of: readonly string[]): boolean =>
+    of.some((other) => path === other || path.startsWith(`${other}.`));
+  const shown = new Set([...a.filter((path) => isWithin(path, b)), ...b.filter((path) => isWithin(path, a))]);
+  return shown.size === 0 ? 'none' : [...shown];
+};
+
 /** Stands for a value: the same for equal values of one workspace; undefined where there is no key, and then the value is left out. */
 export type MaskValue = ((text: string) => string) | undefined;
 

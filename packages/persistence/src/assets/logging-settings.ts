@@ -28,6 +28,22 @@ const FIND = /* sql */ `
     ) as is_within
   from asset_versions v where v.id = cast(:id as uuid)`;
 
+/** What a context says of decisions that run within operations on its instances. */
+interface ContextLogging {
+  /** Undefined where it says nothing. */
+  readonly settings: LoggingSettings | undefined;
+}
+
+/** What a context says, by its slug; undefined where there is none. */
+export const findContextLogging = async (
+  transaction: Transaction,
+  slug: string,
+): Promise<ContextLogging | undefined> => {
+  const sql = 'select logging as settings from contexts where slug = :slug and workspace_id = app_workspace_id()';
+  const [row] = await query<{ settings: LoggingSettings | null }>(transaction, sql, { slug });
+  return row && { settings: row.settings ?? undefined };
+};
+
 /** What may be logged of the decisions of a version; undefined where the version is gone. */
 export const findVersionLogging = async (
   transaction: Transaction,

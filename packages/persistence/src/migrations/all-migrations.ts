@@ -26,6 +26,7 @@ import { assets } from './0025-assets';
 import { entityWrites } from './0026-entity-writes';
 import { notifications } from './0028-notifications';
 import { decisionLog } from './0030-decision-log';
+import { contextLogging } from './0033-context-logging';
 import { decisionLogErasure } from './0032-decision-log-erasure';
 import { decisionLogPlaces } from './0031-decision-log-places';
 import { type Migration } from './migration';
@@ -62,6 +63,7 @@ export const allMigrations: readonly Migration[] = [
   decisionLog,
   decisionLogPlaces,
   decisionLogErasure,
+  contextLogging,
 ];
 
 /** Table of the applied migrations. */

@@ -69,8 +69,9 @@ const writtenValues = Object.entries(WRITTEN_COLUMNS)
 
 /** Bindings of {@link writtenValues}. */
 const toBindings = ({ userGroups, folderId, ...values }: ContextSettings): Bindings => {
-  const { schema, ...fields } = toAnswer(contextSettings, values);
-  return { ...fields, schema: JSON.stringify(schema), user_groups: userGroups, folder_id: folderId };
+  const { schema, logging, ...fields } = toAnswer(contextSettings, values);
+  const documents = { schema: JSON.stringify(schema), logging: logging === null ? null : JSON.stringify(logging) };
+  return { ...fields, ...documents, user_groups: userGroups, folder_id: folderId };
 };
 
 /** Select list of a {@link ContextRow}, from `contexts`. */
