@@ -23,6 +23,11 @@ export const errorCodes = {
     'The origin of the flow refused its input, and the flow says that failures are to fail the request; `path` names the node.',
   ),
   invalid_url: entry(400, false, 'The path of the request cannot be decoded.'),
+  passthrough_incomplete: entry(
+    500,
+    false,
+    'Token passthrough is enabled but variables that it needs are not set; `missing` names them.',
+  ),
   missing_api_key: entry(401, false, 'The header x-api-key is absent.'),
   invalid_api_key: entry(401, false, 'The API key is unknown, malformed, expired or revoked.'),
   forbidden: entry(

@@ -70,6 +70,8 @@ export * from './http/access/users';
 export * from './http/access/user-operations';
 export * from './http/access/roles';
 export * from './http/access/usage';
+export { type Branding, getBranding } from './http/people/branding';
+export { page } from './http/people/page';
 export * from './http/system';
 export * from './contexts/context-definitions';
 export * from './contexts/instance-answers';

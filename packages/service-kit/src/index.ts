@@ -31,10 +31,13 @@ export {
   type Config,
   filePath,
   limit,
+  list,
   oneOf,
   optional,
   Secret,
+  secret,
   type Setting,
+  text,
   url,
   wholeNumber,
 } from './config/setting';

@@ -55,6 +55,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
       'service-kit',
     ],
   ],
+  'services/auth-proxy-adapter': ['cache', 'contracts', 'infrastructure', 'service-kit'],
   'services/hps-gateway': [
     ...['broker', 'cache', 'contracts', 'execution', 'infrastructure', 'persistence', 'service-kit', 'waiting'],
   ],

@@ -76,6 +76,10 @@ describe('the ingress table', () => {
     ['/api/v1/admin/flows/list', 'objects-api'],
     ['/api/v1/solver', 'objects-api'],
     ['/api/health', 'objects-api'],
+    ['/dashboard', 'auth-proxy-adapter'],
+    ['/auth/denied', 'auth-proxy-adapter'],
+    ['/api/sso-provision', 'auth-proxy-adapter'],
+    ['/api/sso-provisioned', 'objects-api'],
     ['/', undefined],
     ['/healthy', undefined],
   ])('sends %s to %s', (path, service) => {

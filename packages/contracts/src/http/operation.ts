@@ -3,7 +3,14 @@ import { type Entitlement } from '../entitlements';
 import { type ErrorCode } from '../error-codes';
 
 /** The services that answer HTTP, as the ingress knows them. */
-export const serviceNames = ['objects-api', 'hps-gateway', 'solve-worker', 'contexts-api', 'log-collector'] as const;
+export const serviceNames = [
+  'objects-api',
+  'hps-gateway',
+  'solve-worker',
+  'contexts-api',
+  'log-collector',
+  'auth-proxy-adapter',
+] as const;
 export type ServiceName = (typeof serviceNames)[number];
 
 export type HttpMethod = 'get' | 'post' | 'put' | 'delete';

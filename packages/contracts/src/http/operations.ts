@@ -4,6 +4,7 @@ import { decisionOperations } from './decisions';
 import { flowTestOperations } from './flows/flow-test-operations';
 import { flowVersionOperations } from './flows/flow-versions';
 import { flowOperations } from './flows/flow-operations';
+import { getBranding } from './people/branding';
 import { folderOperations } from './folders';
 import { instanceOperations } from './contexts/instance-operations';
 import { keyOperations } from './access/keys';
@@ -43,5 +44,6 @@ export const operations: readonly Operation[] = [
   ...roleOperations,
   getUsage,
   listAudit,
+  getBranding,
   ...systemOperations,
 ];

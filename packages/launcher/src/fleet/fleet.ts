@@ -89,6 +89,7 @@ const SERVICES: readonly ServiceName[] = [
   'contexts-api',
   'solve-worker',
   'log-collector',
+  'auth-proxy-adapter',
 ];
 const INGRESS_DRAIN_MS = 1_000;
 const SERVICE_STOP_MS = 3_500;

@@ -1,0 +1,33 @@
+import { Type } from '@sinclair/typebox';
+import { type ErrorCode } from '../../error-codes';
+import { type HttpMethod, type Operation } from '../operation';
+
+const Page = Type.String({ $id: 'Page', description: 'A page for a browser.' });
+
+/** A page, or a form on one, as the description of a call: most of an {@link Operation} is the same for all of them. */
+interface PageDescription {
+  readonly id: string;
+  /** Default `get`. */
+  readonly method?: HttpMethod;
+  readonly path: string;
+  readonly summary: string;
+  readonly description?: string;
+  /** Default 200; pages that only send the browser elsewhere answer 303 or 302. */
+  readonly status?: number;
+  readonly pathParameters?: Operation['pathParameters'];
+  readonly errors?: readonly ErrorCode[];
+}
+
+/** The call behind a page of the service for people. It asks for no key. */
+export const page = ({ status = 200, method = 'get', pathParameters = [], errors = [], ...rest }: PageDescription) =>
+  ({
+    ...rest,
+    ...{ service: 'auth-proxy-adapter', tag: 'People', method, pathParameters, errors },
+    success: {
+      status,
+      description: status === 200 ? 'The page.' : 'Where to go on, in the header location.',
+      mediaType: 'text/html',
+      schema: Page,
+      example: '<!doctype html><title>Decision service</title>',
+    },
+  }) as const satisfies Operation;

@@ -1,0 +1,134 @@
+import {
+  cacheSettings,
+  type Config,
+  databaseSettings,
+  httpSettings,
+  list,
+  optional,
+  secret,
+  text,
+  url,
+} from '@decision/service-kit';
+
+const CLAIM_PATH = {
+  pattern: /^[^\0]{1,200}$/,
+  accepts: 'names of claims joined by dots, up to 200 characters',
+};
+
+/** Token passthrough: see docs/people.md. What is required with it may be missing at the start, and is then named in every answer. */
+const passthroughSettings = {
+  tokenPassthrough: text('EXTERNAL_AUTH_TOKEN_PASSTHROUGH', {
+    default: 'false',
+    accepts: '`true`, which enables it; any other text disables it',
+    meaning: 'Whether the token of the proxy in front says who a person is. Then people do not sign in here.',
+  }),
+  tokenHeader: text('EXTERNAL_AUTH_HEADER', {
+    default: 'Authorization',
+    pattern: /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/,
+    accepts: 'the name of a header',
+    meaning: 'Header that carries the token. From `Authorization` a prefix `Bearer ` is removed.',
+  }),
+  claimId: text('EXTERNAL_AUTH_CLAIM_ID', {
+    ...CLAIM_PATH,
+    default: 'sub',
+    meaning: 'Path of the claim with the id that the directory knows the person by.',
+  }),
+  claimEmail: text('EXTERNAL_AUTH_CLAIM_EMAIL', {
+    ...CLAIM_PATH,
+    default: 'email',
+    meaning: 'Path of the claim with the email address, by which a person is found.',
+  }),
+  claimName: text('EXTERNAL_AUTH_CLAIM_NAME', {
+    ...CLAIM_PATH,
+    default: 'name',
+    meaning: 'Path of the claim with the name to show.',
+  }),
+  publicPaths: list('EXTERNAL_AUTH_PUBLIC_PATHS', {
+    default: [],
+    pattern: /^\/[^\s%\\?#]{1,499}$/,
+    items: 'path prefixes that begin with a slash and hold no percent sign, backslash, question mark or number sign',
+    meaning: 'Paths that pass without a token. A prefix stands for whole segments: /public is not /publication.',
+  }),
+  jwtSecret: optional(
+    secret('JWT_SECRET', {
+      minLength: 32,
+      meaning: 'Secret that sessions of people are signed with, the same in every service. Passthrough needs it.',
+    }),
+  ),
+  adminEmail: optional(
+    text('ADMIN_EMAIL', {
+      pattern: /^[^\s@]{1,200}@[^\s@]{1,200}$/,
+      accepts: 'an email address',
+      meaning: 'Email address of the admin of this instance. Passthrough needs it.',
+    }),
+  ),
+  backendUrl: optional(
+    url('BACKEND_URL', {
+      protocols: ['http', 'https'],
+      meaning:
+        'Address of the identity stack. Passthrough needs it; the identity store is the database of this service.',
+    }),
+  ),
+  backendAnonKey: optional(
+    secret('BACKEND_ANON_KEY', { meaning: 'Public key of the identity stack. Passthrough needs it.' }),
+  ),
+  backendServiceKey: optional(
+    secret('BACKEND_SERVICE_KEY', { meaning: 'Service key of the identity stack. Passthrough needs it.' }),
+  ),
+};
+
+const COLOR = { pattern: /^#[0-9a-fA-F]{6}$/, accepts: 'a colour as #rrggbb' };
+
+/** What people see of the operator on pages. */
+const brandingSettings = {
+  brandingName: text('BRANDING_NAME', {
+    default: 'Decision service',
+    pattern: /^[^\0-\x1f<>]{1,100}$/,
+    accepts: 'a name of up to 100 characters',
+    meaning: 'Name that pages show.',
+  }),
+  brandingLogoUrl: optional(
+    url('BRANDING_LOGO_URL', { protocols: ['https', 'http'], meaning: 'Address of the logo that pages show.' }),
+  ),
+  brandingPrimaryColor: text('BRANDING_PRIMARY_COLOR', {
+    ...COLOR,
+    default: '#1f4b99',
+    meaning: 'Colour of headings and buttons.',
+  }),
+  brandingAccentColor: text('BRANDING_ACCENT_COLOR', { ...COLOR, default: '#0f766e', meaning: 'Colour of links.' }),
+  brandingLinks: list('BRANDING_LINKS', {
+    default: [],
+    pattern: /^[^\0-\x1f=<>]{1,60}=https?:\/\/[^\s<>"]{1,1000}$/,
+    items: 'links, each as label=address',
+    meaning: 'Links that pages show, such as Help=https://help.example.com.',
+  }),
+};
+
+/** Everything that the environment may say to this service. */
+export const settings = {
+  ...httpSettings(3006),
+  ...databaseSettings,
+  ...cacheSettings,
+  ...passthroughSettings,
+  ...brandingSettings,
+};
+
+export type AdapterConfig = Config<typeof settings>;
+
+/** Whether the token of the proxy says who a person is. Only the text `true` enables it. */
+export const isPassthrough = ({ tokenPassthrough }: Pick<AdapterConfig, 'tokenPassthrough'>): boolean =>
+  tokenPassthrough === 'true';
+
+/** Variables that passthrough needs and that are not set, in the order of the documentation; none where it is off. */
+export const missingVariables = (config: AdapterConfig): readonly string[] =>
+  !isPassthrough(config)
+    ? []
+    : [
+        { name: 'JWT_SECRET', value: config.jwtSecret },
+        { name: 'ADMIN_EMAIL', value: config.adminEmail },
+        { name: 'BACKEND_URL', value: config.backendUrl },
+        { name: 'BACKEND_ANON_KEY', value: config.backendAnonKey },
+        { name: 'BACKEND_SERVICE_KEY', value: config.backendServiceKey },
+      ]
+        .filter(({ value }) => value === undefined)
+        .map(({ name }) => name);

@@ -1,0 +1,14 @@
+import { ServiceError } from '@decision/contracts';
+import { type Gate, pathOf } from './route';
+
+/** Paths that say how this process is, and answer whatever its configuration lacks. */
+const PROBES: ReadonlySet<string> = new Set(['/health', '/ready']);
+
+/** Refuses every request but probes while variables are missing, naming them. */
+export const requireVariables = (missing: readonly string[]): Gate => {
+  const sentence = `Token passthrough is enabled but required env vars are missing: ${missing.join(', ')}`;
+  return (request) => {
+    if (missing.length === 0 || PROBES.has(pathOf(request.url ?? '/'))) return;
+    throw new ServiceError('passthrough_incomplete', sentence, { missing });
+  };
+};

@@ -1,0 +1,30 @@
+import { type Branding, getBranding } from '@decision/contracts';
+import { type AdapterConfig, isPassthrough } from '../config';
+import { type DoorRoute } from '../door/route';
+
+type BrandingConfig = Pick<
+  AdapterConfig,
+  | 'brandingName'
+  | 'brandingLogoUrl'
+  | 'brandingPrimaryColor'
+  | 'brandingAccentColor'
+  | 'brandingLinks'
+  | 'tokenPassthrough'
+>;
+
+/** What pages show of the operator. */
+export const brandingOf = (config: BrandingConfig): Branding => ({
+  name: config.brandingName,
+  logo_url: config.brandingLogoUrl ?? null,
+  colors: { primary: config.brandingPrimaryColor, accent: config.brandingAccentColor },
+  links: config.brandingLinks.map((link) => {
+    const at = link.indexOf('=');
+    return { label: link.slice(0, at), url: link.slice(at + 1) };
+  }),
+  external_auth_token_passthrough: isPassthrough(config),
+});
+
+export const brandingRoute = (branding: Branding): DoorRoute => ({
+  operation: getBranding,
+  answer: () => ({ status: 200, body: branding }),
+});
