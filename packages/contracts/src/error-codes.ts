@@ -30,6 +30,11 @@ export const errorCodes = {
   ),
   missing_api_key: entry(401, false, 'The header x-api-key is absent.'),
   invalid_api_key: entry(401, false, 'The API key is unknown, malformed, expired or revoked.'),
+  invalid_session: entry(
+    401,
+    false,
+    'The session is unknown, malformed, expired or revoked, or its user may not sign in any more; sign in again.',
+  ),
   forbidden: entry(
     403,
     false,

@@ -193,6 +193,14 @@ export {
 export * from './objects/managed-values';
 export * from './objects/objects';
 export { type PageRequest } from './paging/page';
+export { findAdmin, findPerson, type PersonMetadata, type PersonRecord } from './people/people';
+export {
+  ensureAdmin,
+  type ProvisionedIdentity,
+  type ProvisionedPerson,
+  provisionPerson,
+} from './people/provision-person';
+export { applyMapping, readSsoRoleMapping, saveSsoRoleMapping } from './people/sso-mapping';
 export * from './releases/change-release';
 export * from './releases/environments';
 export {
@@ -206,6 +214,8 @@ export {
   type ReleaseRecord,
 } from './releases/releases';
 export * from './roles/roles';
+export * from './sessions/sessions';
+export { listSignIns, type NewSignIn, recordSignIn } from './sessions/sign-ins';
 export * from './asset-tests/asset-tests';
 export * from './usage/usage';
 export * from './users/invitations';

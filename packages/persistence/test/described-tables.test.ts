@@ -13,13 +13,19 @@ import { createApiKey, rotateApiKey } from '../src';
 import { newApiKey } from './rule-fixtures';
 import { openTestWorkspace, type TestWorkspace } from './test-workspace';
 
+/** Columns of users that have no field: what signing in needs. */
+const OF_PEOPLE = [
+  ...['workspace_id', 'password_hash', 'parent_id', 'is_admin', 'is_placeholder', 'all_groups', 'disabled_at'],
+  ...['user_metadata', 'sso_role_mapping'],
+];
+
 /** Tables whose resource is described, with the columns that are no fields of it. */
 const tables: readonly (readonly [table: string, fields: ResourceFields, others: readonly string[]])[] = [
-  ['api_keys', apiKeyFields, ['workspace_id', 'secret_hash', 'user_id', 'rotated_from']],
+  ['api_keys', apiKeyFields, ['workspace_id', 'secret_hash', 'user_id', 'rotated_from', 'follows_person']],
   ['environments', environmentFields, ['workspace_id']],
   ['folders', folderFields, ['workspace_id']],
   ['invitations', invitationFields, ['workspace_id', 'selector', 'token_hash', 'created_by']],
-  ['users', userFields, ['workspace_id', 'password_hash']],
+  ['users', userFields, OF_PEOPLE],
   ['user_groups', userGroupFields, ['workspace_id']],
 ];
 

@@ -4,18 +4,25 @@ import {
   checkDatabase,
   checkServer,
   createApiKey,
+  createSession,
   deleteAsset,
   deleteRule,
+  deleteUser,
   dropDatabase,
   ensureWorkspace,
   findApiKey,
+  findSession,
+  findSignInWorkspace,
   insertAsset,
   insertRule,
+  listUsers,
   loadVersion,
   migrate,
   openDatabase,
+  provisionPerson,
   publishAsset,
   publishRule,
+  recordSignIn,
 } from '../src';
 import { runMigrations } from '../src/cli/migrate';
 import { allMigrations } from '../src/migrations/all-migrations';
@@ -58,9 +65,12 @@ const TABLES = [
   'release_approvals',
   'releases',
   'roles',
+  'sessions',
+  'sign_ins',
   'usage_batches',
   'usage_counters',
   'user_groups',
+  'user_usage',
   'users',
   'value_revisions',
   'value_sync_members',
@@ -190,6 +200,30 @@ describe('a user who is no superuser', () => {
     expect(await findApiKey(database, key.selector)).toMatchObject({ workspaceId: id, secretHash: key.secretHash });
     await database.close();
     expect(await asOwner(ownerUrl, 'select id from api_keys')).toEqual([]);
+  });
+
+  it('lets people sign in, and ends them, where the tables are theirs', async () => {
+    await asOwner(adminUrl(), `grant decision_runtime to ${owner} with inherit false, set true`);
+    await migrate({ url: ownerUrl });
+    const { id: workspaceId } = await ensureWorkspace(ownerUrl, { slug: 'owned', name: 'Owned' });
+    const database = openDatabase({ url: ownerUrl, applicationName: 'owned' });
+    const inside = { workspaceId, userGroups: undefined };
+    expect(await findSignInWorkspace(database)).toMatchObject({ id: workspaceId });
+    const identity = { email: 'ada@x.y', adminEmail: 'boss@x.y', name: null, externalSub: null, externalClaims: {} };
+    const provision = () => database.inWorkspace(inside, (transaction) => provisionPerson(transaction, identity));
+    const { status, person } = await provision();
+    expect([status, (await provision()).status]).toEqual(['created', 'unchanged']);
+    const session = { userId: person.id, method: 'oidc', expiresAt: '2099-01-01T00:00:00Z', address: null, userAgent: null } as const; // prettier-ignore
+    const sessionId = await database.inWorkspace(inside, async (transaction) => {
+      await recordSignIn(transaction, { ...session, email: person.email, outcome: 'succeeded' });
+      return createSession(transaction, session);
+    });
+    expect(await findSession(database, sessionId)).toMatchObject({ userId: person.id, role: 'developer' });
+    const seen = await database.inWorkspace({ ...inside, userId: person.id }, (transaction) => listUsers(transaction));
+    expect(seen).toHaveLength(2);
+    await database.inWorkspace(inside, (transaction) => deleteUser(transaction, person.id));
+    expect(await findSession(database, sessionId)).toBeUndefined();
+    await database.close();
   });
 
   it('keeps versions that flows use, and lets them go, where the tables are theirs', async () => {

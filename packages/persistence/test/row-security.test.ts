@@ -420,6 +420,21 @@ describe('row security', () => {
     setWorkerFloor: 'worker-floors.test.ts',
     readDesiredWorkers: 'worker-floors.test.ts: on behalf of no workspace',
     findUnknownGroups: 'the whole workspace knows its groups',
+    findPerson: 'people.test.ts: shows the own row alone to a person without groups',
+    findAdmin: 'people.test.ts: shows the own row alone to a person without groups',
+    ensureAdmin: 'people.test.ts: needs an access without restriction',
+    provisionPerson: 'people.test.ts: needs an access without restriction',
+    applyMapping: 'people.test.ts: needs an access without restriction',
+    readSsoRoleMapping: 'people.test.ts: is neither seen nor saved by an access that is restricted',
+    saveSsoRoleMapping: 'people.test.ts: is neither seen nor saved by an access that is restricted',
+    findSignInWorkspace: 'people.test.ts: on behalf of no workspace',
+    findSession: 'sessions.test.ts: on behalf of no workspace',
+    createSession: 'sessions.test.ts: does not begin for a person who is of another workspace',
+    revokeSession: 'sessions.test.ts: are those of people whom an access sees',
+    revokeSessionsOf: 'sessions.test.ts: are those of people whom an access sees',
+    listSessions: 'sessions.test.ts: are those of people whom an access sees',
+    recordSignIn: 'sessions.test.ts: shows a stranger nothing',
+    listSignIns: 'sessions.test.ts: shows a stranger nothing',
   };
   /** Functions of contexts: `context-security.test.ts` says by itself which are missing there. */
   const OF_CONTEXTS = [

@@ -30,7 +30,11 @@ import { toWorld } from './world';
  * The whole workspace, on behalf of the same identity: the rights of an execution, once the identity was found to see its context (V2). What a request
  * names, and what its answer shows, is read with `accessOf`.
  */
-export const wholeWorkspace = (access: WorkspaceAccess): WorkspaceAccess => ({ ...access, userGroups: undefined });
+export const wholeWorkspace = (access: WorkspaceAccess): WorkspaceAccess => ({
+  ...access,
+  userGroups: undefined,
+  userId: undefined,
+});
 
 /** A context with all that decides what becomes of its instances now. */
 export interface ContextInUse {

@@ -15,6 +15,8 @@ type ChangeKind =
   | 'user'
   | 'user_group'
   | 'invitation'
+  | 'session'
+  | 'sso_mapping'
   | 'worker_floor'
   | 'decision';
 

@@ -16,11 +16,14 @@ interface CountedNames {
 export const countNames = (things: readonly { readonly name: string }[]): CountedNames | undefined =>
   things.length === 0 ? undefined : { count: things.length, names: things.slice(0, MAX_NAMES).map(({ name }) => name) };
 
-/** The name of the key is kept beside its id: a key can be deleted with its workspace's user. */
+/** The name of the key, or the address of the person, is kept beside its id: both can be deleted. */
 const INSERT = /* sql */ `
   insert into audit_entries (actor_name, kind, action, subject_id, subject_name, user_groups, other_groups, before, after)
   select
-    (select name from api_keys where id = cast(substring(app_actor() from '[0-9a-f-]{36}$') as uuid)),
+    coalesce(
+      (select email from users where id = cast(substring(app_actor() from '^user:([0-9a-f-]{36})$') as uuid)),
+      (select name from api_keys where id = cast(substring(app_actor() from '[0-9a-f-]{36}$') as uuid))
+    ),
     kind, action, id, name,
     coalesce((select array_agg(given_group) from json_array_elements_text(cast(groups as json)) as given_group), '{}'),
     case when others <> '' then coalesce((select array_agg(other) from json_array_elements_text(cast(others as json)) as other), '{}') end,

@@ -2,12 +2,15 @@ import { ServiceError } from '@decision/contracts';
 import { escapeLiteral } from 'pg';
 import { query, type Transaction } from './query';
 import { runtimeRole } from './runtime-role';
+import { isUuid } from './uuid';
 
 /** On whose behalf a transaction reads and writes. Row security shows it nothing else. */
 export interface WorkspaceAccess {
   readonly workspaceId: string;
   /** Undefined: not restricted. Else only what shares a group with these is seen; an empty list sees nothing that has groups. */
   readonly userGroups: readonly string[] | undefined;
+  /** The person on whose behalf, a UUID. What is seen then follows from the row of the person, and not from `userGroups`. */
+  readonly userId?: string | undefined;
   /** Author of changes in the audit. */
   readonly actor?: string;
   /** From where the changes come, for the audit. */
@@ -17,20 +20,30 @@ export interface WorkspaceAccess {
 /**
  * Begins a transaction and claims what the policies compare rows with, for this transaction only; one message, and so one round trip. `*` stands for
  * an access without restriction; anything else is an array of group names, so no name can pass for it. The role is set as well: whatever happened
- * to the session before, this transaction is subject to row security. Throws `invalid_request` for text with U+0000.
+ * to the session before, this transaction is subject to row security. Throws `invalid_request` for text with U+0000. The transaction fails with
+ * `invalid_session` where the person is unknown in the workspace or disabled, and nothing of it runs.
  */
-export const beginAs = ({ workspaceId, userGroups, actor, origin }: WorkspaceAccess): string => {
+export const beginAs = ({ workspaceId, userGroups, userId, actor, origin }: WorkspaceAccess): string => {
   const claims = {
     role: literal(runtimeRole),
     'app.workspace_id': literal(workspaceId),
-    'app.user_groups': userGroups === undefined ? `'*'` : `cast(${arrayOf(userGroups)} as text)`,
+    'app.user_groups': userId === undefined ? groupsOf(userGroups) : `''`,
     'app.actor': literal(actor ?? ''),
     'app.address': literal(origin?.address ?? ''),
     'app.request_id': literal(origin?.requestId ?? ''),
   };
   const settings = Object.entries(claims).map(([name, value]) => `set_config('${name}', ${value}, true)`);
-  return `begin; select ${settings.join(', ')}`;
+  const claiming = userId === undefined ? '' : `; select claim_user(cast(${literal(requireUuid(userId))} as uuid))`;
+  return `begin; select ${settings.join(', ')}${claiming}`;
 };
+
+const requireUuid = (userId: string): string => {
+  if (isUuid(userId)) return userId;
+  throw new ServiceError('invalid_session', 'The session names no user; sign in again.');
+};
+
+const groupsOf = (names: readonly string[] | undefined): string =>
+  names === undefined ? `'*'` : `cast(${arrayOf(names)} as text)`;
 
 const arrayOf = (names: readonly string[]): string => `cast(array[${names.map(literal).join(', ')}] as text[])`;
 

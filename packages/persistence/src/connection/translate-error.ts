@@ -50,6 +50,15 @@ const FOREIGN_GROUPS: Translation = {
   message:
     'An access that is restricted to user groups can add and remove only groups of its own, and leaves at least one.',
 };
+const NOBODY: Translation = {
+  code: 'invalid_session',
+  message: 'The user of this session is unknown or disabled; sign in again, or ask an administrator.',
+};
+const ADMIN_STAYS: Translation = {
+  code: 'forbidden',
+  message:
+    'The administrator of the workspace keeps the role "admin" and all groups, and can be neither disabled nor deleted.',
+};
 const UNEXPECTED: Translation = { code: 'internal_error', message: 'The database could not do what was asked of it.' };
 
 /** By SQLSTATE, or by its first two characters. The longer entry wins. */
@@ -68,6 +77,9 @@ const BY_SQL_STATE: Readonly<Record<string, Translation>> = {
   '57014': TOO_SLOW,
   '57P': UNREACHABLE,
   '58': UNREACHABLE,
+  // Raised by the functions of the migration 0034.
+  SE001: NOBODY,
+  SE002: ADMIN_STAYS,
 };
 
 /** Routines of the server that refuse a write for a row-security policy, or for the trigger over user groups. */

@@ -29,6 +29,7 @@ import { decisionLog } from './0030-decision-log';
 import { contextLogging } from './0033-context-logging';
 import { decisionLogErasure } from './0032-decision-log-erasure';
 import { decisionLogPlaces } from './0031-decision-log-places';
+import { people } from './0034-people';
 import { type Migration } from './migration';
 
 /** Every migration, in order. */
@@ -64,6 +65,7 @@ export const allMigrations: readonly Migration[] = [
   decisionLogPlaces,
   decisionLogErasure,
   contextLogging,
+  people,
 ];
 
 /** Table of the applied migrations. */

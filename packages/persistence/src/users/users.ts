@@ -58,8 +58,8 @@ type CreateUserOutcome =
   | { readonly status: 'email_taken' };
 
 const INSERT = /* sql */ `
-  insert into users (email, name, role, user_groups, password_hash)
-  values (:email, :name, :role, cast(:user_groups as text[]), :password_hash)
+  insert into users (email, name, role, user_groups, password_hash, parent_id)
+  values (:email, :name, :role, cast(:user_groups as text[]), :password_hash, app_admin_id())
   returning ${columns}`;
 
 /** Stores a user. Throws `forbidden` where a restricted access names groups that it does not have, or none. */

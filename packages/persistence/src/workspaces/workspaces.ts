@@ -59,6 +59,27 @@ const createOrFind = async (client: Client, { slug, name }: NewWorkspace): Promi
   );
 };
 
+/** The workspace that people sign in to. */
+interface SignInWorkspace {
+  readonly id: string;
+  readonly slug: string;
+  readonly name: string;
+}
+
+const SIGN_IN = /* sql */ `select id, slug, name from find_sign_in_workspace(:slug)`;
+
+/**
+ * The workspace of a slug, or, where none is named, the only one that there is; undefined where there is none of this slug, or more than one and none
+ * is named. Throws `database_unavailable`.
+ */
+export const findSignInWorkspace = async (
+  database: Pick<Database, 'lookUp'>,
+  slug?: string,
+): Promise<SignInWorkspace | undefined> => {
+  const [row] = await database.lookUp<SignInWorkspace>(SIGN_IN, { slug: slug ?? null });
+  return row;
+};
+
 /** The secret with which the services of this deployment sign entries of the shared cache, 32 bytes. Throws `database_unavailable`. */
 export const readCacheEntrySecret = async (database: Pick<Database, 'lookUp'>): Promise<Uint8Array> => {
   const [row] = await database.lookUp<{ readonly secret: Buffer | null }>('select cache_entry_secret() as secret');

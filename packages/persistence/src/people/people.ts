@@ -1,0 +1,191 @@
+import { isDeepStrictEqual } from 'node:util';
+import { ServiceError } from '@decision/contracts';
+import { type Change } from '../audit/change';
+import { recordChange } from '../audit/record-change';
+import { type Bindings, query, type Transaction } from '../connection/query';
+import { isUuid } from '../connection/uuid';
+
+/** What a directory said of a person when the person last signed in, and what a mapping made of it. */
+export interface PersonMetadata {
+  /** Id in the directory; null where it told none. */
+  readonly external_sub: string | null;
+  /** Every claim, as it came. */
+  readonly external_claims: Readonly<Record<string, unknown>>;
+  readonly full_name: string | null;
+  /** Fields that the mapping of the administrator filled. */
+  readonly profile: Readonly<Record<string, unknown>>;
+}
+
+/** Somebody who signs in. Moments are ISO 8601 UTC. */
+export interface PersonRecord {
+  readonly id: string;
+  readonly workspaceId: string;
+  /** As it was written first. */
+  readonly email: string;
+  readonly name: string | null;
+  readonly role: string;
+  /** Empty: the person sees nothing, unless `allGroups`. */
+  readonly userGroups: readonly string[];
+  /** Not restricted to groups. */
+  readonly allGroups: boolean;
+  /** The one administrator of the workspace, whose children all others are. */
+  readonly isAdmin: boolean;
+  /** The row waits for the person whose address it has. */
+  readonly isPlaceholder: boolean;
+  /** The administrator; null for the administrator, and for users who never signed in. */
+  readonly parentId: string | null;
+  /** Since when the person may not sign in; null: may. */
+  readonly disabledAt: string | null;
+  readonly metadata: PersonMetadata;
+}
+
+interface PersonRow {
+  readonly id: string;
+  readonly workspace_id: string;
+  readonly email: string;
+  readonly name: string | null;
+  readonly role: string;
+  readonly user_groups: string[];
+  readonly all_groups: boolean;
+  readonly is_admin: boolean;
+  readonly is_placeholder: boolean;
+  readonly parent_id: string | null;
+  readonly disabled_at: Date | null;
+  readonly user_metadata: Partial<PersonMetadata>;
+}
+
+const COLUMNS = /* sql */ `
+  users.id, users.workspace_id, users.email, users.name, users.role, users.user_groups, users.all_groups, users.is_admin, users.is_placeholder,
+  users.parent_id, users.disabled_at, users.user_metadata`;
+
+const toPerson = (row: PersonRow): PersonRecord => ({
+  ...{ id: row.id, workspaceId: row.workspace_id, email: row.email, name: row.name, role: row.role },
+  ...{ userGroups: row.user_groups, allGroups: row.all_groups, isAdmin: row.is_admin },
+  ...{ isPlaceholder: row.is_placeholder, parentId: row.parent_id },
+  disabledAt: row.disabled_at?.toISOString() ?? null,
+  metadata: {
+    external_sub: row.user_metadata.external_sub ?? null,
+    external_claims: row.user_metadata.external_claims ?? {},
+    full_name: row.user_metadata.full_name ?? null,
+    profile: row.user_metadata.profile ?? {},
+  },
+});
+
+const BY_ID = /* sql */ `select ${COLUMNS} from users where id = cast(:id as uuid)`;
+const ADMIN = /* sql */ `select ${COLUMNS} from users where id = app_admin_id()`;
+const BY_EMAIL = /* sql */ `select ${COLUMNS} from users where id = find_user_by_email(:email)`;
+const LOCK = /* sql */ `${BY_ID} for update`;
+const INSERT = /* sql */ `
+  insert into users (email, name, role, all_groups, is_admin, is_placeholder, parent_id, user_metadata)
+  values (:email, :name, :role, :all_groups, :is_admin, :is_placeholder, cast(:parent_id as uuid), cast(:metadata as json))
+  on conflict do nothing
+  returning ${COLUMNS}`;
+const CHANGE = /* sql */ `
+  update users
+  set name = :name, role = :role, user_groups = cast(:user_groups as text[]), all_groups = :all_groups, is_admin = :is_admin,
+    is_placeholder = :is_placeholder, parent_id = cast(:parent_id as uuid), user_metadata = cast(:metadata as json)
+  where id = cast(:id as uuid)
+  returning ${COLUMNS}`;
+const FOLLOW = /* sql */ `select selector from follow_user(cast(:id as uuid))`;
+
+const one = async (
+  transaction: Transaction,
+  sql: string,
+  bindings: Bindings = {},
+): Promise<PersonRecord | undefined> => {
+  const [row] = await query<PersonRow>(transaction, sql, bindings);
+  return row && toPerson(row);
+};
+
+/** The person of an id; undefined where none is visible. A person sees its own row. */
+export const findPerson = async (transaction: Transaction, userId: string): Promise<PersonRecord | undefined> =>
+  isUuid(userId) ? one(transaction, BY_ID, { id: userId }) : undefined;
+
+/** The administrator of the workspace; undefined where there is none yet, or the row is not visible. */
+export const findAdmin = (transaction: Transaction): Promise<PersonRecord | undefined> => one(transaction, ADMIN);
+
+/**
+ * Whoever has the address in whatever case. Throws `forbidden`, with the reason `email_ambiguous`, where the database takes it for the address of a
+ * person who writes it with other letters: a Kelvin sign becomes a k, and is none.
+ */
+export const findPersonByEmail = async (transaction: Transaction, email: string): Promise<PersonRecord | undefined> => {
+  const person = await one(transaction, BY_EMAIL, { email });
+  if (person === undefined || isSameEmail(person.email, email)) return person;
+  throw new ServiceError(
+    'forbidden',
+    'The e-mail address cannot be told apart from the one of another person; ask an administrator.',
+    { reason: 'email_ambiguous' },
+  );
+};
+
+/** Whether two addresses differ in the case of letters at most, and in no other letter that merely becomes the same one. */
+export const isSameEmail = (one: string, other: string): boolean =>
+  one.toLowerCase() === other.toLowerCase() && one.toUpperCase() === other.toUpperCase();
+
+/** As {@link findPerson}, locked until the transaction ends. */
+export const lockPerson = async (transaction: Transaction, userId: string): Promise<PersonRecord | undefined> =>
+  isUuid(userId) ? one(transaction, LOCK, { id: userId }) : undefined;
+
+/** A row that is to be made. */
+type NewPerson = Omit<PersonRecord, 'id' | 'workspaceId' | 'userGroups' | 'disabledAt'>;
+
+/** Makes a person; undefined where the address, or the place of the administrator, is taken. */
+export const insertPerson = async (transaction: Transaction, person: NewPerson): Promise<PersonRecord | undefined> => {
+  const made = await one(transaction, INSERT, { ...bind(person), email: person.email });
+  if (made) await recordChange(transaction, changeOf('create', undefined, made));
+  return made;
+};
+
+/** A person with the selectors of the keys that changed alike: what caches know of them is stale. */
+export interface ChangedPerson {
+  readonly person: PersonRecord;
+  readonly selectors: readonly string[];
+}
+
+/** What may become of a row that is locked. */
+export type PersonChanges = Partial<Omit<PersonRecord, 'id' | 'workspaceId' | 'email' | 'disabledAt'>>;
+
+/** Changes a row that is locked, and the keys of the person with it. Claims alone leave no entry in the audit: they differ with each token. */
+export const changePerson = async (
+  transaction: Transaction,
+  before: PersonRecord,
+  changes: PersonChanges,
+  action = 'update',
+): Promise<ChangedPerson> => {
+  const wanted = { ...before, ...changes };
+  if (isDeepStrictEqual(wanted, before)) return { person: before, selectors: [] };
+  const bindings = { ...bind(wanted), id: before.id, user_groups: [...wanted.userGroups] };
+  const person = (await one(transaction, CHANGE, bindings)) ?? before;
+  if (!isDeepStrictEqual(auditedOf(before), auditedOf(person)))
+    await recordChange(transaction, changeOf(action, before, person));
+  return { person, selectors: await followPerson(transaction, before, person) };
+};
+
+const followPerson = async (
+  transaction: Transaction,
+  before: PersonRecord,
+  after: PersonRecord,
+): Promise<readonly string[]> => {
+  const rights = ({ role, userGroups, allGroups }: PersonRecord) => ({ role, userGroups, allGroups });
+  if (isDeepStrictEqual(rights(before), rights(after))) return [];
+  const keys = await query<{ selector: string }>(transaction, FOLLOW, { id: after.id });
+  return keys.map(({ selector }) => selector);
+};
+
+const bind = (person: Omit<NewPerson, 'email'>): Bindings => ({
+  ...{ name: person.name, role: person.role, all_groups: person.allGroups, is_admin: person.isAdmin },
+  ...{ is_placeholder: person.isPlaceholder, parent_id: person.parentId, metadata: JSON.stringify(person.metadata) },
+});
+
+/** What the audit tells of a person. */
+const auditedOf = ({ id: _, workspaceId: _workspace, metadata, ...rest }: PersonRecord): object => ({
+  ...rest,
+  externalSub: metadata.external_sub,
+  profile: metadata.profile,
+});
+
+const changeOf = (action: string, before: PersonRecord | undefined, after: PersonRecord): Change => ({
+  ...{ kind: 'user', action, id: after.id, name: after.email, userGroups: after.userGroups },
+  before: before && auditedOf(before),
+  after: auditedOf(after),
+});
