@@ -1,10 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { cpus, loadavg } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ServiceName } from '@decision/contracts';
-import { BenchmarkError } from './benchmark-error';
 import { makeRequests, makeRows, toRuleTable } from './price-table';
+import { heldBy, processOf } from './processes';
 import { runBenchmark } from './run-benchmark';
 import { say, type ServiceUnderTest } from './service-under-test';
 
@@ -38,20 +36,6 @@ const ask = ({ url, method = 'POST', body = Buffer.alloc(0), headers = {}, from 
     call.once('timeout', () => call.destroy()).once('error', () => resolve(0));
     call.end(body);
   });
-
-/** Bytes of memory that a process holds. */
-const heldBy = (pid: number): number => {
-  const found = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
-  if (found === null) throw new BenchmarkError('The memory of processes is read from /proc, which is not here.');
-  return Number(found[1]) * 1_024;
-};
-
-const processOf = ({ fleet }: ServiceUnderTest, name: ServiceName): { readonly url: string; readonly pid: number } => {
-  const service = fleet.services.get(name);
-  const pid = service?.pid();
-  if (service === undefined || pid === undefined) throw new BenchmarkError(`There is no process of ${name}.`);
-  return { url: service.url, pid };
-};
 
 interface Watched {
   /** Latencies of the neighbour's requests, ms. */

@@ -22,6 +22,7 @@ export interface Addresses {
 export interface ServiceUnderTest {
   readonly fleet: Fleet;
   readonly apiKey: string;
+  readonly workspaceId: string;
   /** Base URL of the gateway itself, past the ingress. */
   readonly gateway: string;
   /** Imports and publishes a rule. */
@@ -39,7 +40,7 @@ export const startService = async (
   environment: FleetOptions['environment'] = {},
 ): Promise<ServiceUnderTest> => {
   const names = { topicPrefix: TOPIC_PREFIX, cachePrefix: 'benchmark:' };
-  const { apiKey } = await prepareServers({ addresses, names, knownApiKey: undefined, onProgress: say });
+  const { apiKey, workspaceId } = await prepareServers({ addresses, names, knownApiKey: undefined, onProgress: say });
   const fleet = await startFleet({
     root: ROOT,
     addresses,
@@ -62,6 +63,7 @@ export const startService = async (
   return {
     fleet,
     apiKey,
+    workspaceId,
     gateway: fleet.services.get('hps-gateway')?.url ?? '',
     publish: (rule) => save('rules', { rule: { ...rule, _publish: true } }),
     publishFlow: (flow) => save('flows', { flow }),

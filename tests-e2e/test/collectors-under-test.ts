@@ -113,6 +113,7 @@ export const startCollectorsUnderTest = async (servers: Servers, name: string): 
           ...{ ARCHIVE_URL: `file://${archive}`, ARCHIVE_ROLL_MS: '300' },
           ...environment,
         },
+        restartAfterAtMostMs: 500,
         onLine: (_, line) => lines.push(line),
         onNotice: (sentence) => lines.push(sentence),
       });

@@ -69,6 +69,8 @@ export const startFleetUnderTest = async (options: FleetUnderTestOptions = {}): 
     ingressPort: 0,
     environment: options.environment ?? {},
     replicas: options.replicas ?? {},
+    // Tests kill processes many times and wait for those that start again.
+    restartAfterAtMostMs: 500,
     onLine: (service, line) => lines.push(`[${service}] ${line}`),
     onNotice: (sentence) => lines.push(sentence),
   });

@@ -65,8 +65,8 @@ interface Partition {
   retryAt: number;
 }
 
-/** Messages of one partition that make objects, whatever their size. */
-const ROLL_MESSAGES = 50_000;
+/** Messages of one partition that make objects, whatever their size: each takes some 3 KiB beside its value, and as much again while it is written. */
+const ROLL_MESSAGES = 20_000;
 /** How often partitions are looked at, ms. */
 const LOOK_MS = 100;
 /** How long a store that does not answer is waited for at the end, ms. */

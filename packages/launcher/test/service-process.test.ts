@@ -19,7 +19,7 @@ afterEach(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-const run = (code: string): ServiceProcess => {
+const run = (code: string, restartAfterAtMostMs?: number): ServiceProcess => {
   const script = join(directory, 'service.js');
   writeFileSync(script, code);
   service = startServiceProcess({
@@ -27,6 +27,7 @@ const run = (code: string): ServiceProcess => {
     script,
     port: 1234,
     environment: { GREETING: 'hello' },
+    restartAfterAtMostMs,
     onLine: (_name, line) => lines.push(line),
     onNotice: (sentence) => notices.push(sentence),
   });
@@ -67,6 +68,12 @@ it('waits longer after each death', async () => {
     ['exit code 3', '500'],
     ['exit code 3', '1000'],
   ]);
+});
+
+it('waits no longer than it is told to', async () => {
+  run('process.exit(3)', 300);
+  await until(() => notices.length === 4);
+  expect(notices.map((notice) => /(\d+) ms/.exec(notice)?.[1])).toEqual(['250', '300', '300', '300']);
 });
 
 it('leaves a service that refuses its configuration alone', async () => {

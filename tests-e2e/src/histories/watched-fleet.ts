@@ -11,6 +11,8 @@ import { SENDER_CONTEXT, SENDER_FLOW, senderRule, WATCHED_CONTEXT, watchedRule }
 
 const ROOT = resolve(__dirname, '../../..');
 const READY_MS = 180_000;
+/** Tests kill processes many times; those that start again shall not be waited for ever longer, ms. */
+const RESTARTED_AFTER_MS = 500;
 const STOP_MS = 3_500;
 
 /** Short leases and deadlines, so that a run meets them. */
@@ -94,6 +96,7 @@ export const startWatchedFleet = async (options: WatchedFleetOptions): Promise<W
   const fleet = await startFleet({
     ...{ root: ROOT, addresses: servers, names, ingressPort: 0 },
     environment: usual,
+    restartAfterAtMostMs: RESTARTED_AFTER_MS,
     onLine: (service, line) => keep(`[${service}] ${line}`),
     onNotice: keep,
   });
@@ -104,6 +107,7 @@ export const startWatchedFleet = async (options: WatchedFleetOptions): Promise<W
       script: join(ROOT, 'services', service, 'dist/main.js'),
       port: await freePort(),
       environment: { ...fleet.environment, ...usual[service], ...environment },
+      restartAfterAtMostMs: RESTARTED_AFTER_MS,
       onLine: (_, line) => keep(`[further ${service}] ${line}`),
       onNotice: keep,
     });

@@ -62,6 +62,8 @@ export interface FleetOptions {
   readonly replicas?: Partial<Record<ServiceName, number>>;
   /** An address that takes a service's place at the ingress. */
   readonly overrideOf?: (service: ServiceName) => string | undefined;
+  /** The longest pause before a process that died again and again is started again, ms. Default: 10,000. */
+  readonly restartAfterAtMostMs?: number;
   readonly onLine: (service: ServiceName, line: string) => void;
   readonly onNotice: (sentence: string) => void;
   /** Called whenever a service has been started, again or for the first time. */
@@ -156,6 +158,7 @@ const startOne = async (
     environment: { ...environment, ...options.environment?.[name] },
     onLine: options.onLine,
     onNotice: options.onNotice,
+    restartAfterAtMostMs: options.restartAfterAtMostMs,
     ...(options.onStart === undefined ? {} : { onStart: options.onStart }),
   });
 

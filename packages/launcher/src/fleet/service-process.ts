@@ -15,6 +15,8 @@ interface ServiceProcessOptions {
   readonly onNotice: (sentence: string) => void;
   /** Called after each start, the first included; the process id is a new one each time. */
   readonly onStart?: () => void;
+  /** The longest pause before a process that died again and again is started again, ms. Default: 10,000. */
+  readonly restartAfterAtMostMs?: number | undefined;
 }
 
 /** One service as a child process that is started again when it dies. */
@@ -56,7 +58,7 @@ export const startServiceProcess = (options: ServiceProcessOptions): ServiceProc
       return;
     }
     deaths += 1;
-    const pauseMs = doublingMs(deaths, RESTART);
+    const pauseMs = doublingMs(deaths, { ...RESTART, maxMs: options.restartAfterAtMostMs ?? RESTART.maxMs });
     options.onNotice(`${options.name} died (${how}); starting it again in ${pauseMs} ms.`);
     retry = setTimeout(spawnChild, pauseMs);
   };

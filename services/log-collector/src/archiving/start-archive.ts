@@ -45,8 +45,8 @@ export interface Archive {
   archivedTo(): number | undefined;
 }
 
-/** Messages that wait for the archive at most. */
-const MAX_QUEUED = 200_000;
+/** Messages that wait for the archive at most; small ones take many times their bytes. */
+const MAX_QUEUED = 60_000;
 const DAY_MS = 86_400_000;
 /** Longest time of one object, ms. */
 const OBJECT_DEADLINE_MS = 120_000;
