@@ -28,6 +28,12 @@ export const errorCodes = {
     false,
     'Token passthrough is enabled but variables that it needs are not set; `missing` names them.',
   ),
+  missing_token: entry(401, false, 'Passthrough mode: the header with the token of the proxy is absent.'),
+  invalid_token: entry(
+    401,
+    false,
+    'Passthrough mode: the token cannot be read, came twice, or has no email address where one must be.',
+  ),
   missing_api_key: entry(401, false, 'The header x-api-key is absent.'),
   invalid_api_key: entry(401, false, 'The API key is unknown, malformed, expired or revoked.'),
   invalid_session: entry(
@@ -142,7 +148,7 @@ export const errorCodes = {
   payload_too_large: entry(413, false, 'The body is larger than the limit, named in `limit_bytes`.'),
   result_too_large: entry(413, false, 'The result is larger than a broker message, or an answer, may be.'),
   unsupported_media_type: entry(415, false, 'The content type or encoding of the body is not accepted.'),
-  headers_too_large: entry(431, false, 'The address and headers of the request are larger than 16 KiB together.'),
+  headers_too_large: entry(431, false, 'The address and headers of the request are larger than 64 KiB together.'),
   input_not_object: entry(422, false, 'The input of a rule must be a JSON object.'),
   number_out_of_range: entry(422, false, 'A number cannot be held exactly in double precision.'),
   too_many_tests: entry(422, false, 'The rule or flow has as many tests as it may have, `limit`.'),

@@ -231,6 +231,10 @@ export const fixedLimits = {
   chunkBytes: 2 * MIB,
   /** Inputs in a chunk at most: many tiny ones have results that together would not fit a message. */
   chunkItems: 10_000,
+  /** Bytes of the address and headers of a request at most, in the whole chain from the ingress on; services take what proxies add beside it. */
+  headerBytes: 64 * 1024,
+  /** Bytes of headers that proxies in front may add. */
+  addedHeaderBytes: 16 * 1024,
   /** Characters of the header `Idempotency-Key` at most. */
   idempotencyKeyLength: 255,
   /** Entries of a parallel request at most. */

@@ -30,7 +30,7 @@ describe('bytes that are no request', () => {
     ['nonsense', 'NONSENSE\r\n\r\n', 400, 'invalid_request'],
     [
       'an address of 20,000 characters',
-      `GET /${'a'.repeat(20_000)} HTTP/1.1\r\nhost: x\r\n\r\n`,
+      `GET /${'a'.repeat(100_000)} HTTP/1.1\r\nhost: x\r\n\r\n`,
       431,
       'headers_too_large',
     ],

@@ -8,7 +8,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 import { type AddressInfo } from 'node:net';
-import { type ErrorCode, errorCodes, routeOf, type ServiceName } from '@decision/contracts';
+import { type ErrorCode, errorCodes, fixedLimits, routeOf, type ServiceName } from '@decision/contracts';
 import { handleClientErrors, PROXY_SECRET_HEADER, SECURITY_HEADERS } from '@decision/service-kit';
 
 interface IngressOptions {
@@ -37,7 +37,10 @@ const KEEP_ALIVE_MS = 75_000;
 export const startIngress = async (options: IngressOptions): Promise<Ingress> => {
   const agent = new Agent({ keepAlive: true, maxSockets: 1024, maxFreeSockets: 256 });
   // The services enforce deadlines for bodies; time in which a service holds a body back must not end the request here.
-  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: 0 });
+  const server = createServer({
+    ...{ keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: 0 },
+    maxHeaderSize: fixedLimits.headerBytes,
+  });
   // Bytes that are no request are refused with a body, after the answers to the requests that came whole before them.
   const clientErrors = handleClientErrors(server, () => undefined);
   server.on('request', (incoming, outgoing) => {

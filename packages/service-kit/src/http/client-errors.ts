@@ -67,7 +67,7 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
     status: errorCodes.headers_too_large.status,
     code: 'headers_too_large',
     sentence:
-      'The address and headers of the request are larger than 16 KiB; send less of them, or what is long in the body.',
+      'The address and headers of the request are larger than 64 KiB; send less of them, or what is long in the body.',
   },
   ERR_HTTP_REQUEST_TIMEOUT: { status: 408, code: 'invalid_request', sentence: 'The request did not arrive in time.' },
 };

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo } from 'node:net';
-import { type Operation, ServiceError } from '@decision/contracts';
+import { fixedLimits, type Operation, ServiceError } from '@decision/contracts';
 import { type RequestPlaces } from '../admission/request-places';
 import { type Authenticator } from '../api-keys/authenticator';
 import { type Secret } from '../config/setting';
@@ -137,6 +137,7 @@ const createHttpServer = ({ keepAliveMs, requestTimeoutMs }: ServiceServerOption
     requestTimeout: 0,
     headersTimeout: Math.min(HEADERS_TIMEOUT_MS, requestTimeoutMs),
     connectionsCheckingInterval: Math.min(TIMEOUT_CHECK_MS, requestTimeoutMs / 2),
+    maxHeaderSize: fixedLimits.headerBytes + fixedLimits.addedHeaderBytes,
     // Checked by `checkRequest`, whose refusal has a body.
     requireHostHeader: false,
   });

@@ -1,0 +1,78 @@
+import { ServiceError } from '@decision/contracts';
+import { type Claims } from './token';
+
+/** Paths of the claims that say who a person is. */
+export interface ClaimPaths {
+  readonly id: string;
+  readonly email: string;
+  readonly name: string;
+}
+
+/** Who a token says a person is. */
+export interface TokenIdentity {
+  /** As the token writes it. */
+  readonly email: string;
+  /** Null where the token says none. */
+  readonly name: string | null;
+  readonly externalSub: string | null;
+  readonly claims: Claims;
+}
+
+const MAX_EMAIL = 254;
+const MAX_NAME = 200;
+const MAX_EXTERNAL_SUB = 1_000;
+
+/** One `@`, something on both sides, no blanks and no control characters: as users have it. */
+const EMAIL = /^[^\s@\p{C}]+@[^\s@\p{C}]+$/u;
+
+/**
+ * Who the claims say a person is. Throws `invalid_token` where there is no text that can be an email address at the email path: the message is the one
+ * of an absent claim, since there is no claim that could be used.
+ */
+export const identityOf = (claims: Claims, paths: ClaimPaths): TokenIdentity => {
+  const email = claimAt(claims, paths.email);
+  if (!isEmail(email)) throw new ServiceError('invalid_token', 'Token missing required email claim');
+  return {
+    email,
+    name: textOf(claimAt(claims, paths.name), MAX_NAME),
+    externalSub: idOf(claimAt(claims, paths.id)),
+    claims,
+  };
+};
+
+/**
+ * The claim at a path; undefined where there is none. A dot leads into an object, unless a claim has the dot in its name: `a.b` is the claim `a.b` before
+ * it is `b` within `a`. Only own claims count.
+ */
+export const claimAt = (claims: Claims, path: string): unknown => {
+  if (Object.hasOwn(claims, path)) return claims[path];
+  for (let dot = path.lastIndexOf('.'); dot > 0; dot = path.lastIndexOf('.', dot - 1)) {
+    const outer = path.slice(0, dot);
+    const inner: unknown = Object.hasOwn(claims, outer) ? claims[outer] : undefined;
+    if (typeof inner === 'object' && inner !== null && !Array.isArray(inner)) {
+      const found = claimAt(inner as Claims, path.slice(dot + 1));
+      if (found !== undefined) return found;
+    }
+  }
+  return undefined;
+};
+
+const isEmail = (value: unknown): value is string =>
+  typeof value === 'string' && value.length <= MAX_EMAIL && EMAIL.test(value) && isUnmistakable(value);
+
+/** Signs that become ASCII letters where case is folded or text is normalised; an address with them reads as the one of somebody else. */
+const isUnmistakable = (email: string): boolean => {
+  if (email.normalize('NFKC') !== email || /[\u0130\u0131]/.test(email)) return false;
+  const withoutAscii = email.replace(/[\x21-\x7e]/g, '');
+  return !/[\x21-\x7e]/.test(withoutAscii.toLowerCase());
+};
+
+/** A name that is too long is cut; what is no text, or holds control characters, is none. */
+const textOf = (value: unknown, most: number): string | null => {
+  if (typeof value !== 'string' || /\p{Cc}/u.test(value)) return null;
+  const text = [...value.trim()].slice(0, most).join('');
+  return text === '' ? null : text;
+};
+
+const idOf = (value: unknown): string | null =>
+  typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : textOf(value, MAX_EXTERNAL_SUB);

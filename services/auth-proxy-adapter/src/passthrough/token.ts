@@ -1,0 +1,78 @@
+import { fixedLimits, ServiceError } from '@decision/contracts';
+
+/** Claims of a token, as its payload says them. Names such as `__proto__` are names like any other: read with `Object.hasOwn` only. */
+export type Claims = Readonly<Record<string, unknown>>;
+
+const MISSING = 'Missing authentication token';
+const INVALID = 'Invalid token format';
+
+/** Levels that claims may nest; what is deeper could not be written down again. */
+const MAX_DEPTH = 64;
+
+const invalidToken = (): ServiceError => new ServiceError('invalid_token', INVALID);
+
+/**
+ * The token in the header of this name, whatever its case. From `Authorization` a prefix `Bearer ` is removed; other headers are taken as they are.
+ * `rawHeaders` are names and values in turn. Throws `missing_token`, and `invalid_token` where the header came twice: nobody knows which one the proxy wrote.
+ */
+export const readToken = (rawHeaders: readonly string[], headerName: string): string => {
+  const wanted = headerName.toLowerCase();
+  let found: string | undefined;
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    if (rawHeaders[index]?.toLowerCase() !== wanted) continue;
+    if (found !== undefined) throw invalidToken();
+    found = rawHeaders[index + 1];
+  }
+  const token = (wanted === 'authorization' ? found?.replace(/^bearer(?: +|$)/i, '') : found) ?? '';
+  if (token === '') throw new ServiceError('missing_token', MISSING);
+  if (token.length > fixedLimits.headerBytes)
+    throw new ServiceError('headers_too_large', `The token is longer than ${fixedLimits.headerBytes} characters.`);
+  return token;
+};
+
+/** Both alphabets of base64, with or without padding. */
+const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/;
+
+/**
+ * The claims of a token of three parts. Nothing is verified: whoever attached the token is trusted (docs/people.md). The signature may be empty, as that
+ * of an unsigned token is. Throws `invalid_token`.
+ */
+export const decodeClaims = (token: string): Claims => {
+  const parts = token.split('.', 4);
+  const [header = '', payload = ''] = parts;
+  if (parts.length !== 3 || header === '' || !BASE64.test(payload)) throw invalidToken();
+  const claims = parse(payload);
+  if (!isObject(claims) || !isShallow(claims)) throw invalidToken();
+  return claims;
+};
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+const parse = (payload: string): unknown => {
+  try {
+    // Node reads both alphabets. What it drops, and bytes that are no text, make no JSON.
+    return JSON.parse(utf8.decode(Buffer.from(payload, 'base64')));
+  } catch {
+    throw invalidToken();
+  }
+};
+
+const isObject = (value: unknown): value is Claims =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Whether it nests no deeper than it may, and holds no U+0000, which no database takes. Iterative: it may be deeper than the stack. */
+const isShallow = (claims: Claims): boolean => {
+  let level: unknown[] = [claims];
+  for (let depth = 1; level.length > 0; depth += 1) {
+    if (depth > MAX_DEPTH) return false;
+    const next: unknown[] = [];
+    for (const value of level) {
+      for (const [name, inner] of Object.entries(value as object)) {
+        if (name.includes('\0') || (typeof inner === 'string' && inner.includes('\0'))) return false;
+        if (typeof inner === 'object' && inner !== null) next.push(inner);
+      }
+    }
+    level = next;
+  }
+  return true;
+};
