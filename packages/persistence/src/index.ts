@@ -214,6 +214,23 @@ export {
   type ReleaseRecord,
 } from './releases/releases';
 export * from './roles/roles';
+export {
+  admitSignIn,
+  clearTotp,
+  confirmTotp,
+  createUserLink,
+  describeCredentials,
+  findPendingTotp,
+  findSignIn,
+  findUserLink,
+  noteSignIn,
+  saveRecoveryCodes,
+  setPassword,
+  setTotp,
+  takeRecoveryCode,
+  takeTotpStep,
+  takeUserLink,
+} from './sessions/credentials';
 export * from './sessions/sessions';
 export { listSignIns, type NewSignIn, recordSignIn } from './sessions/sign-ins';
 export * from './asset-tests/asset-tests';

@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { Client } from 'pg';
 import {
+  admitSignIn,
   checkDatabase,
   checkServer,
+  confirmTotp,
   createApiKey,
   createSession,
+  createUserLink,
   deleteAsset,
   deleteRule,
   deleteUser,
@@ -12,17 +15,24 @@ import {
   ensureWorkspace,
   findApiKey,
   findSession,
+  findSignIn,
   findSignInWorkspace,
   insertAsset,
   insertRule,
   listUsers,
   loadVersion,
   migrate,
+  noteSignIn,
   openDatabase,
   provisionPerson,
   publishAsset,
   publishRule,
   recordSignIn,
+  saveRecoveryCodes,
+  setPassword,
+  setTotp,
+  takeRecoveryCode,
+  takeUserLink,
 } from '../src';
 import { runMigrations } from '../src/cli/migrate';
 import { allMigrations } from '../src/migrations/all-migrations';
@@ -69,7 +79,10 @@ const TABLES = [
   'sign_ins',
   'usage_batches',
   'usage_counters',
+  'user_credentials',
   'user_groups',
+  'user_links',
+  'user_recovery_codes',
   'user_usage',
   'users',
   'value_revisions',
@@ -221,6 +234,21 @@ describe('a user who is no superuser', () => {
     expect(await findSession(database, sessionId)).toMatchObject({ userId: person.id, role: 'developer' });
     const seen = await database.inWorkspace({ ...inside, userId: person.id }, (transaction) => listUsers(transaction));
     expect(seen).toHaveLength(2);
+    const link = { userId: person.id, purpose: 'reset', selector: 'link', tokenHash: 'ab'.repeat(32), expiresAt: '2099-01-01T00:00:00Z' } as const; // prettier-ignore
+    await database.inWorkspace({ ...inside, userId: person.id }, async (transaction) => {
+      await createUserLink(transaction, link);
+      expect(await takeUserLink(transaction, link)).toMatchObject({ userId: person.id });
+      await setPassword(transaction, person.id, 'hash');
+      expect(await admitSignIn(transaction, person.id, { lockAfter: 1, lockSeconds: 9 })).toMatchObject({
+        admitted: true,
+      });
+      await noteSignIn(transaction, person.id);
+      await setTotp(transaction, person.id, 'secret');
+      expect(await confirmTotp(transaction, person.id, 1)).toBe(true);
+      await saveRecoveryCodes(transaction, person.id, ['cd'.repeat(32)]);
+      expect(await takeRecoveryCode(transaction, person.id, 'cd'.repeat(32))).toBe(true);
+    });
+    expect(await findSignIn(database, workspaceId, 'ADA@x.y')).toMatchObject({ passwordHash: 'hash', totpSecret: 'secret', failedAttempts: 0 }); // prettier-ignore
     await database.inWorkspace(inside, (transaction) => deleteUser(transaction, person.id));
     expect(await findSession(database, sessionId)).toBeUndefined();
     await database.close();

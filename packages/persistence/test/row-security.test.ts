@@ -433,6 +433,16 @@ describe('row security', () => {
     revokeSession: 'sessions.test.ts: are those of people whom an access sees',
     revokeSessionsOf: 'sessions.test.ts: are those of people whom an access sees',
     listSessions: 'sessions.test.ts: are those of people whom an access sees',
+    findSignIn: 'credentials.test.ts: on behalf of no workspace',
+    findUserLink: 'credentials.test.ts: on behalf of no workspace',
+    takeUserLink: 'credentials.test.ts: is used up once',
+    findPendingTotp: 'credentials.test.ts: of the person itself alone',
+    ...Object.fromEntries(
+      [
+        ...['admitSignIn', 'noteSignIn', 'setPassword', 'createUserLink', 'setTotp', 'confirmTotp', 'takeTotpStep'],
+        ...['clearTotp', 'saveRecoveryCodes', 'takeRecoveryCode', 'describeCredentials'],
+      ].map((name) => [name, 'credentials.test.ts: reach the person itself and whom an access sees, and nobody else']),
+    ),
     recordSignIn: 'sessions.test.ts: shows a stranger nothing',
     listSignIns: 'sessions.test.ts: shows a stranger nothing',
   };

@@ -30,6 +30,7 @@ import { contextLogging } from './0033-context-logging';
 import { decisionLogErasure } from './0032-decision-log-erasure';
 import { decisionLogPlaces } from './0031-decision-log-places';
 import { people } from './0034-people';
+import { localSignIn } from './0035-local-sign-in';
 import { type Migration } from './migration';
 
 /** Every migration, in order. */
@@ -66,6 +67,7 @@ export const allMigrations: readonly Migration[] = [
   decisionLogErasure,
   contextLogging,
   people,
+  localSignIn,
 ];
 
 /** Table of the applied migrations. */
