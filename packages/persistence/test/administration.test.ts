@@ -127,6 +127,30 @@ describe('users', () => {
     expect(await actionsOn(user.id)).toEqual(['create', 'update', 'update', 'delete']);
   });
 
+  it('are disabled and enabled again, with their keys, and the moment stays that of the first time', async () => {
+    const user = await makeUser();
+    const key = await makeKey({ userId: user.id });
+    const disable = (disabled: boolean) => here((transaction) => updateUser(transaction, user.id, { disabled }));
+    const first = await disable(true);
+    expect(first).toMatchObject({ user: { disabledAt: expect.any(String) }, selectors: [key.selector] });
+    expect(await findApiKey(workspace.database, key.selector)).toMatchObject({ revokedAt: first?.user.disabledAt });
+    expect(await disable(true)).toEqual(first);
+    expect(await here((transaction) => updateUser(transaction, user.id, { name: 'Ada B.' }))).toMatchObject({ user: { disabledAt: first?.user.disabledAt } }); // prettier-ignore
+    expect(await disable(false)).toMatchObject({ user: { disabledAt: null } });
+    expect(await findApiKey(workspace.database, key.selector)).toMatchObject({ revokedAt: null });
+  });
+
+  it('see all groups or have groups, whichever was said last', async () => {
+    const user = await makeUser({ userGroups: ['eu'], allGroups: true });
+    expect(user).toMatchObject({ userGroups: [], allGroups: true });
+    const change = async (changes: Parameters<typeof updateUser>[2]) =>
+      (await here((transaction) => updateUser(transaction, user.id, changes)))?.user;
+    expect(await change({ userGroups: ['eu'] })).toMatchObject({ userGroups: ['eu'], allGroups: false });
+    expect(await change({ allGroups: true })).toMatchObject({ userGroups: [], allGroups: true });
+    expect(await change({ userGroups: [] })).toMatchObject({ userGroups: [], allGroups: true });
+    expect(await change({ allGroups: false })).toMatchObject({ userGroups: [], allGroups: false });
+  });
+
   it('have addresses of their own, whatever the case, in each workspace', async () => {
     await makeUser({ email: 'eve@example.com' });
     await expect(makeUser({ email: 'EVE@example.com' })).rejects.toThrow('email_taken');

@@ -15,7 +15,7 @@ import { openTestWorkspace, type TestWorkspace } from './test-workspace';
 
 /** Columns of users that have no field: what signing in needs. */
 const OF_PEOPLE = [
-  ...['workspace_id', 'password_hash', 'parent_id', 'is_admin', 'is_placeholder', 'all_groups', 'disabled_at'],
+  ...['workspace_id', 'password_hash', 'parent_id', 'is_admin', 'is_placeholder'],
   ...['user_metadata', 'sso_role_mapping'],
 ];
 

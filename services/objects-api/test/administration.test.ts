@@ -79,6 +79,8 @@ describe('users, as existing clients call them', () => {
       name: 'Ada',
       role: 'editor',
       user_groups: [],
+      all_groups: false,
+      disabled_at: null,
       api_key: user.api_key.slice(0, 16),
       joined_at: expect.stringMatching(/Z$/),
     });

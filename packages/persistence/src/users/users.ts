@@ -48,6 +48,8 @@ export interface NewUser {
   readonly role: string;
   /** A restricted access must name groups of its own, at least one. */
   readonly userGroups: readonly string[];
+  /** Whether the person sees everything when signed in; then it has no groups. Only an access without restriction may. Default false. */
+  readonly allGroups?: boolean | undefined;
   /** As the hasher of passwords writes it; stored, and never read by the runtime role. */
   readonly passwordHash: string;
 }
@@ -58,18 +60,17 @@ type CreateUserOutcome =
   | { readonly status: 'email_taken' };
 
 const INSERT = /* sql */ `
-  insert into users (email, name, role, user_groups, password_hash, parent_id)
-  values (:email, :name, :role, cast(:user_groups as text[]), :password_hash, app_admin_id())
+  insert into users (email, name, role, user_groups, all_groups, password_hash, parent_id)
+  values (:email, :name, :role, cast(:user_groups as text[]), :all_groups, :password_hash, app_admin_id())
   returning ${columns}`;
 
 /** Stores a user. Throws `forbidden` where a restricted access names groups that it does not have, or none. */
 export const createUser = async (
   transaction: Transaction,
-  { email, name, role, userGroups, passwordHash }: NewUser,
+  { email, name, role, userGroups, allGroups = false, passwordHash }: NewUser,
 ): Promise<CreateUserOutcome> => {
-  const writing = await writeUnlessTaken(transaction, (savepoint) =>
-    query<DescribedRow>(savepoint, INSERT, { email, name, role, user_groups: userGroups, password_hash: passwordHash }),
-  );
+  const bindings = { email, name, role, user_groups: userGroups, all_groups: allGroups, password_hash: passwordHash };
+  const writing = await writeUnlessTaken(transaction, (savepoint) => query<DescribedRow>(savepoint, INSERT, bindings));
   const [row] = writing.status === 'taken' ? [] : writing.value;
   if (row === undefined) return { status: 'email_taken' };
   const user = toRecord(row);
@@ -82,6 +83,10 @@ interface UserChanges {
   readonly name?: string | null | undefined;
   readonly role?: string | undefined;
   readonly userGroups?: readonly string[] | undefined;
+  /** True takes the groups away; groups of a user who sees everything take this away. Only an access without restriction may. */
+  readonly allGroups?: boolean | undefined;
+  /** Whether the user may neither sign in nor use its keys. */
+  readonly disabled?: boolean | undefined;
 }
 
 /** A user with the selectors of the keys that changed alike: what caches know of them is stale. */
@@ -95,7 +100,10 @@ const LOCK = /* sql */ `select ${columns} from users where id = cast(:id as uuid
 const UPDATE = /* sql */ `
   update users
   set name = case when :names then :name else name end, role = coalesce(cast(:role as text), role),
-    user_groups = coalesce(cast(:user_groups as text[]), user_groups)
+    user_groups = coalesce(cast(:user_groups as text[]), user_groups),
+    all_groups = coalesce(cast(:all_groups as boolean), all_groups),
+    disabled_at = case when cast(:disabled as boolean) then coalesce(disabled_at, clock_timestamp())
+      when not cast(:disabled as boolean) then null else disabled_at end
   where id = cast(:id as uuid)
   returning ${columns}`;
 
@@ -112,11 +120,14 @@ interface SelectorRow {
   readonly selector: string;
 }
 
-/** Changes a user, and its live keys with it. Undefined where none is visible. Throws `forbidden` as {@link createUser} does. */
+/**
+ * Changes a user, and its live keys with it. Undefined where none is visible. Throws `forbidden` as {@link createUser} does, and for changes that the
+ * administrator of the workspace is spared.
+ */
 export const updateUser = async (
   transaction: Transaction,
   id: string,
-  { name, role, userGroups }: UserChanges,
+  { name, role, userGroups, allGroups, disabled }: UserChanges,
 ): Promise<ChangedUser | undefined> => {
   const locked = await lockUser(transaction, id);
   if (locked === undefined) return undefined;
@@ -126,6 +137,8 @@ export const updateUser = async (
     name: name ?? null,
     role: role ?? null,
     user_groups: userGroups ?? null,
+    all_groups: allGroups ?? null,
+    disabled: disabled ?? null,
   });
   if (row === undefined) return undefined;
   const user = toRecord(row);

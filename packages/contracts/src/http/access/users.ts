@@ -26,8 +26,24 @@ export const userFields = {
   },
   role: { schema: Type.String({ description: 'Name of the role, which says what is allowed.' }), example: 'developer' },
   user_groups: {
-    schema: Type.Array(Type.String(), { description: 'Empty: not restricted.' }),
+    schema: Type.Array(Type.String(), {
+      description:
+        'Groups that the user is restricted to. Empty: keys of the user are not restricted; a person who signs in sees nothing, unless `all_groups`.',
+    }),
     example: [],
+  },
+  all_groups: {
+    schema: Type.Boolean({
+      description: 'Whether the person sees everything, whatever its groups; false for new users.',
+    }),
+    example: false,
+  },
+  disabled_at: {
+    schema: described(
+      nullable(timestamp),
+      'Since when the user may neither sign in nor use keys, ISO 8601 in UTC; null where both are allowed.',
+    ),
+    example: null,
   },
   created_at: { schema: timestamp, example: '2026-01-15T09:30:00.000Z', answered: false },
 } as const satisfies ResourceFields;
