@@ -229,7 +229,7 @@ describe('a second factor', () => {
   });
 });
 
-it('changes of credentials reach the person itself and whom an access sees, and nobody else', async () => {
+it('V24: changes of credentials reach the person itself and whom an access sees, and nobody else', async () => {
   const { id, email } = await newPerson(['sales']);
   const stranger = await newPerson([]);
   const elsewhere = await workspace.addWorkspace('other-company');

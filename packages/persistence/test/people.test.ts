@@ -259,6 +259,19 @@ describe('the administrator', () => {
     expect(await here(findAdmin)).toEqual(person);
   });
 
+  it('that was disabled before it became one can be changed and enabled', async () => {
+    const made = await here((transaction) => createUser(transaction, { email: 'boss@example.com', name: 'G', role: 'viewer', userGroups: [], passwordHash: 'h' })); // prettier-ignore
+    const id = made.status === 'created' ? made.user.id : '';
+    await disable(id);
+    await expect(provision({ email: 'boss@example.com' })).rejects.toMatchObject({
+      details: { reason: 'user_disabled' },
+    });
+    await provision();
+    expect(await here((transaction) => updateUser(transaction, id, { name: 'Grace' }))).toMatchObject({ user: { name: 'Grace', role: 'admin' } }); // prettier-ignore
+    await here((transaction) => updateUser(transaction, id, { disabled: false }));
+    expect(await provision({ email: 'boss@example.com' })).toMatchObject({ person: { id, isAdmin: true, disabledAt: null } }); // prettier-ignore
+  });
+
   it('goes with its workspace', async () => {
     await provision({ email: 'boss@example.com' });
     await provision();
@@ -288,6 +301,7 @@ describe('the key of a person', () => {
       { name: 'ada@example.com', role: 'developer', selector: expect.stringMatching(/^[0-9a-f]{12}$/) },
     ]);
     const id = keys[0]?.id ?? '';
+    expect(await auditOf(id)).toEqual(['passthrough create']);
     const rotated = await here((transaction) => rotateApiKey(transaction, id, { selector: fresh, secretHash: 'cd'.repeat(32), overlapSeconds: 0 })); // prettier-ignore
     expect(rotated.status).toBe('rotated');
     expect(await findApiKey(workspace.database, fresh)).toMatchObject({
@@ -298,7 +312,7 @@ describe('the key of a person', () => {
     expect(await keysOf(person.id)).toMatchObject([{ follows_person: true }, { follows_person: true }]);
   });
 
-  it('sees nothing where the person sees nothing, also after a rotation', async () => {
+  it('V23: sees nothing where the person sees nothing, also after a rotation', async () => {
     const { person } = await provision();
     const rule = newRule();
     await here((transaction) => insertRule(transaction, rule));
@@ -397,7 +411,7 @@ describe('a transaction on behalf of a person', () => {
   const give = (userId: string, rights: { userGroups?: string[]; allGroups?: boolean }): Promise<unknown> =>
     here((transaction) => applyMapping(transaction, userId, rights));
 
-  it('sees what the groups of the person allow now, whatever the caller says of groups', async () => {
+  it('V22: sees what the groups of the person allow now, whatever the caller says of groups', async () => {
     const { id } = (await provision()).person;
     expect(await asPerson(id, rules)).toEqual(['of-eu', 'of-nobody', 'of-sales']);
     await give(id, { userGroups: [] });
@@ -412,7 +426,7 @@ describe('a transaction on behalf of a person', () => {
     expect(await asPerson(id, rules)).toHaveLength(3);
   });
 
-  it('shows the own row alone to a person without groups', async () => {
+  it('V23: shows the own row alone to a person without groups', async () => {
     const { id } = (await provision()).person;
     await provision({ email: 'other@example.com' });
     await give(id, { userGroups: [] });
@@ -447,7 +461,7 @@ describe('a transaction on behalf of a person', () => {
     expect(await people()).toHaveLength(2);
   });
 
-  it('gives a restricted access no way to widen itself or another', async () => {
+  it('V24: gives a restricted access no way to widen itself or another', async () => {
     const { id } = (await provision()).person;
     await give(id, { userGroups: ['sales'] });
     const widen = (sql: string) => as(restrictedTo('sales'), (transaction) => transaction.raw(sql));
@@ -467,7 +481,7 @@ describe('a transaction on behalf of a person', () => {
   it.each<[string, (id: string) => Promise<unknown>]>([
     ['disabled', disable],
     ['deleted', (id) => here((transaction) => deleteUser(transaction, id))],
-  ])('does not begin for a person who was %s, and runs nothing', async (_, end) => {
+  ])('V22: does not begin for a person who was %s, and runs nothing', async (_, end) => {
     const { id } = (await provision()).person;
     await end(id);
     await expect(asPerson(id, (transaction) => insertRule(transaction, newRule({ slug: 'late' })))).rejects.toMatchObject({ code: 'invalid_session' }); // prettier-ignore
@@ -477,7 +491,7 @@ describe('a transaction on behalf of a person', () => {
     expect(await here(rules)).not.toContain('late');
   });
 
-  it('does not begin for nobody, nor for a person of another workspace', async () => {
+  it('V22: does not begin for nobody, nor for a person of another workspace', async () => {
     const elsewhere = await workspace.addWorkspace(randomUUID());
     const stranger = await as(elsewhere, (transaction) => provisionPerson(transaction, identity()));
     for (const userId of [stranger.person.id, UNKNOWN_ID, randomUUID(), '', `x'; drop table users; --`])

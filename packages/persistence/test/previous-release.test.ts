@@ -7,6 +7,7 @@ import {
   insertRule,
   loadFlowVersion,
   loadVersion,
+  provisionPerson,
   publishAsset,
   saveTestResults,
 } from '../src';
@@ -77,6 +78,53 @@ const SAVE_RESULTS = /* sql */ `
   on conflict (rule_id, test_id) do update
     set success = excluded.success, error = excluded.error, state = excluded.state, executed_at = excluded.executed_at`;
 const DELETE = /* sql */ `delete from rules where id = cast(:id as uuid)`;
+
+/** As the release before people signed in sends them. */
+const INSERT_USER = /* sql */ `
+  insert into users (email, name, role, user_groups, password_hash)
+  values (:email, 'Old', 'viewer', cast(:user_groups as text[]), 'h')
+  returning id`;
+const INSERT_KEY = /* sql */ `
+  insert into api_keys (selector, secret_hash, user_id, name, role, user_groups)
+  values (:selector, decode(repeat('ab', 32), 'hex'), cast(:user_id as uuid), 'Old', 'viewer', '{eu}') returning id`;
+const ROTATE_KEY = /* sql */ `
+  insert into api_keys (selector, secret_hash, rotated_from, name, role, user_groups, expires_at, user_id)
+  select :selector, decode(repeat('cd', 32), 'hex'), id, name, role, user_groups, expires_at, user_id
+  from api_keys where id = cast(:id as uuid) returning id`;
+const UPDATE_USER = /* sql */ `
+  update users set role = 'editor', user_groups = cast(:user_groups as text[]) where id = cast(:id as uuid) returning user_groups`;
+const FOLLOW_USER = /* sql */ `select selector from follow_user(cast(:id as uuid))`;
+const GROUPS = /* sql */ `select user_groups from api_keys where selector = :selector`;
+
+describe('statements of the previous release on users', () => {
+  const workspace = useTestWorkspace('previous_users');
+  const identity = { email: 'new@example.com', adminEmail: 'boss@example.com', name: null, externalSub: null, externalClaims: {} }; // prettier-ignore
+
+  it('make, change and delete users and their keys, whose empty groups mean everything', async () => {
+    await workspace.inside(async (transaction) => {
+      const [user] = await query<{ id: string }>(transaction, INSERT_USER, { email: 'old@example.com', user_groups: ['eu'] }); // prettier-ignore
+      const id = user?.id ?? '';
+      const [key] = await query<{ id: string }>(transaction, INSERT_KEY, { selector: 'old', user_id: id });
+      await query(transaction, ROTATE_KEY, { selector: 'older', id: key?.id ?? '' });
+      expect(await query(transaction, UPDATE_USER, { id, user_groups: [] })).toEqual([{ user_groups: [] }]);
+      expect(await query(transaction, FOLLOW_USER, { id })).toHaveLength(2);
+      expect(await query(transaction, GROUPS, { selector: 'older' })).toEqual([{ user_groups: [] }]);
+      await query(transaction, `delete from users where id = cast(:id as uuid)`, { id });
+    });
+  });
+
+  it('change people and rotate their keys, which still see nothing where the person does not', async () => {
+    await workspace.inside(async (transaction) => {
+      const { person } = await provisionPerson(transaction, identity);
+      expect(await query(transaction, UPDATE_USER, { id: person.id, user_groups: ['eu'] })).toEqual([{ user_groups: ['eu'] }]); // prettier-ignore
+      const [key] = await query<{ id: string }>(transaction, `select id from api_keys where user_id = cast(:id as uuid)`, { id: person.id }); // prettier-ignore
+      await query(transaction, ROTATE_KEY, { selector: 'successor', id: key?.id ?? '' });
+      await query(transaction, UPDATE_USER, { id: person.id, user_groups: [] });
+      await query(transaction, FOLLOW_USER, { id: person.id });
+      expect(await query(transaction, GROUPS, { selector: 'successor' })).toEqual([{ user_groups: [`user:${person.id}`] }]); // prettier-ignore
+    });
+  });
+});
 
 describe('statements of the previous release', () => {
   const workspace = useTestWorkspace('previous_release');

@@ -422,6 +422,7 @@ describe('row security', () => {
     findUnknownGroups: 'the whole workspace knows its groups',
     findPerson: 'people.test.ts: shows the own row alone to a person without groups',
     findAdmin: 'people.test.ts: shows the own row alone to a person without groups',
+    recordKeysOfNewUser: 'people.test.ts: waits for its first rotation, within the access of the transaction',
     ensureAdmin: 'people.test.ts: needs an access without restriction',
     provisionPerson: 'people.test.ts: needs an access without restriction',
     applyMapping: 'people.test.ts: needs an access without restriction',

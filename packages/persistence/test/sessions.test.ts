@@ -153,7 +153,7 @@ describe('listed sessions', () => {
     expect(await sessionsOf('x')).toEqual([]);
   });
 
-  it('and their ends are those of people whom an access sees; a person sees the own ones', async () => {
+  it('V23: and their ends are those of people whom an access sees; a person sees the own ones', async () => {
     const [sales, eu, nobody] = [await newPerson(['north']), await newPerson(['south']), await newPerson([])];
     const [ofSales, ofEu, ofNobody] = [await begin(sales), await begin(eu), await begin(nobody)];
     const visible = async (access: WorkspaceAccess) =>
@@ -184,7 +184,7 @@ describe('the account of sign-ins', () => {
     expect(second.signIns).toMatchObject([{ userId: null, email: 'ada@example.com', outcome: 'refused', reason: 'wrong_password', address: '192.0.2.1' }]); // prettier-ignore
   });
 
-  it('shows a restricted access the people whom it sees, a person the own entries, and a stranger nothing', async () => {
+  it('V23: shows a restricted access the people whom it sees, a person the own entries, and a stranger nothing', async () => {
     const [sales, nobody] = [await newPerson(['west']), await newPerson([])];
     for (const userId of [sales, nobody, undefined]) await record({ userId });
     const seen = async (access: WorkspaceAccess) =>

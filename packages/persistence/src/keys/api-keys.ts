@@ -72,6 +72,17 @@ export const createApiKey = async (transaction: Transaction, key: NewApiKey): Pr
   throw new ServiceError('internal_error', 'A key with this id or selector exists already; try again.');
 };
 
+const OF_USER = /* sql */ `select ${columns} from api_keys where user_id = cast(:user_id as uuid) order by created_at, id`;
+
+/** Writes down in the audit that a new user has the keys that it has: the database makes one together with the row. */
+export const recordKeysOfNewUser = async (transaction: Transaction, userId: string): Promise<void> => {
+  const rows = await query<DescribedRow>(transaction, OF_USER, { user_id: userId });
+  await recordChange(
+    transaction,
+    rows.map((row) => changeOf('create', undefined, toRecord(row))),
+  );
+};
+
 interface ApiKeyList {
   readonly keys: readonly ApiKeyRecord[];
   /** Null on the last page. */

@@ -54,7 +54,8 @@ begin
     new.all_groups := false;
   end if;
   if old.is_admin and not old.is_placeholder
-    and (not new.is_admin or not new.all_groups or new.role <> 'admin' or new.parent_id is not null or new.disabled_at is not null)
+    and (not new.is_admin or not new.all_groups or new.role <> 'admin' or new.parent_id is not null
+      or (new.disabled_at is not null and old.disabled_at is null))
   then
     raise exception 'the administrator stays one' using errcode = 'SE002';
   end if;

@@ -4,6 +4,7 @@ import { type Change } from '../audit/change';
 import { recordChange } from '../audit/record-change';
 import { type Bindings, query, type Transaction } from '../connection/query';
 import { isUuid } from '../connection/uuid';
+import { recordKeysOfNewUser } from '../keys/api-keys';
 
 /** What a directory said of a person when the person last signed in, and what a mapping made of it. */
 export interface PersonMetadata {
@@ -132,7 +133,9 @@ type NewPerson = Omit<PersonRecord, 'id' | 'workspaceId' | 'userGroups' | 'disab
 /** Makes a person; undefined where the address, or the place of the administrator, is taken. */
 export const insertPerson = async (transaction: Transaction, person: NewPerson): Promise<PersonRecord | undefined> => {
   const made = await one(transaction, INSERT, { ...bind(person), email: person.email });
-  if (made) await recordChange(transaction, changeOf('create', undefined, made));
+  if (made === undefined) return undefined;
+  await recordChange(transaction, changeOf('create', undefined, made));
+  await recordKeysOfNewUser(transaction, made.id);
   return made;
 };
 
