@@ -178,6 +178,9 @@ describe('the account of sign-ins', () => {
     const userId = await newPerson();
     await record();
     await record({ userId, outcome: 'succeeded', reason: undefined });
+    const ofOne = await here((transaction) => listSignIns(transaction, page, { userId }));
+    expect(ofOne.signIns).toMatchObject([{ userId, outcome: 'succeeded' }]);
+    expect(await here((transaction) => listSignIns(transaction, page, { userId: 'x' }))).toEqual({ signIns: [], nextCursor: null }); // prettier-ignore
     const first = await here((transaction) => listSignIns(transaction, { limit: 1 }));
     expect(first.signIns).toMatchObject([{ userId, outcome: 'succeeded', reason: null, method: 'password' }]);
     const second = await here((transaction) => listSignIns(transaction, { limit: 1, cursor: first.nextCursor ?? '' }));

@@ -69,20 +69,26 @@ interface SignInList {
 }
 
 /**
- * One page of the account of sign-ins, newest first. A restricted access reads of the people whom it sees, and nothing about addresses that nobody
+ * One page of the account of sign-ins, of one person or of all, newest first. A restricted access reads of the people whom it sees, and nothing about addresses that nobody
  * has. Throws `invalid_request` for a foreign cursor.
  */
-export const listSignIns = async (transaction: Transaction, page: PageRequest): Promise<SignInList> => {
+export const listSignIns = async (
+  transaction: Transaction,
+  page: PageRequest,
+  { userId }: { readonly userId?: string | undefined } = {},
+): Promise<SignInList> => {
   const { condition, bindings } = startOfPage(page.cursor, 'sign_ins');
+  if (userId !== undefined && !isUuid(userId)) return { signIns: [], nextCursor: null };
+  const ofUser = userId === undefined ? 'true' : 'user_id = cast(:user_id as uuid)';
   const rows = await query<SignInRow>(
     transaction,
     /* sql */ `
     select id, created_at, user_id, email, method, outcome, reason, address, user_agent
     from sign_ins
-    where ${condition}
+    where ${condition} and ${ofUser}
     order by created_at desc, id desc
     limit :limit`,
-    { ...bindings, limit: entriesToRead(page) },
+    { ...bindings, limit: entriesToRead(page), ...(userId === undefined ? {} : { user_id: userId }) },
   );
   const { entries, nextCursor } = takePage(rows.map(toEntry), page);
   return { signIns: entries, nextCursor };
