@@ -5,6 +5,10 @@
 export const cacheKeys = {
   /** The identity behind an API key, by the public selector inside the key. */
   apiKey: (selector: string): string => `key:${selector}`,
+  /** A session of a person. Its name is in messages only: what a process knows of it is in no shared cache. */
+  session: (sessionId: string): string => `session:${sessionId}`,
+  /** All sessions of a person; as `session`. */
+  user: (userId: string): string => `user:${userId}`,
   /** Current target of a slug: the rule, its groups, its published version. One entry a slug, so that one key invalidates all. */
   rulePointer: (workspaceId: string, slug: string): string => `rule:${workspaceId}:${slug}`,
   /** As `rulePointer`, of a flow: a rule and a flow may have the same slug. */

@@ -41,6 +41,11 @@ export const errorCodes = {
     false,
     'The session is unknown, malformed, expired or revoked, or its user may not sign in any more; sign in again.',
   ),
+  cross_site_request: entry(
+    403,
+    false,
+    'Another site made the browser send the request, and a session changes nothing from there; send an API key instead.',
+  ),
   forbidden: entry(
     403,
     false,

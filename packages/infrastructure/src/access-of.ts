@@ -2,9 +2,10 @@ import { type WorkspaceAccess } from '@decision/persistence';
 import { type Identity } from '@decision/service-kit';
 
 /** Access of an identity to the database. */
-export const accessOf = ({ workspaceId, userGroups, keyId, origin }: Identity): WorkspaceAccess => ({
+export const accessOf = ({ workspaceId, userGroups, userId, actor, origin }: Identity): WorkspaceAccess => ({
   workspaceId,
   userGroups,
-  actor: keyId,
+  userId,
+  actor,
   origin,
 });

@@ -18,8 +18,10 @@ import {
   guardKeys,
   type Logger,
   type Metrics,
+  type sessionSettings,
   type Stopper,
 } from '@decision/service-kit';
+import { authenticatePeople, openSessions } from './open-sessions';
 import { createCacheObserver, exportConnections, exportPool } from './observers';
 
 /** Inputs for opening a part of a service; `ServiceStart` has all of them but the name. */
@@ -82,6 +84,9 @@ export const openStores = async (opening: Opening<StoreConfig>): Promise<Stores>
 
 interface AuthenticatorOptions {
   readonly database: Database;
+  /** Its channel tells of changes of people; see {@link openSessions}. */
+  readonly cache?: Cache;
+  readonly config: Config<typeof sessionSettings>;
   readonly logger: Logger;
   readonly metrics: Metrics;
   /**
@@ -91,15 +96,19 @@ interface AuthenticatorOptions {
   readonly findKey?: Parameters<typeof createAuthenticator>[0]['findKey'];
 }
 
-/** The authenticator: proves keys, slows down guesses, and records when a key was used. */
-export const openAuthenticator = ({ database, logger, metrics, findKey }: AuthenticatorOptions): Authenticator =>
-  createAuthenticator({
+/** The authenticator: proves keys, slows down guesses, and records when a key was used; and proves sessions where there is a secret for them. */
+export const openAuthenticator = (options: AuthenticatorOptions): Authenticator => {
+  const { database, logger, metrics, findKey } = options;
+  const sessions = openSessions(options);
+  const keys = createAuthenticator({
     findKey: findKey ?? ((selector) => findApiKey(database, selector)),
     now: Date.now,
     ...guardKeys({
       metrics,
       logger,
-      recordUse: ({ workspaceId, keyId }) =>
-        database.inWorkspace({ workspaceId, userGroups: undefined }, (transaction) => recordKeyUse(transaction, keyId)),
+      recordUse: ({ workspaceId, actor }) =>
+        database.inWorkspace({ workspaceId, userGroups: undefined }, (transaction) => recordKeyUse(transaction, actor)),
     }),
   });
+  return { ...keys, people: sessions && authenticatePeople(sessions) };
+};

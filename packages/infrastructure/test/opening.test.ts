@@ -14,11 +14,12 @@ import {
   generateApiKey,
   httpSettings,
   readConfig,
+  sessionSettings,
   StartRefusal,
 } from '@decision/service-kit';
 import { openAuthenticator, openBroker, openRequester, openStores } from '../src';
 
-const settings = { ...httpSettings(0), ...databaseSettings, ...cacheSettings, ...brokerSettings };
+const settings = { ...httpSettings(0), ...databaseSettings, ...cacheSettings, ...brokerSettings, ...sessionSettings };
 const logger = createLogger({ service: 'infrastructure', level: 'silent' });
 
 let databaseUrl: string;
@@ -99,7 +100,7 @@ it('checks keys in the database, or in the directory that it is given', async ()
   expect(await authenticator.authenticate(key.apiKey, undefined)).toMatchObject({ workspaceId });
   const asked: string[] = [];
   const other = openAuthenticator({
-    ...{ database, logger, metrics: createMetrics('objects-api') },
+    ...{ database, config: given.config, logger, metrics: createMetrics('objects-api') },
     findKey: (selector) => {
       asked.push(selector);
       return Promise.resolve(undefined);

@@ -6,7 +6,9 @@ export {
   generateApiKey,
   type GeneratedApiKey,
   hashApiKeySecret,
+  identifyCaller,
   type Identity,
+  type PeopleAuthenticator,
   parseApiKey,
   requireEntitlement,
 } from './api-keys/authenticator';
@@ -22,6 +24,7 @@ export {
   flowSettings,
   httpSettings,
   processSettings,
+  sessionSettings,
 } from './config/service-settings';
 export { connectorSettings } from './config/connector-settings';
 export { ownFiles, type VaultGrants } from './config/vault-grants';

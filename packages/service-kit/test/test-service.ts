@@ -34,7 +34,7 @@ const authenticator: Authenticator = {
       return Promise.reject(new ServiceError('missing_api_key', 'The header x-api-key is absent.'));
     if (key === 'bad') return Promise.reject(new ServiceError('invalid_api_key', 'The key is not valid.'));
     const entitlements = new Set(key === 'viewer' ? ['rules.read'] : ['rules.read', 'rules.write', 'keys.manage']);
-    return Promise.resolve({ keyId: 'k', workspaceId: 'w', role: key, entitlements, userGroups: undefined });
+    return Promise.resolve({ actor: 'k', workspaceId: 'w', role: key, entitlements, userGroups: undefined });
   },
 };
 

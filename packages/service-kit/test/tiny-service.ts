@@ -5,7 +5,7 @@ import { bindOperation, createServiceServer, httpSettings, runService, StartRefu
 /** A whole service, run as a process of its own by `run-service.test.ts`. It says what the test waits for in lines of its own. */
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 const identity = {
-  keyId: 'k',
+  actor: 'k',
   workspaceId: 'w',
   role: 'r',
   entitlements: new Set(['rules.read']),

@@ -18,13 +18,16 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'packages/decision-sinks': ['broker', 'contracts', 'decision-logs', 'waiting'],
   'packages/decision-archive': ['broker', 'decision-logs', 'waiting'],
   'packages/persistence': ['contracts', 'decision-logs', 'waiting'],
+  'packages/sessions': ['contracts'],
   'packages/service-kit': ['contracts', 'waiting'],
   'packages/connectors': ['cache', 'contracts', 'flows', 'sandbox', 'service-kit', 'values', 'waiting'],
   'packages/execution': ['cache', 'contexts', 'contracts', 'engine', 'flows', 'persistence', 'waiting'],
   'packages/operations': [
     ...['broker', 'connectors', 'contexts', 'contracts', 'execution', 'flows', 'persistence', 'service-kit'],
   ],
-  'packages/infrastructure': ['broker', 'cache', 'contracts', 'execution', 'persistence', 'service-kit', 'waiting'],
+  'packages/infrastructure': [
+    ...['broker', 'cache', 'contracts', 'execution', 'persistence', 'service-kit', 'sessions', 'waiting'],
+  ],
   'packages/launcher': ['broker', 'contracts', 'local-stack', 'persistence', 'service-kit', 'waiting'],
   'services/objects-api': [
     ...[

@@ -11,12 +11,14 @@ import {
   flowSettings,
   httpSettings,
   limit,
+  sessionSettings,
 } from '@decision/service-kit';
 
 /** Everything that the environment may say to this service. */
 export const settings = {
   ...httpSettings(3004),
   ...databaseSettings,
+  ...sessionSettings,
   ...cacheSettings,
   ...brokerSettings,
   ...decisionSettings,

@@ -94,7 +94,7 @@ runService({
       chunkSize: config.batchChunk,
       lineMaxBytes: config.itemMaxBytes,
       admission: openAdmission(config, metrics),
-      authenticator: openAuthenticator({ database, logger, metrics }),
+      authenticator: openAuthenticator({ database, cache, config, logger, metrics }),
       health: {
         pingDatabase: () => database.ping(),
         cacheStatus: () => cache.status(),

@@ -2,13 +2,14 @@ import { limits, optionalLimits } from '@decision/contracts';
 import {
   admissionSettings,
   brokerSettings,
-  type Config,
   cacheSettings,
+  type Config,
   databaseSettings,
   decisionSettings,
   httpSettings,
   limit,
   optional,
+  sessionSettings,
   wholeNumber,
 } from '@decision/service-kit';
 
@@ -16,6 +17,7 @@ import {
 export const settings = {
   ...httpSettings(3002),
   ...databaseSettings,
+  ...sessionSettings,
   ...cacheSettings,
   ...brokerSettings,
   ...decisionSettings,

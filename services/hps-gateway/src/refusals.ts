@@ -6,7 +6,7 @@ import { type OpenSolve, type SolveRequest } from './solve';
 
 /** What was refused, or given up: who asked for what. */
 interface RefusedRequest extends Pick<SolveRequest, 'receivedAt' | 'requestId' | 'traceparent'> {
-  readonly viewer: Pick<Identity, 'workspaceId' | 'keyId'>;
+  readonly viewer: Pick<Identity, 'workspaceId' | 'actor'>;
   readonly asset: AssetKind;
   /** Empty where the request names several, as is the selector. */
   readonly slug: string;
@@ -68,7 +68,7 @@ export const createRefusals = ({ decisions, onNoted }: RefusalsOptions): Refusal
   };
   const note = (request: RefusedRequest, error: ServiceError): void => {
     const { viewer, asset, slug, selector } = request;
-    const key = JSON.stringify([viewer.workspaceId, viewer.keyId, asset, slug, selector, error.code]);
+    const key = JSON.stringify([viewer.workspaceId, viewer.actor, asset, slug, selector, error.code]);
     const known = kinds.get(key);
     if (known === undefined && kinds.size >= MOST_KINDS) return onNoted('not_logged');
     if (known === undefined) kinds.set(key, { request, error, count: 1 });
@@ -125,7 +125,7 @@ const write = (decisions: DecisionLogWriter, { request, error, count }: Kind): v
   const envelope = {
     ...{ requester: 'gateway', correlationId: randomUUID(), replyPartition: 0, deadline: 0, kind: 'solve' as const },
     ...{ workspaceId: viewer.workspaceId, versionId: '', asset, receivedAt, explain: 'none' as const },
-    ...{ requestId, traceparent, origin: { keyId: viewer.keyId, slug, selector, firstIndex: 0 } },
+    ...{ requestId, traceparent, origin: { keyId: viewer.actor, slug, selector, firstIndex: 0 } },
   };
   const { message, code } = error;
   decisions.write(envelope, [

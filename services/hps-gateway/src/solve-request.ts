@@ -14,6 +14,7 @@ import {
   type Authenticator,
   type BodyForm,
   checkJsonContentType,
+  identifyCaller,
   type Identity,
   isLinesType,
   LINES_TYPE,
@@ -69,14 +70,13 @@ export const requireBroker = (status: RequesterStatus | undefined): void => {
   }
 };
 
-/** Identity of the caller. Throws `missing_api_key`, `invalid_api_key` and `forbidden`. */
+/** Identity of the caller. Throws `missing_api_key`, `invalid_api_key`, `invalid_session`, `cross_site_request` and `forbidden`. */
 export const identify = async (
   authenticator: Authenticator,
-  { headers }: IncomingMessage,
+  { method, headers }: IncomingMessage,
   address: string | undefined,
 ): Promise<Identity> => {
-  const header = headers['x-api-key'];
-  const identity = await authenticator.authenticate(typeof header === 'string' ? header : undefined, address);
+  const identity = await identifyCaller(authenticator, method, headers, address);
   requireEntitlement(identity, solveRule.entitlement);
   return identity;
 };

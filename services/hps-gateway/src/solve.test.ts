@@ -32,7 +32,7 @@ it.each([
     requester,
     60_000,
   );
-  const { evaluate } = await openSolve({ ...request, viewer: { workspaceId: 'w', keyId: 'k', userGroups } });
+  const { evaluate } = await openSolve({ ...request, viewer: { workspaceId: 'w', actor: 'k', userGroups } });
   await evaluate('solve', Buffer.from('{}'));
   expect(sent).toMatchObject([{ workspaceId: 'w', versionId: 'version', explain: 'brief', audience }]);
 });
@@ -41,7 +41,7 @@ it('sends the work of a flow with its kind and its idempotency key', async () =>
   const { sent, requester } = sending();
   const version = { version_id: 'version', asset_id: 'flow', reaches_out: true };
   const openSolve = createSolve({ resolve: () => Promise.resolve(version) }, requester, 60_000);
-  const viewer = { workspaceId: 'w', keyId: 'k', userGroups: undefined };
+  const viewer = { workspaceId: 'w', actor: 'k', userGroups: undefined };
   const flow = { ...request, asset: 'flow' as const, slug: 'offer', idempotencyKey: 'order-7', viewer };
   const { evaluate, reachesOut } = await openSolve(flow);
   await evaluate('solve-list', Buffer.from('{}'), 7);

@@ -5,7 +5,7 @@ import { type Identity } from '@decision/service-kit';
 
 /** A request to solve: target, caller and deadline. */
 export interface SolveRequest {
-  readonly viewer: Pick<Identity, 'workspaceId' | 'userGroups' | 'keyId'>;
+  readonly viewer: Pick<Identity, 'workspaceId' | 'userGroups' | 'actor'>;
   readonly asset: AssetKind;
   readonly slug: string;
   readonly selector: string;
@@ -55,7 +55,7 @@ export const createSolve =
       ...{ explain, audience: viewer.userGroups ?? ('unrestricted' as const) },
     };
     const deadline = receivedAt + rpcTimeoutMs;
-    const asked = { keyId: viewer.keyId, slug, selector, assetId: version.asset_id };
+    const asked = { keyId: viewer.actor, slug, selector, assetId: version.asset_id };
     return {
       reachesOut: version.reaches_out === true,
       evaluate: (kind, payload, firstIndex = 0) =>

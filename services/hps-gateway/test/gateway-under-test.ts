@@ -62,7 +62,7 @@ const createAuthenticatorUnderTest = (beforeKey: (key: string) => Promise<void>)
         'rules.read',
       ],
     );
-    return { keyId: 'k', workspaceId: 'w', role: key, entitlements, userGroups: undefined };
+    return { actor: 'k', workspaceId: 'w', role: key, entitlements, userGroups: undefined };
   },
 });
 

@@ -33,7 +33,7 @@ const recording = () => {
 
 const request = {
   ...{ asset: 'rule' as const, slug: 'price', selector: 'latest', receivedAt: 1_000, requestId: 'r-1' },
-  ...{ traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`, viewer: { workspaceId: 'w', keyId: 'k' } },
+  ...{ traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`, viewer: { workspaceId: 'w', actor: 'k' } },
 };
 const overloaded = (): ServiceError => new ServiceError('overloaded', 'Too much work is in flight.');
 
@@ -42,7 +42,7 @@ describe('refusals', () => {
     const { refusals, recorded } = recording();
     for (let n = 0; n < 5; n += 1) refusals.ofRequest().note({ ...request, requestId: `r-${n}` }, overloaded());
     refusals.ofRequest().note(request, new ServiceError('deadline_exceeded', 'No worker answered.'));
-    refusals.ofRequest().note({ ...request, viewer: { workspaceId: 'w', keyId: 'other' } }, overloaded());
+    refusals.ofRequest().note({ ...request, viewer: { workspaceId: 'w', actor: 'other' } }, overloaded());
     expect(recorded().map(({ key_id, request_id, items: [item] }) => [key_id, request_id, item])).toMatchObject([
       ['k', 'r-0', { status: 429, code: 'overloaded', stands_for: 5, request: null, response: { code: 'overloaded' } }],
       ['k', 'r-1', { status: 504, code: 'deadline_exceeded' }],

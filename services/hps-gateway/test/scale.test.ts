@@ -45,7 +45,12 @@ beforeAll(async () => {
   const start = (): Promise<GatewayUnderTest> => {
     metrics = createMetrics('hps-gateway');
     exportDesiredWorkers(metrics, () => readDesiredWorkers(database));
-    const authenticator = openAuthenticator({ database, logger, metrics });
+    const authenticator = openAuthenticator({
+      database,
+      config: { jwtSecret: undefined, jwtSecretPrevious: undefined },
+      logger,
+      metrics,
+    });
     return startGateway({ authenticator, metrics, scaleSources: sources() });
   };
   replicas = [await start(), await start()];

@@ -8,6 +8,7 @@ import {
   limit,
   oneOf,
   optional,
+  sessionSettings,
   url,
   wholeNumber,
 } from '@decision/service-kit';
@@ -16,6 +17,7 @@ import {
 export const settings = {
   ...httpSettings(3005),
   ...databaseSettings,
+  ...sessionSettings,
   ...brokerSettings,
   sessionTimeoutMs: limit(limits.workerSessionTimeoutMs),
   heartbeatIntervalMs: limit(limits.workerHeartbeatIntervalMs),

@@ -36,7 +36,7 @@ runService({
     const server = createCollectorServer({
       ...{ config, logger, metrics, collectedTo },
       store: await openStoreOf({ config, database, opened, stopper, logger, archivedTo: () => archive?.archivedTo() }),
-      authenticator: openAuthenticator({ database, logger, metrics }),
+      authenticator: openAuthenticator({ database, config, logger, metrics }),
       health: {
         pingDatabase: () => database.ping(),
         subscriberStatus: () => (collecting === undefined ? archive?.subscriberStatus() : collecting.status()),

@@ -172,7 +172,7 @@ describe('an export', () => {
   it('is one of four that a process writes at once; the place of one that is given up is free again', async () => {
     await storeMany('crowded', 2);
     const [route] = exportRoutes({ store: openTableStore(collector.database) });
-    const identity = { keyId: randomUUID(), role: 'admin', workspaceId, userGroups: undefined };
+    const identity = { actor: randomUUID(), role: 'admin', workspaceId, userGroups: undefined };
     const begin = async (): Promise<AsyncIterator<string>> => {
       const answer = await route?.answer({
         identity: { ...identity, entitlements: new Set(['decisions.export'] as const) },

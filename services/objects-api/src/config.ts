@@ -1,11 +1,12 @@
 import {
   brokerSettings,
-  type Config,
   cacheSettings,
+  type Config,
   connectorSettings,
   databaseSettings,
   flowDocumentSettings,
   httpSettings,
+  sessionSettings,
   url,
 } from '@decision/service-kit';
 
@@ -13,6 +14,7 @@ import {
 export const settings = {
   ...httpSettings(3001),
   ...databaseSettings,
+  ...sessionSettings,
   ...cacheSettings,
   mqBrokers: brokerSettings.mqBrokers,
   ...flowDocumentSettings,

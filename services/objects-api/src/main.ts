@@ -39,7 +39,7 @@ runService({
       flowLimits: { nodes: config.flowMaxNodes, depth: config.flowMaxDepth },
       live: createLiveCalls(() => openLiveCalls(cache, { config, logger, metrics, stopper })),
       // Straight from the database: the service that manages keys must see a revocation at once.
-      authenticator: openAuthenticator({ database, logger, metrics }),
+      authenticator: openAuthenticator({ database, cache, config, logger, metrics }),
       publicUrl: config.publicUrl.replace(/\/+$/, ''),
       health: {
         pingDatabase: () => database.ping(),

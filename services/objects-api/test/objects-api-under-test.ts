@@ -92,9 +92,9 @@ export const startObjectsApi = async ({
       ...guardKeys({
         metrics,
         logger,
-        recordUse: ({ workspaceId, keyId }) =>
+        recordUse: ({ workspaceId, actor }) =>
           database.inWorkspace({ workspaceId, userGroups: undefined }, (transaction) =>
-            recordKeyUse(transaction, keyId),
+            recordKeyUse(transaction, actor),
           ),
       }),
     }),

@@ -18,6 +18,8 @@ const COMMON: readonly ErrorCode[] = [
 const WITH_KEY: readonly ErrorCode[] = [
   'missing_api_key',
   'invalid_api_key',
+  'invalid_session',
+  'cross_site_request',
   'forbidden',
   'too_many_refusals',
   'database_unavailable',
@@ -28,6 +30,16 @@ const WITH_BODY: readonly ErrorCode[] = [
   'unsupported_media_type',
   'number_out_of_range',
 ];
+
+/** A request with an API key is that of the key, whatever else it carries. */
+const SECURITY_SCHEMES: Json = {
+  apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key', description: 'The key of a program.' },
+  session: {
+    ...{ type: 'apiKey', in: 'cookie', name: 'decision_session' },
+    description:
+      'The session of a person who signed in: see docs/people.md. Over TLS its name is `__Host-decision_session`.',
+  },
+};
 
 /** Services that refuse a call with a key while they have too much to do. */
 const ADMITTING: ReadonlySet<ServiceName> = new Set(['hps-gateway', 'contexts-api']);
@@ -47,7 +59,7 @@ export const openApiDocument = (operations: readonly Operation[], info: { title:
     paths,
     components: {
       schemas: Object.fromEntries([...components].sort(([a], [b]) => a.localeCompare(b))),
-      securitySchemes: { apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' } },
+      securitySchemes: SECURITY_SCHEMES,
     },
   };
 };
@@ -70,7 +82,7 @@ const describeOperation = (operation: Operation, components: Map<string, Json>):
   ...(operation.description === undefined ? {} : { description: operation.description }),
   ...(operation.entitlement === undefined
     ? { security: [] }
-    : { security: [{ apiKey: [] }], 'x-entitlement': operation.entitlement }),
+    : { security: [{ apiKey: [] }, { session: [] }], 'x-entitlement': operation.entitlement }),
   parameters: [...pathParameters(operation), ...queryParameters(operation), ...headerParameters(operation)],
   ...(operation.body === undefined
     ? {}

@@ -5,7 +5,7 @@ import { compileValidator } from '../validator';
 export const INVALIDATION_CHANNEL = 'service:cache:invalidate';
 
 /** Kind of the change. */
-const invalidationKinds = ['rule', 'flow', 'api-key', 'release', 'value'] as const;
+const invalidationKinds = ['rule', 'flow', 'api-key', 'release', 'value', 'user'] as const;
 export type InvalidationKind = (typeof invalidationKinds)[number];
 
 /**

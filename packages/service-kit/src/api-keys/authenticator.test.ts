@@ -33,7 +33,7 @@ describe('an authenticator', () => {
 
   it('answers the identity behind a key', async () => {
     expect(await authenticate(apiKey)).toEqual({
-      keyId: 'k',
+      actor: 'k',
       workspaceId: 'w',
       role: 'solver',
       entitlements: new Set(['solve']),
@@ -166,7 +166,7 @@ describe('an authenticator', () => {
     const { authenticate: check } = createAuthenticator({
       findKey: (wanted) => Promise.resolve(wanted === selector ? stored : undefined),
       now: () => NOW,
-      onUse: ({ keyId }) => used.push(keyId),
+      onUse: ({ actor }) => used.push(actor),
     });
     await check(apiKey);
     await expect(check('nonsense')).rejects.toThrow();

@@ -1,13 +1,17 @@
 import { hash, timingSafeEqual } from 'node:crypto';
+import { type IncomingHttpHeaders } from 'node:http';
 import { ServiceError } from '@decision/contracts';
 
 /** The caller of a request and their entitlements. */
 export interface Identity {
-  readonly keyId: string;
+  /** Who acts, for the audit and the decision log: the id of the key, or `user:` and the id of the person. */
+  readonly actor: string;
+  /** The person, where it is one. */
+  readonly userId?: string | undefined;
   readonly workspaceId: string;
   readonly role: string;
   readonly entitlements: ReadonlySet<string>;
-  /** The groups that the key is restricted to; undefined where it is not restricted. */
+  /** The groups that the caller is restricted to; undefined where it is not restricted. */
   readonly userGroups: readonly string[] | undefined;
   /** Origin of the request; set by the server for each request. */
   readonly origin?: { readonly address?: string | undefined; readonly requestId?: string | undefined } | undefined;
@@ -19,7 +23,33 @@ export interface Authenticator {
    * `too_many_refusals` too. `address` is where the key came from.
    */
   authenticate(apiKey: string | undefined, address?: string): Promise<Identity>;
+  /** Sessions of people; without it the service knows API keys alone. */
+  readonly people?: PeopleAuthenticator | undefined;
 }
+
+/** Authenticates people by their sessions. */
+export interface PeopleAuthenticator {
+  /**
+   * The identity behind the session that a request carries; undefined where it carries none. Throws `invalid_session` for every session that is not
+   * alive, and `cross_site_request` where another site made a browser send what changes something.
+   */
+  authenticate(method: string, headers: IncomingHttpHeaders): Promise<Identity> | undefined;
+}
+
+/**
+ * The caller of a request: by the API key where there is one, whatever else it carries, and else by the session. Throws as {@link Authenticator}
+ * and {@link PeopleAuthenticator} do.
+ */
+export const identifyCaller = (
+  authenticator: Authenticator,
+  method: string | undefined,
+  headers: IncomingHttpHeaders,
+  address: string | undefined,
+): Promise<Identity> => {
+  const header = headers['x-api-key'];
+  const person = header === undefined ? authenticator.people?.authenticate(method ?? 'GET', headers) : undefined;
+  return person ?? authenticator.authenticate(typeof header === 'string' ? header : undefined, address);
+};
 
 /** A moment as a store or a cache hands it over: a date, ISO 8601 text, or epoch ms. */
 type Moment = Date | string | number;
@@ -155,7 +185,7 @@ const invalidKey = (): ServiceError =>
   );
 
 const toIdentity = ({ id, workspaceId, role, entitlements, userGroups }: StoredKey): Identity => ({
-  keyId: id,
+  actor: id,
   workspaceId,
   role,
   entitlements: new Set(entitlements),
@@ -167,7 +197,7 @@ export const requireEntitlement = (identity: Identity, entitlement: string): voi
   if (identity.entitlements.has(entitlement)) return;
   throw new ServiceError(
     'forbidden',
-    `The role "${identity.role}" of this key lacks the entitlement "${entitlement}".`,
+    `The role "${identity.role}" of this ${identity.userId === undefined ? 'key' : 'person'} lacks the entitlement "${entitlement}".`,
     { entitlement },
   );
 };

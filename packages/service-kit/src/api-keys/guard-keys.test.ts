@@ -95,8 +95,8 @@ describe('refusals', () => {
 });
 
 describe('the use of keys', () => {
-  const identity = (keyId: string): Identity => ({
-    keyId,
+  const identity = (actor: string): Identity => ({
+    actor,
     workspaceId: 'w',
     role: 'solver',
     entitlements: new Set(),
@@ -106,7 +106,7 @@ describe('the use of keys', () => {
   it('records each key at most once a minute', () => {
     const noted: string[] = [];
     let now = 0;
-    const use = createKeyUse({ record: ({ keyId }) => Promise.resolve(void noted.push(keyId)), now: () => now });
+    const use = createKeyUse({ record: ({ actor }) => Promise.resolve(void noted.push(actor)), now: () => now });
     for (now = 0; now < 180_000; now += 1_000) use(identity('a'));
     expect(noted).toEqual(['a', 'a', 'a']);
     use(identity('b'));

@@ -180,10 +180,10 @@ export const createKeyUse = ({ record, now, onFailure }: KeyUseOptions): ((ident
   const recorded = new Map<string, number>();
   let pending = 0;
   return (identity) => {
-    const last = recorded.get(identity.keyId);
+    const last = recorded.get(identity.actor);
     if (pending >= MAX_PENDING || (last !== undefined && now() - last < INTERVAL_MS)) return;
-    recorded.delete(identity.keyId);
-    recorded.set(identity.keyId, now());
+    recorded.delete(identity.actor);
+    recorded.set(identity.actor, now());
     const oldest = recorded.keys().next().value;
     if (recorded.size > MAX_KEYS && oldest !== undefined) recorded.delete(oldest);
     pending += 1;

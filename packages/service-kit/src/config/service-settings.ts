@@ -70,6 +70,23 @@ export const httpSettings = (defaultPort: number) => ({
   logRequests: flag('LOG_REQUESTS', { meaning: 'Whether each request is logged in one line.' }),
 });
 
+/** How a service proves who a person is. */
+export const sessionSettings = {
+  jwtSecret: optional(
+    secret('JWT_SECRET', {
+      minLength: 32,
+      meaning:
+        'Secret that sessions of people are signed with, the same in every service. Not set: API keys alone are accepted.',
+    }),
+  ),
+  jwtSecretPrevious: optional(
+    secret('JWT_SECRET_PREVIOUS', {
+      minLength: 32,
+      meaning: 'The secret before, while it is exchanged: sessions that were signed with it are valid until they end.',
+    }),
+  ),
+};
+
 /** How a service reaches the database. */
 export const databaseSettings = {
   databaseUrl: url('DATABASE_URL', {

@@ -6,7 +6,7 @@ import { type RequestContext } from './request-context';
 
 describe('a bound operation', () => {
   const identity: Identity = {
-    keyId: 'k',
+    actor: 'k',
     workspaceId: 'w',
     role: 'r',
     entitlements: new Set(),

@@ -3,7 +3,7 @@ import { fixedLimits, limits, type Operation, ServiceError } from '@decision/con
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import helmet from 'helmet';
 import { type RequestPlace, type RequestPlaces } from '../admission/request-places';
-import { type Authenticator, type Identity, requireEntitlement } from '../api-keys/authenticator';
+import { type Authenticator, identifyCaller, type Identity, requireEntitlement } from '../api-keys/authenticator';
 import { type Answer, LinesAnswer, sendBytes, sendError, sendLines } from './answer';
 import { type BoundOperation } from './bind-operation';
 import { checkJsonContentType } from './body/content-type';
@@ -168,10 +168,9 @@ const authorise = async (
   context: RequestContext,
 ): Promise<Identity | undefined> => {
   if (operation.entitlement === undefined) return undefined;
-  const header = request.headers['x-api-key'];
-  const identity = await authenticator?.authenticate(typeof header === 'string' ? header : undefined, context.address);
-  if (identity === undefined)
+  if (authenticator === undefined)
     throw new ServiceError('internal_error', 'The service has an operation with an entitlement but no authenticator.');
+  const identity = await identifyCaller(authenticator, request.method, request.headers, context.address);
   requireEntitlement(identity, operation.entitlement);
   return { ...identity, origin: { address: context.address, requestId: context.requestId } };
 };

@@ -35,9 +35,7 @@ export const errorAnswer = (error: unknown, requestId: string): ErrorAnswer => {
 const headersOf = (code: ErrorCode, details: ErrorDetails): Record<string, string> => ({
   ...retryHeader(code, details['retry_after_seconds']),
   ...(Array.isArray(details['allow']) ? { allow: details['allow'].join(', ') } : {}),
-  ...(code === 'missing_api_key' || code === 'invalid_api_key'
-    ? { 'www-authenticate': 'ApiKey header="x-api-key"' }
-    : {}),
+  ...(errorCodes[code].status === 401 ? { 'www-authenticate': 'ApiKey header="x-api-key"' } : {}),
 });
 
 /** Codes of failures that soon pass; their answers always carry Retry-After. */

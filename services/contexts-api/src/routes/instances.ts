@@ -110,5 +110,5 @@ const originOf = (
   timeoutMs: number,
 ): RequestOrigin => ({
   access: wholeWorkspace(accessOf(identity)),
-  ...{ keyId: identity.keyId, requestId, traceparent, now: receivedAt, deadline: receivedAt + timeoutMs },
+  ...{ keyId: identity.actor, requestId, traceparent, now: receivedAt, deadline: receivedAt + timeoutMs },
 });

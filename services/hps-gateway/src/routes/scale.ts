@@ -112,9 +112,10 @@ export const scaleRoutes = (scale: Scale): readonly BoundOperation[] => [
   bindOperation(scaleWorkers, ({ identity, body }) => scale.raise(accessOf(identity), body)),
 ];
 
-const accessOf = ({ workspaceId, userGroups, keyId, origin }: Identity): WorkspaceAccess => ({
+const accessOf = ({ workspaceId, userGroups, userId, actor, origin }: Identity): WorkspaceAccess => ({
   workspaceId,
   userGroups,
-  actor: keyId,
+  userId,
+  actor,
   origin,
 });

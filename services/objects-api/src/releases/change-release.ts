@@ -44,12 +44,12 @@ export const approveRelease = (
   context: ReleaseContext,
   access: WorkspaceAccess,
   id: string,
-  { keyId, role }: Pick<Identity, 'keyId' | 'role'>,
+  { actor, userId, role }: Pick<Identity, 'actor' | 'userId' | 'role'>,
 ): Promise<ReleaseRecord> =>
   changeRelease(context, access, id, async (transaction, release) => {
     const { approvers, state } = release;
-    const keyIds = [keyId, ...(await findPredecessors(transaction, keyId))];
-    const agreed = standsFor(approvers, { keyIds, role });
+    const keyIds = userId === undefined ? [actor, ...(await findPredecessors(transaction, actor))] : [];
+    const agreed = standsFor(approvers, { keyIds, userId, role });
     if (agreed.length === 0) throw notAnApprover(release);
     if (state === 'live') return { release, moved: false };
     if (state !== 'pending') throw releaseConflict(release, `The release is ${state} and cannot be approved any more.`);
@@ -63,7 +63,7 @@ export const approveRelease = (
 const notAnApprover = ({ approvers }: ReleaseRecord): ServiceError =>
   new ServiceError(
     'not_an_approver',
-    `The release waits for ${approvers.join(', ') || 'nobody'}; this key is none of them.`,
+    `The release waits for ${approvers.join(', ') || 'nobody'}; whoever asks is none of them.`,
     {
       approvers,
     },

@@ -52,14 +52,17 @@ export const releaseConflict = ({ id, state }: Pick<ReleaseRecord, 'id' | 'state
 
 /** A caller that wants to approve. */
 export interface Approver {
-  /** The key, and those whose place it has taken by rotation. */
+  /** The key, and those whose place it has taken by rotation; none for a person. */
   readonly keyIds: readonly string[];
+  /** Undefined for a key. */
+  readonly userId?: string | undefined;
   readonly role: string;
 }
 
-/** The approvers of a release, `key:<id>` or `role:<name>`, for whom somebody can stand. */
-export const standsFor = (approvers: readonly string[], { keyIds, role }: Approver): readonly string[] => {
-  const names = new Set([`role:${role}`, ...keyIds.map((id) => `key:${id}`)]);
+/** The approvers of a release, `key:<id>`, `user:<id>` or `role:<name>`, for whom somebody can stand. */
+export const standsFor = (approvers: readonly string[], { keyIds, userId, role }: Approver): readonly string[] => {
+  const own = userId === undefined ? keyIds.map((id) => `key:${id}`) : [`user:${userId}`];
+  const names = new Set([`role:${role}`, ...own]);
   return approvers.filter((approver) => names.has(approver));
 };
 

@@ -14,7 +14,7 @@ const approvalScheme = Type.Unsafe<'any' | 'all'>({
 });
 
 const approvers = Type.Array(Type.String(), {
-  description: '`role:<name>` or `key:<id>`. Empty: releases go live without approval.',
+  description: '`role:<name>`, `key:<id>` or `user:<id>`. Empty: releases go live without approval.',
 });
 
 /** A name in a solve address: never `latest`, never a number. */
@@ -84,7 +84,7 @@ export const SaveEnvironmentRequest = Type.Object(
         maxItems: 100,
         uniqueItems: true,
         description:
-          'Who approves releases: `role:<name>` or `key:<id>`, at most 100. Empty: releases go live without approval.',
+          'Who approves releases: `role:<name>`, `key:<id>` or `user:<id>`, at most 100. Empty: releases go live without approval.',
       }),
     ),
     approval_scheme: Type.Optional(approvalScheme),
@@ -139,7 +139,7 @@ export const Release = Type.Object(
       Type.Object({
         approved_by: Type.String({ description: 'The API key that approved.' }),
         stands_for: Type.Array(Type.String(), {
-          description: 'Approvers that the key stands for: `role:<name>` or `key:<id>`.',
+          description: 'Approvers that the key stands for: `role:<name>`, `key:<id>` or `user:<id>`.',
         }),
         approved_at: described(time, 'When it approved, ISO 8601 in UTC.'),
       }),

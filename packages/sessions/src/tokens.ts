@@ -1,0 +1,76 @@
+import { jwtVerify, SignJWT } from 'jose';
+
+/** What a token says. Everything else about the person is looked up. */
+interface SessionClaims {
+  /** The user, a UUID: `sub`. */
+  readonly userId: string;
+  /** The session, a UUID: `jti`. */
+  readonly sessionId: string;
+  /** When it ends, epoch ms; whole seconds in the token. */
+  readonly expiresAt: number;
+}
+
+interface SessionTokenOptions {
+  /** Signs tokens; 32 characters at least. */
+  readonly secret: string;
+  /** Tokens that were signed with it are still proven, while a secret is exchanged. */
+  readonly previousSecret?: string | undefined;
+  /** Epoch ms. */
+  readonly now: () => number;
+}
+
+/** Signs tokens, and proves those that come back. */
+export interface SessionTokens {
+  mint(claims: SessionClaims): Promise<string>;
+  /** Undefined for whatever is not a valid token of this deployment: signature, algorithm, audience, form, expiry. */
+  verify(token: string): Promise<SessionClaims | undefined>;
+}
+
+/** Other tokens are signed with the same secret, such as keys of the identity stack: these are told apart by their audience. */
+const AUDIENCE = 'decision-service-session';
+const ALGORITHM = 'HS256';
+/** A token is shorter; one that is longer is not looked at. */
+const MAX_LENGTH = 2_048;
+/** How far the clocks of two machines may differ, seconds. */
+const CLOCK_TOLERANCE = 5;
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+/** Tokens of one deployment: JSON Web Tokens, signed with HMAC-SHA256 (specification: "Token passthrough mode", step 4). */
+export const createSessionTokens = ({ secret, previousSecret, now }: SessionTokenOptions): SessionTokens => {
+  const keys = [secret, previousSecret]
+    .filter((text) => text !== undefined)
+    .map((text) => new TextEncoder().encode(text));
+  const [signing = new Uint8Array()] = keys;
+  return {
+    mint: ({ userId, sessionId, expiresAt }) =>
+      new SignJWT()
+        .setProtectedHeader({ alg: ALGORITHM, typ: 'JWT' })
+        .setSubject(userId)
+        .setJti(sessionId)
+        .setAudience(AUDIENCE)
+        .setIssuedAt(Math.floor(now() / 1_000))
+        .setExpirationTime(Math.floor(expiresAt / 1_000))
+        .sign(signing),
+    verify: async (token) => {
+      if (token.length > MAX_LENGTH) return undefined;
+      for (const key of keys) {
+        const claims = await proven(token, key, now());
+        if (claims !== undefined) return claims;
+      }
+      return undefined;
+    },
+  };
+};
+
+const proven = async (token: string, key: Uint8Array, now: number): Promise<SessionClaims | undefined> => {
+  try {
+    const { payload } = await jwtVerify(token, key, {
+      ...{ algorithms: [ALGORITHM], audience: AUDIENCE, clockTolerance: CLOCK_TOLERANCE, currentDate: new Date(now) },
+      requiredClaims: ['sub', 'jti', 'exp'],
+    });
+    const { sub = '', jti = '', exp = 0 } = payload;
+    return UUID.test(sub) && UUID.test(jti) ? { userId: sub, sessionId: jti, expiresAt: exp * 1_000 } : undefined;
+  } catch {
+    return undefined;
+  }
+};
