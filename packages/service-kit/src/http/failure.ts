@@ -1,4 +1,4 @@
-import { type ErrorCode, type ErrorDetails, ServiceError } from '@decision/contracts';
+import { type ErrorCode, errorCodes, type ErrorDetails, ServiceError } from '@decision/contracts';
 import { type Logger } from '../logging/logger';
 
 /** How an error is answered. */
