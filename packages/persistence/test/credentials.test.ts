@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   admitSignIn,
   applyMapping,
@@ -25,6 +26,7 @@ import {
   type WorkspaceAccess,
 } from '../src';
 import { asOwner } from './as-owner';
+import { createGate } from './gate';
 import { UNKNOWN_ID } from './rule-fixtures';
 import { useTestWorkspace } from './test-workspace';
 
@@ -114,6 +116,26 @@ describe('guesses', () => {
     const { id } = await newPerson();
     const admissions = await Promise.all(Array.from({ length: 100 }, () => admit(id)));
     expect(admissions.filter(({ admitted }) => admitted)).toHaveLength(3);
+  });
+
+  it('wait for the guess before them: one that began before the lock is not admitted after it', async () => {
+    const { id } = await newPerson();
+    await admit(id);
+    await admit(id);
+    const [begun, gate] = [createGate(), createGate()];
+    const last = here(async (transaction) => {
+      const admission = await admitSignIn(transaction, id, { lockAfter: 3, lockSeconds: 60 });
+      begun.open();
+      await gate.opened;
+      return admission;
+    });
+    await begun.opened;
+    const late = admit(id);
+    const waits = `select 1 from pg_locks where not granted and pid in (select pid from pg_stat_activity where datname = current_database())`; // prettier-ignore
+    const deadline = Date.now() + 30_000;
+    while ((await asOwner(workspace.url, waits)).length === 0 && Date.now() < deadline) await sleep(5);
+    gate.open();
+    expect(await Promise.all([last, late])).toMatchObject([{ admitted: true }, { admitted: false, failedAttempts: 3 }]);
   });
 
   it('are one for each lock once there were too many', async () => {
