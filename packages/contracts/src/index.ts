@@ -71,6 +71,14 @@ export * from './http/access/user-operations';
 export * from './http/access/roles';
 export * from './http/access/usage';
 export { type Branding, getBranding } from './http/people/branding';
+export {
+  checkRequest,
+  getPassthroughClaims,
+  type PassthroughClaims,
+  type ProvisionAnswer,
+  type ProvisionRequest,
+  provisionSso,
+} from './http/people/person-operations';
 export { page } from './http/people/page';
 export * from './http/system';
 export * from './contexts/context-definitions';

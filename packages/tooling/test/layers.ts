@@ -58,7 +58,9 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
       'service-kit',
     ],
   ],
-  'services/auth-proxy-adapter': ['cache', 'contracts', 'infrastructure', 'service-kit'],
+  'services/auth-proxy-adapter': [
+    ...['cache', 'contracts', 'infrastructure', 'persistence', 'service-kit', 'sessions', 'waiting'],
+  ],
   'services/hps-gateway': [
     ...['broker', 'cache', 'contracts', 'execution', 'infrastructure', 'persistence', 'service-kit', 'waiting'],
   ],

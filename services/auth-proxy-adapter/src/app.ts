@@ -1,8 +1,19 @@
-import { createServiceServer, type Logger, type Metrics, type ServiceServer } from '@decision/service-kit';
+import { checkRequest } from '@decision/contracts';
+import {
+  createServiceServer,
+  type HotRoute,
+  type Logger,
+  type Metrics,
+  type ServiceServer,
+} from '@decision/service-kit';
+import { createCheck } from './check/check';
 import { type AdapterConfig, isPassthrough, missingVariables } from './config';
 import { requireVariables } from './door/gate';
-import { createDoor } from './door/route';
+import { createDoor, type DoorRoute } from './door/route';
 import { openPages } from './pages/open-pages';
+import { type PageContext, personPages } from './people/person-pages';
+import { personRoutes } from './people/person-routes';
+import { noVisitors } from './people/visitors';
 import { brandingOf, brandingRoute } from './routes/branding';
 import { type HealthSource, readHealth, readReadiness } from './routes/health';
 import { signInRedirects } from './routes/sign-in-redirects';
@@ -12,13 +23,24 @@ export interface AppContext extends HealthSource {
   readonly config: AdapterConfig;
   readonly logger: Logger;
   readonly metrics: Metrics;
+  /** Undefined where JWT_SECRET is not set: then nobody has a session. */
+  readonly people: Omit<PageContext, 'branding'> | undefined;
 }
 
 /** The HTTP side of this service. */
 export const createAdapter = (context: AppContext): ServiceServer => {
   const { config } = context;
-  const branding = brandingOf(config);
-  const routes = [brandingRoute(branding), ...openPages(branding), ...(isPassthrough(config) ? signInRedirects() : [])];
+  const routes = routesOf(context);
+  const gate = requireVariables(missingVariables(config));
+  const door = createDoor({ routes, requestTimeoutMs: config.requestTimeoutMs });
+  const check = createCheck({
+    visitors: context.people?.visitors ?? noVisitors,
+    publicPaths: config.publicPaths,
+  });
+  const route: HotRoute = (request, response, facts) => {
+    gate(request);
+    return check(request, response, facts) || door(request, response, facts);
+  };
   return createServiceServer({
     ...config,
     name: 'auth-proxy-adapter',
@@ -26,15 +48,18 @@ export const createAdapter = (context: AppContext): ServiceServer => {
     logger: context.logger,
     metrics: context.metrics,
     operations: [],
-    hot: {
-      operations: routes.map(({ operation }) => operation),
-      route: createDoor({
-        routes,
-        gate: requireVariables(missingVariables(config)),
-        requestTimeoutMs: config.requestTimeoutMs,
-      }),
-    },
+    hot: { operations: [...routes.map(({ operation }) => operation), checkRequest], route },
     health: () => readHealth(context),
     ready: () => readReadiness(context),
   });
+};
+
+const routesOf = ({ config, people }: AppContext): readonly DoorRoute[] => {
+  const branding = brandingOf(config);
+  return [
+    brandingRoute(branding),
+    ...openPages(branding),
+    ...(isPassthrough(config) ? signInRedirects() : []),
+    ...(people === undefined ? [] : [...personRoutes(people), ...personPages({ ...people, branding })]),
+  ];
 };

@@ -1,3 +1,4 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import {
   cacheSettings,
   type Config,
@@ -5,14 +6,36 @@ import {
   httpSettings,
   list,
   optional,
+  type Secret,
   secret,
+  sessionSettings,
+  type Setting,
   text,
   url,
+  wholeNumber,
 } from '@decision/service-kit';
 
 const CLAIM_PATH = {
   pattern: /^[^\0]{1,200}$/,
   accepts: 'names of claims joined by dots, up to 200 characters',
+};
+
+/** A key of the identity stack. Where it is a JWT it belongs to this stack only if JWT_SECRET has signed it. */
+const backendKey = (env: string, meaning: string): Setting<Secret | undefined> => ({
+  ...optional(secret(env, { meaning })),
+  conflict: (key, { environment }) => {
+    const secrets = [environment['JWT_SECRET'], environment['JWT_SECRET_PREVIOUS']].filter((text) => !!text);
+    const text = key?.reveal() ?? '';
+    if (secrets.length === 0 || !/^ey[\w-]*\.[\w-]+\.[\w-]+$/.test(text)) return undefined;
+    return secrets.some((one) => isSignedBy(text, one ?? '')) ? undefined : 'is a JWT that JWT_SECRET has not signed';
+  },
+});
+
+const isSignedBy = (token: string, key: string): boolean => {
+  const [header = '', payload = '', signature = ''] = token.split('.');
+  const expected = createHmac('sha256', key).update(`${header}.${payload}`).digest();
+  const given = Buffer.from(signature, 'base64url');
+  return given.length === expected.length && timingSafeEqual(given, expected);
 };
 
 /** Token passthrough: see docs/people.md. What is required with it may be missing at the start, and is then named in every answer. */
@@ -49,12 +72,6 @@ const passthroughSettings = {
     items: 'path prefixes that begin with a slash and hold no percent sign, backslash, question mark or number sign',
     meaning: 'Paths that pass without a token. A prefix stands for whole segments: /public is not /publication.',
   }),
-  jwtSecret: optional(
-    secret('JWT_SECRET', {
-      minLength: 32,
-      meaning: 'Secret that sessions of people are signed with, the same in every service. Passthrough needs it.',
-    }),
-  ),
   adminEmail: optional(
     text('ADMIN_EMAIL', {
       pattern: /^[^\s@]{1,200}@[^\s@]{1,200}$/,
@@ -69,11 +86,26 @@ const passthroughSettings = {
         'Address of the identity stack. Passthrough needs it; the identity store is the database of this service.',
     }),
   ),
-  backendAnonKey: optional(
-    secret('BACKEND_ANON_KEY', { meaning: 'Public key of the identity stack. Passthrough needs it.' }),
+  backendAnonKey: backendKey(
+    'BACKEND_ANON_KEY',
+    'Public key of the identity stack. Passthrough needs it. A JWT must be signed with JWT_SECRET.',
   ),
-  backendServiceKey: optional(
-    secret('BACKEND_SERVICE_KEY', { meaning: 'Service key of the identity stack. Passthrough needs it.' }),
+  backendServiceKey: backendKey(
+    'BACKEND_SERVICE_KEY',
+    'Service key of the identity stack. Passthrough needs it. A JWT must be signed with JWT_SECRET.',
+  ),
+  sessionHours: wholeNumber('SESSION_HOURS', {
+    default: 24,
+    min: 1,
+    max: 720,
+    meaning: 'How many hours a session lasts.',
+  }),
+  signInWorkspace: optional(
+    text('SIGN_IN_WORKSPACE', {
+      pattern: /^[a-z0-9-]{1,100}$/,
+      accepts: 'the slug of a workspace',
+      meaning: 'Workspace of the people who come in here. Not set: the only one that there is.',
+    }),
   ),
 };
 
@@ -109,6 +141,7 @@ export const settings = {
   ...httpSettings(3006),
   ...databaseSettings,
   ...cacheSettings,
+  ...sessionSettings,
   ...passthroughSettings,
   ...brandingSettings,
 };

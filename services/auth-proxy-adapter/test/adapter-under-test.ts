@@ -1,7 +1,14 @@
 import { randomBytes } from 'node:crypto';
+import { openCache } from '@decision/cache';
+import { testStack } from '@decision/local-stack';
+import { ensureWorkspace, openDatabase } from '@decision/persistence';
+import { createMigratedDatabase } from '@decision/persistence/testing';
 import { createLogger, createMetrics, readConfig } from '@decision/service-kit';
+import { Client } from 'pg';
 import { createAdapter } from '../src/app';
 import { settings } from '../src/config';
+import { type ApplySavedMapping } from '../src/passthrough/begin-session';
+import { openPeople } from '../src/people/open-people';
 
 /** Variables of passthrough, complete. */
 export const passthroughEnvironment = {
@@ -13,21 +20,82 @@ export const passthroughEnvironment = {
   BACKEND_SERVICE_KEY: 'service',
 } as const;
 
-/** An adapter without a database, for what needs none. */
-export const startBareAdapter = async (
-  environment: Readonly<Record<string, string>>,
-): Promise<{ url: string; stop(): Promise<void> }> => {
-  const config = readConfig(settings, {
+type Environment = Readonly<Record<string, string>>;
+
+const parts = (environment: Environment) => ({
+  config: readConfig(settings, {
     ...{ HOST: '127.0.0.1', PORT: '0', DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' },
     ...environment,
-  });
-  const server = createAdapter({
-    config,
-    logger: createLogger({ service: 'auth-proxy-adapter', level: 'silent' }),
-    metrics: createMetrics('auth-proxy-adapter'),
-    pingDatabase: () => Promise.resolve(),
-    cacheStatus: () => ({ enabled: false, connected: false, channel: { enabled: false, ready: false, name: 'none' } }),
-  });
+  }),
+  logger: createLogger({ service: 'auth-proxy-adapter', level: 'silent' }),
+  metrics: createMetrics('auth-proxy-adapter'),
+  cacheStatus: () => ({ enabled: false, connected: false, channel: { enabled: false, ready: false, name: 'none' } }),
+});
+
+/** An adapter without a database, for what needs none. */
+export const startBareAdapter = async (
+  environment: Environment,
+): Promise<{ readonly url: string; stop(): Promise<void> }> => {
+  const server = createAdapter({ ...parts(environment), people: undefined, pingDatabase: () => Promise.resolve() });
   const { url } = await server.listen();
   return { url, stop: () => server.stop(0) };
 };
+
+export interface AdapterUnderTest {
+  readonly url: string;
+  readonly workspaceId: string;
+  /** What the mapping does; tests replace it. */
+  mapping: ApplySavedMapping;
+  /** Another process on the same database. */
+  beside(): Promise<{ readonly url: string; stop(): Promise<void> }>;
+  /** Runs a statement as the owner of the database. */
+  sql(statement: string): Promise<readonly Record<string, unknown>[]>;
+  stop(): Promise<void>;
+}
+
+const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+
+/** An adapter on a database of its own. */
+export const startAdapter = async (environment: Environment = passthroughEnvironment): Promise<AdapterUnderTest> => {
+  const stack = testStack();
+  const url = await createMigratedDatabase(stack.databaseUrl, stack.uniqueName('adapter'));
+  const { id: workspaceId } = await ensureWorkspace(url, { slug: 'main', name: 'Main' });
+  const database = openDatabase({ url, applicationName: 'adapter-test', acquireTimeoutMs: 30_000 });
+  const cache = openCache({ url: undefined, keyPrefix: '' }, silent);
+  const owner = new Client({ connectionString: url });
+  await owner.connect();
+  const begin = async () => {
+    const context = parts(environment);
+    const people = openPeople({
+      ...{ config: context.config, database, cache, metrics: context.metrics },
+      applyMapping: (...given) => adapter.mapping(...given),
+    });
+    const server = createAdapter({ ...context, people, pingDatabase: () => database.ping() });
+    return { url: (await server.listen()).url, stop: () => server.stop(0) };
+  };
+  const adapter: AdapterUnderTest = {
+    url: '',
+    workspaceId,
+    mapping: () => Promise.resolve({ selectors: [], changed: false }),
+    beside: begin,
+    sql: async (statement) => (await owner.query<Record<string, unknown>>(statement)).rows,
+    stop: async () => {
+      await first.stop();
+      await owner.end();
+      await cache.close();
+      await database.close();
+    },
+  };
+  const first = await begin();
+  return Object.assign(adapter, { url: first.url });
+};
+
+/** A token as a proxy attaches it, signed by nobody. */
+export const tokenOf = (claims: object): string =>
+  [{ alg: 'RS256' }, claims]
+    .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
+    .concat('nobody')
+    .join('.');
+
+/** The name and value of the session cookie that an answer sets; undefined where it sets none. */
+export const cookieOf = (answer: Response): string | undefined => answer.headers.getSetCookie()[0]?.split(';', 1)[0];

@@ -4,6 +4,7 @@ import { decisionOperations } from './decisions';
 import { flowTestOperations } from './flows/flow-test-operations';
 import { flowVersionOperations } from './flows/flow-versions';
 import { flowOperations } from './flows/flow-operations';
+import { checkRequest, getPassthroughClaims, provisionSso } from './people/person-operations';
 import { getBranding } from './people/branding';
 import { folderOperations } from './folders';
 import { instanceOperations } from './contexts/instance-operations';
@@ -45,5 +46,8 @@ export const operations: readonly Operation[] = [
   getUsage,
   listAudit,
   getBranding,
+  getPassthroughClaims,
+  provisionSso,
+  checkRequest,
   ...systemOperations,
 ];

@@ -102,6 +102,7 @@ export const startFleet = async (options: FleetOptions): Promise<Fleet> => {
   const proxySecret = randomBytes(32).toString('base64url');
   const ingress = await startIngress({
     proxySecret,
+    asksAdapter: true,
     host: '127.0.0.1',
     port: options.ingressPort,
     urlOf: (name) => options.overrideOf?.(name) ?? replicas.get(name)?.nextUrl(),

@@ -10,6 +10,8 @@ import {
 import { type AddressInfo } from 'node:net';
 import { type ErrorCode, errorCodes, fixedLimits, routeOf, type ServiceName } from '@decision/contracts';
 import { handleClientErrors, PROXY_SECRET_HEADER, SECURITY_HEADERS } from '@decision/service-kit';
+import { type Asker, createAsker, type LetIn, SESSION_HEADER } from './ask-adapter';
+import { HOP_BY_HOP, hopFree } from './hop-headers';
 
 interface IngressOptions {
   readonly host: string;
@@ -19,6 +21,8 @@ interface IngressOptions {
   readonly urlOf: (service: ServiceName) => string | undefined;
   /** Secret that proves the ingress to services, so that they believe what it says of its clients: PROXY_SECRET. */
   readonly proxySecret: string;
+  /** Whether the adapter is asked about requests of people: those without an API key. Default false: there is no adapter, and API keys alone count. */
+  readonly asksAdapter?: boolean;
 }
 
 export interface Ingress {
@@ -36,6 +40,7 @@ const KEEP_ALIVE_MS = 75_000;
  */
 export const startIngress = async (options: IngressOptions): Promise<Ingress> => {
   const agent = new Agent({ keepAlive: true, maxSockets: 1024, maxFreeSockets: 256 });
+  const ask = options.asksAdapter === true ? createAsker(options) : undefined;
   // The services enforce deadlines for bodies; time in which a service holds a body back must not end the request here.
   const server = createServer({
     ...{ keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: 0 },
@@ -45,11 +50,14 @@ export const startIngress = async (options: IngressOptions): Promise<Ingress> =>
   const clientErrors = handleClientErrors(server, () => undefined);
   server.on('request', (incoming, outgoing) => {
     clientErrors.track(outgoing);
-    forward(incoming, outgoing, options, agent);
+    forward(incoming, outgoing, { ...options, agent, ask });
   });
   await listen(server, options.port, options.host);
   const { port } = server.address() as AddressInfo; // a listening TCP server has an AddressInfo
-  return { url: `http://${options.host}:${port}`, stop: (drainMs) => stopServer(server, agent, drainMs) };
+  return {
+    url: `http://${options.host}:${port}`,
+    stop: (drainMs) => stopServer(server, [agent, ...(ask ? [ask.agent] : [])], drainMs),
+  };
 };
 
 const listen = (server: Server, port: number, host: string): Promise<void> =>
@@ -58,18 +66,45 @@ const listen = (server: Server, port: number, host: string): Promise<void> =>
     server.listen(port, host, resolve);
   });
 
-const forward = (
-  incoming: IncomingMessage,
-  outgoing: ServerResponse,
-  { urlOf, proxySecret }: IngressOptions,
-  agent: Agent,
-): void => {
+interface Forwarding extends IngressOptions {
+  readonly agent: Agent;
+  /** Undefined where there is no adapter to ask. */
+  readonly ask: Asker | undefined;
+}
+
+const forward = (incoming: IncomingMessage, outgoing: ServerResponse, options: Forwarding): void => {
   const path = (incoming.url ?? '/').split('?', 1)[0] ?? '/';
   const service = routeOf(path);
   if (service === undefined) {
     answerError(incoming, outgoing, 'not_found', `Nothing is served at ${path}.`);
     return;
   }
+  const { ask } = options;
+  if (ask === undefined || !ask.isNeeded(incoming, path, service)) {
+    send(incoming, outgoing, { ...options, service, letIn: undefined });
+    return;
+  }
+  ask.about(incoming, outgoing, {
+    letIn: (letIn) => send(incoming, outgoing, { ...options, service, letIn }),
+    refuse: (answer) => {
+      incoming.resume();
+      passBack(answer, incoming, outgoing, []);
+    },
+    fail: (sentence) => answerError(incoming, outgoing, 'not_ready', sentence),
+  });
+};
+
+interface Sending extends Forwarding {
+  readonly service: ServiceName;
+  /** What the adapter said of the person; undefined where it was not asked. */
+  readonly letIn: LetIn | undefined;
+}
+
+const send = (
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  { urlOf, proxySecret, agent, service, letIn }: Sending,
+): void => {
   const url = urlOf(service);
   if (url === undefined) {
     answerError(
@@ -87,12 +122,12 @@ const forward = (
     agent,
     method: incoming.method,
     path: incoming.url,
-    headers: forwardedHeaders(incoming, proxySecret),
+    headers: forwardedHeaders(incoming, { proxySecret, session: letIn?.session }),
   });
   let answered = false;
   upstream.on('response', (answer) => {
     answered = true;
-    passBack(answer, incoming, outgoing);
+    passBack(answer, incoming, outgoing, letIn?.cookies ?? []);
   });
   upstream.on('error', () => {
     if (!answered) {
@@ -112,11 +147,17 @@ const forward = (
 /** Time for the rest of a body to arrive once the response is complete, ms. */
 const LINGER_MS = 2_000;
 
-const passBack = (answer: IncomingMessage, incoming: IncomingMessage, outgoing: ServerResponse): void => {
+/** `cookies` are set beside those of the answer. */
+const passBack = (
+  answer: IncomingMessage,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  cookies: readonly string[],
+): void => {
   // A response that comes before the body has been read, such as a refusal of its size, ends the connection, but only after the client
   // has had time to read it: closing while the client still sends would reset the connection and lose the response.
   const early = !incoming.complete;
-  const headers = hopFree(answer.rawHeaders);
+  const headers = [...hopFree(answer.rawHeaders), ...cookies.flatMap((cookie) => ['set-cookie', cookie])];
   outgoing.writeHead(
     answer.statusCode ?? 502,
     answer.statusMessage,
@@ -138,20 +179,9 @@ const passBack = (answer: IncomingMessage, incoming: IncomingMessage, outgoing: 
   });
 };
 
-/** Headers that belong to one connection only (RFC 9110, section 7.6.1). */
-const HOP_BY_HOP = new Set([
-  'connection',
-  'keep-alive',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-]);
-
 const forwardedHeaders = (
   incoming: IncomingMessage,
-  proxySecret: string,
+  { proxySecret, session }: { proxySecret: string; session: string | undefined },
 ): Record<string, string | string[] | undefined> => {
   const headers: Record<string, string | string[] | undefined> = {};
   for (const [name, value] of Object.entries(incoming.headers))
@@ -160,16 +190,10 @@ const forwardedHeaders = (
   headers['x-forwarded-proto'] = 'http';
   headers['x-forwarded-host'] = incoming.headers.host;
   headers[PROXY_SECRET_HEADER] = proxySecret;
+  // What a client writes there is never handed on.
+  headers[SESSION_HEADER] = session;
+  if (session === undefined) delete headers[SESSION_HEADER];
   return headers;
-};
-
-const hopFree = (raw: readonly string[]): string[] => {
-  const kept: string[] = [];
-  for (let index = 0; index + 1 < raw.length; index += 2) {
-    const name = raw[index] ?? '';
-    if (!HOP_BY_HOP.has(name.toLowerCase())) kept.push(name, raw[index + 1] ?? '');
-  }
-  return kept;
 };
 
 const answerError = (incoming: IncomingMessage, outgoing: ServerResponse, code: ErrorCode, error: string): void => {
@@ -187,12 +211,12 @@ const answerError = (incoming: IncomingMessage, outgoing: ServerResponse, code: 
 
 const IDLE_POLL_MS = 50;
 
-const stopServer = async (server: Server, agent: Agent, drainMs: number): Promise<void> => {
+const stopServer = async (server: Server, agents: readonly Agent[], drainMs: number): Promise<void> => {
   const cut = setTimeout(() => server.closeAllConnections(), drainMs);
   // A connection whose last answer has been sent becomes idle and must not keep the server open.
   const sweep = setInterval(() => server.closeIdleConnections(), IDLE_POLL_MS);
   await new Promise<void>((resolve) => server.close(() => resolve()));
   clearTimeout(cut);
   clearInterval(sweep);
-  agent.destroy();
+  for (const agent of agents) agent.destroy();
 };

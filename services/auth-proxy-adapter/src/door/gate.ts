@@ -1,5 +1,9 @@
+import { type IncomingMessage } from 'node:http';
 import { ServiceError } from '@decision/contracts';
-import { type Gate, pathOf } from './route';
+import { pathOf } from './route';
+
+/** Sees every request before anything else does, and throws where it may go no further. */
+type Gate = (request: IncomingMessage) => void;
 
 /** Paths that say how this process is, and answer whatever its configuration lacks. */
 const PROBES: ReadonlySet<string> = new Set(['/health', '/ready']);

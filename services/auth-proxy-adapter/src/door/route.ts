@@ -1,9 +1,16 @@
 import { type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type Operation, ServiceError } from '@decision/contracts';
-import { type HotRoute, readBody, type RequestContext, sendBytes, sendError } from '@decision/service-kit';
+import {
+  checkJsonContentType,
+  type HotRoute,
+  readBody,
+  type RequestContext,
+  sendBytes,
+  sendError,
+} from '@decision/service-kit';
 
 /** A request as the routes of this service see it. */
-interface DoorRequest {
+export interface DoorRequest {
   /** `GET` for HEAD too. */
   readonly method: string;
   /** The path as it arrived, undecoded, without the query. */
@@ -17,6 +24,8 @@ interface DoorRequest {
   readonly context: RequestContext;
   /** The body; at most 64 KiB. Throws `body_too_large`. */
   body(): Promise<Buffer>;
+  /** The body, which must be sent as JSON. Throws `unsupported_media_type`. */
+  json(): Promise<Buffer>;
   /** The fields of a form (`application/x-www-form-urlencoded`). Throws `unsupported_media_type`. */
   form(): Promise<URLSearchParams>;
 }
@@ -41,21 +50,16 @@ export interface DoorRoute {
 
 const BODY_LIMIT_BYTES = 65_536;
 
-/** Sees every request before its route does. Throws, or answers, what the route must not be asked for. */
-export type Gate = (request: IncomingMessage, context: RequestContext) => void;
-
 interface DoorOptions {
   readonly routes: readonly DoorRoute[];
-  readonly gate: Gate;
   /** How long a client may take to send a body, ms. */
   readonly requestTimeoutMs: number;
 }
 
 /** Answers the routes of this service; requests for none of them are left to the server. */
-export const createDoor = ({ routes, gate, requestTimeoutMs }: DoorOptions): HotRoute => {
+export const createDoor = ({ routes, requestTimeoutMs }: DoorOptions): HotRoute => {
   const find = createFinder(routes);
   return (request, response, context) => {
-    gate(request, context);
     const found = find(request.method === 'HEAD' ? 'GET' : (request.method ?? 'GET'), pathOf(request.url ?? '/'));
     if (found === undefined) return false;
     context.route = found.route.operation.path;
@@ -145,6 +149,10 @@ const toDoorRequest = (
     rawHeaders: request.rawHeaders,
     context,
     body,
+    json: () => {
+      checkJsonContentType(request.headers['content-type']);
+      return body();
+    },
     form: async () => {
       requireForm(request.headers['content-type']);
       return new URLSearchParams((await body()).toString('utf8'));

@@ -42,7 +42,7 @@ export const decodeClaims = (token: string): Claims => {
   const [header = '', payload = ''] = parts;
   if (parts.length !== 3 || header === '' || !BASE64.test(payload)) throw invalidToken();
   const claims = parse(payload);
-  if (!isObject(claims) || !isShallow(claims)) throw invalidToken();
+  if (!isObject(claims) || !isKeepable(claims)) throw invalidToken();
   return claims;
 };
 
@@ -61,7 +61,7 @@ const isObject = (value: unknown): value is Claims =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Whether it nests no deeper than it may, and holds no U+0000, which no database takes. Iterative: it may be deeper than the stack. */
-const isShallow = (claims: Claims): boolean => {
+export const isKeepable = (claims: Claims): boolean => {
   let level: unknown[] = [claims];
   for (let depth = 1; level.length > 0; depth += 1) {
     if (depth > MAX_DEPTH) return false;

@@ -1,0 +1,142 @@
+import { Agent, type IncomingMessage, request as httpRequest, type ServerResponse } from 'node:http';
+import { type ServiceName } from '@decision/contracts';
+import { PROXY_SECRET_HEADER } from '@decision/service-kit';
+import { hopFree } from './hop-headers';
+
+/** The header that carries a session from the adapter to a service. */
+export const SESSION_HEADER = 'x-decision-session';
+
+/** What the adapter says of a person who may come in. */
+export interface LetIn {
+  /** Goes to the service; undefined for a path that asks for nobody. */
+  readonly session: string | undefined;
+  /** Go to the browser. */
+  readonly cookies: readonly string[];
+}
+
+interface Outcomes {
+  readonly letIn: (letIn: LetIn) => void;
+  /** Given the refusal of the adapter, which is the answer. */
+  readonly refuse: (answer: IncomingMessage) => void;
+  /** Given a sentence that says why the adapter did not answer. */
+  readonly fail: (sentence: string) => void;
+}
+
+/** Asks the adapter whether requests of people may go on. */
+export interface Asker {
+  readonly agent: Agent;
+  /** Requests with an API key, probes, and what the adapter answers itself are not asked about. */
+  isNeeded(incoming: IncomingMessage, path: string, service: ServiceName): boolean;
+  /** Asks, and calls exactly one of the outcomes, or none where the client has gone. */
+  about(incoming: IncomingMessage, outgoing: ServerResponse, outcomes: Outcomes): void;
+}
+
+interface AskerOptions {
+  readonly urlOf: (service: ServiceName) => string | undefined;
+  readonly proxySecret: string;
+}
+
+const ADAPTER: ServiceName = 'auth-proxy-adapter';
+/** Paths that say how a process is; they answer although nobody can be let in. */
+const PROBES: ReadonlySet<string> = new Set(['/health', '/ready', '/api/health', '/api/metrics']);
+/** Longer than the adapter takes to let somebody new in, ms. */
+const DEADLINE_MS = 10_000;
+/** Questions that run at once; the adapter is not flooded. Further requests are answered 503. */
+const MAX_ASKED = 512;
+const MAX_SOCKETS = 64;
+
+/** Headers of the request that its question does not have: those of its body, and those that the ingress writes itself. */
+const LEFT_OUT: ReadonlySet<string> = new Set([
+  ...['content-length', 'content-type', 'content-encoding', 'expect', 'accept-encoding'],
+  ...['x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-forwarded-uri', 'x-forwarded-method'],
+  ...['x-original-uri', 'x-original-url', PROXY_SECRET_HEADER, SESSION_HEADER],
+]);
+
+export const createAsker = ({ urlOf, proxySecret }: AskerOptions): Asker => {
+  const agent = new Agent({ keepAlive: true, maxSockets: MAX_SOCKETS });
+  let asked = 0;
+  return {
+    agent,
+    isNeeded: ({ headers }, path, service) =>
+      service !== ADAPTER && headers['x-api-key'] === undefined && !PROBES.has(path),
+    about: (incoming, outgoing, outcomes) => {
+      const url = urlOf(ADAPTER);
+      if (url === undefined)
+        return outcomes.fail(
+          `The service ${ADAPTER}, which knows people, is starting or was restarted; try again in a moment.`,
+        );
+      if (asked >= MAX_ASKED)
+        return outcomes.fail('Too many requests of people wait to be let in; try again in a moment.');
+      asked += 1;
+      ask({ url, agent, proxySecret }, incoming, outgoing, outcomes, () => {
+        asked -= 1;
+      });
+    },
+  };
+};
+
+interface Question {
+  readonly url: string;
+  readonly agent: Agent;
+  readonly proxySecret: string;
+}
+
+const ask = (
+  { url, agent, proxySecret }: Question,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  outcomes: Outcomes,
+  onEnd: () => void,
+): void => {
+  const { hostname, port } = new URL(url);
+  const question = httpRequest({
+    ...{ hostname, port, agent, method: 'GET', path: '/auth/check?redirects=true' },
+    headers: questionHeaders(incoming, proxySecret),
+  });
+  let isSettled = false;
+  const settle = (act: () => void): void => {
+    if (isSettled) return;
+    isSettled = true;
+    clearTimeout(timer);
+    outgoing.off('close', giveUp);
+    onEnd();
+    act();
+  };
+  const giveUp = (): void => settle(() => void question.destroy());
+  const timer = setTimeout(() => {
+    settle(() => outcomes.fail(`The service ${ADAPTER} did not say within ${DEADLINE_MS} ms who asks; try again.`));
+    question.destroy();
+  }, DEADLINE_MS);
+  outgoing.once('close', giveUp);
+  question.once('response', (answer) =>
+    settle(() => {
+      if (answer.statusCode !== 200) return outcomes.refuse(answer);
+      answer.resume();
+      const session = answer.headers[SESSION_HEADER];
+      outcomes.letIn({
+        session: typeof session === 'string' && session !== '' ? session : undefined,
+        cookies: answer.headers['set-cookie'] ?? [],
+      });
+    }),
+  );
+  question.on('error', () =>
+    settle(() => outcomes.fail(`The service ${ADAPTER}, which knows people, did not answer; it may be restarting.`)),
+  );
+  question.end();
+};
+
+/** Every header as it came, so that one that came twice is seen to have; then what the ingress knows. */
+const questionHeaders = (incoming: IncomingMessage, proxySecret: string): string[] => {
+  const raw = hopFree(incoming.rawHeaders);
+  const kept: string[] = [];
+  for (let index = 0; index + 1 < raw.length; index += 2) {
+    const name = raw[index] ?? '';
+    if (!LEFT_OUT.has(name.toLowerCase())) kept.push(name, raw[index + 1] ?? '');
+  }
+  return [
+    ...kept,
+    ...['x-forwarded-for', incoming.socket.remoteAddress ?? '', 'x-forwarded-proto', 'http'],
+    ...['x-forwarded-host', incoming.headers.host ?? '', PROXY_SECRET_HEADER, proxySecret],
+    ...['x-forwarded-method', incoming.method ?? 'GET', 'x-forwarded-uri', incoming.url ?? '/'],
+  ];
+};

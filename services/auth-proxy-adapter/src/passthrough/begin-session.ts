@@ -1,0 +1,88 @@
+import { cacheKeys, ServiceError } from '@decision/contracts';
+import {
+  createSession,
+  type Database,
+  provisionPerson,
+  recordAnnouncement,
+  recordSignIn,
+  type Transaction,
+} from '@decision/persistence';
+import { type SessionTokens } from '@decision/sessions';
+import { type Origin } from './admit';
+import { type TokenIdentity } from './claims';
+
+/** What the saved mapping makes of a person. */
+interface Mapped {
+  /** Why the person may not come in; undefined: may. */
+  readonly denied?: string | undefined;
+  /** Keys whose rights changed. */
+  readonly selectors: readonly string[];
+  readonly changed: boolean;
+}
+
+export type ApplySavedMapping = (
+  transaction: Transaction,
+  userId: string,
+  claims: Readonly<Record<string, unknown>>,
+) => Promise<Mapped>;
+
+interface BeginOptions {
+  readonly database: Pick<Database, 'inWorkspace'>;
+  readonly workspaceId: () => Promise<string>;
+  readonly adminEmail: string;
+  readonly tokens: Pick<SessionTokens, 'mint'>;
+  readonly applyMapping: ApplySavedMapping;
+  readonly sessionMs: number;
+  /** Epoch ms. */
+  readonly now: () => number;
+}
+
+/** The person is known and may not come in: its session ends, and a browser is sent to /auth/denied. */
+export const accessDenied = (reason: string): ServiceError =>
+  new ServiceError('forbidden', `You may not use this service: ${reason}`, { reason: 'access_denied' });
+
+/** Who changed something, in the audit. */
+const ACTOR = 'passthrough';
+
+/**
+ * Steps 3, 4 and 6: makes or updates the person, applies the saved mapping, and begins a session, all in one transaction, so that nothing is half made.
+ * Answers the token. Throws `forbidden` where the person is disabled or the mapping refuses the claims.
+ */
+export const createBeginSession =
+  ({ database, workspaceId, adminEmail, tokens, applyMapping, sessionMs, now }: BeginOptions) =>
+  async (identity: TokenIdentity, origin: Origin): Promise<string> => {
+    const access = {
+      ...{ workspaceId: await workspaceId(), userGroups: undefined, actor: ACTOR },
+      origin: { address: origin.address },
+    };
+    // Whole seconds, as the token has them.
+    const expiresAt = Math.floor((now() + sessionMs) / 1_000) * 1_000;
+    const whence = { address: origin.address ?? null, userAgent: origin.userAgent ?? null };
+    const made = await database.inWorkspace(access, async (transaction) => {
+      const { person, selectors } = await provisionPerson(transaction, {
+        ...{ email: identity.email, adminEmail, name: identity.name },
+        ...{ externalSub: identity.externalSub, externalClaims: identity.claims },
+      });
+      const mapped = await applyMapping(transaction, person.id, identity.claims);
+      const signIn = { userId: person.id, email: person.email, method: 'passthrough', ...whence } as const;
+      await announceKeys(transaction, [...selectors, ...mapped.selectors]);
+      if (mapped.denied !== undefined) {
+        await recordSignIn(transaction, { ...signIn, outcome: 'refused', reason: 'access mapping' });
+        return { denied: mapped.denied };
+      }
+      const sessionId = await createSession(transaction, {
+        ...{ userId: person.id, method: 'passthrough', expiresAt: new Date(expiresAt).toISOString() },
+        ...whence,
+      });
+      await recordSignIn(transaction, { ...signIn, outcome: 'succeeded' });
+      return { userId: person.id, sessionId };
+    });
+    if (made.denied !== undefined) throw accessDenied(made.denied);
+    return tokens.mint({ userId: made.userId, sessionId: made.sessionId, expiresAt });
+  };
+
+/** Announced by the relay of objects-api, within seconds. */
+const announceKeys = async (transaction: Transaction, selectors: readonly string[]): Promise<void> => {
+  if (selectors.length === 0) return;
+  await recordAnnouncement(transaction, { kind: 'api-key', keys: selectors.map(cacheKeys.apiKey) });
+};

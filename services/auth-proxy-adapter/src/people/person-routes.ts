@@ -1,0 +1,130 @@
+import { isDeepStrictEqual } from 'node:util';
+import {
+  compileValidator,
+  getPassthroughClaims,
+  type PassthroughClaims,
+  type ProvisionAnswer,
+  type ProvisionRequest,
+  provisionSso,
+  ServiceError,
+} from '@decision/contracts';
+import { type Database, findPerson, type PersonRecord, revokeSession, type Transaction } from '@decision/persistence';
+import { clearedCookie, requireSameSite } from '@decision/sessions';
+import { type DoorAnswer, type DoorRequest, type DoorRoute } from '../door/route';
+import { accessDenied, type ApplySavedMapping } from '../passthrough/begin-session';
+import { isKeepable } from '../passthrough/token';
+import { cookieFor, isSecure, type Visitor, type Visitors } from './visitors';
+
+/** Dependencies of routes for somebody who is signed in. */
+export interface PersonContext {
+  readonly visitors: Visitors;
+  readonly database: Pick<Database, 'inWorkspace'>;
+  readonly applyMapping: ApplySavedMapping;
+  /** Forgets a session that has ended, or the rights of a user. */
+  readonly forget: (key: string) => void;
+}
+
+/** Who asks. Throws `invalid_session` where nobody is signed in. */
+const requireVisitor = async (visitors: Visitors, { headers, rawHeaders, context }: DoorRequest): Promise<Visitor> => {
+  const visitor = await visitors.of({ headers, rawHeaders: [...rawHeaders] }, context);
+  if (visitor === undefined)
+    throw new ServiceError('invalid_session', 'You are not signed in, or no longer; sign in again.');
+  return visitor;
+};
+
+/** The cookie for a visitor who has none yet. */
+export const newCookies = (visitor: Visitor, { headers }: DoorRequest): readonly string[] =>
+  visitor.isNew ? [cookieFor(visitor, headers)] : [];
+
+/** Reads as the person: row security shows nothing that the person does not see. */
+const asPerson = <T>(
+  { database }: PersonContext,
+  { session }: Visitor,
+  { context }: DoorRequest,
+  work: (transaction: Transaction) => Promise<T>,
+): Promise<T> =>
+  database.inWorkspace(
+    {
+      ...{ workspaceId: session.workspaceId, userGroups: undefined, userId: session.userId },
+      ...{ actor: `user:${session.userId}`, origin: { address: context.address, requestId: context.requestId } },
+    },
+    work,
+  );
+
+/** Calls of somebody who is signed in. */
+export const personRoutes = (context: PersonContext): readonly DoorRoute[] => [
+  { operation: getPassthroughClaims, answer: (request) => answerClaims(context, request) },
+  { operation: provisionSso, answer: (request) => provision(context, request) },
+];
+
+const answerClaims = async (context: PersonContext, request: DoorRequest): Promise<DoorAnswer> => {
+  const visitor = await requireVisitor(context.visitors, request);
+  const person = await asPerson(context, visitor, request, (transaction) => requirePerson(transaction, visitor));
+  const { external_sub, external_claims, full_name } = person.metadata;
+  const body: PassthroughClaims = { external_sub, external_claims, full_name };
+  return { status: 200, body, cookies: newCookies(visitor, request) };
+};
+
+const requirePerson = async (transaction: Transaction, { session }: Visitor): Promise<PersonRecord> => {
+  const person = await findPerson(transaction, session.userId);
+  if (person !== undefined) return person;
+  throw new ServiceError('invalid_session', 'The user of this session is gone; sign in again.');
+};
+
+const provision = async (context: PersonContext, request: DoorRequest): Promise<DoorAnswer> => {
+  requireSameSite(request.method, request.headers);
+  const visitor = await requireVisitor(context.visitors, request);
+  const claims = await readClaims(request);
+  const { workspaceId, userId, sessionId } = visitor.session;
+  const origin = { address: request.context.address, requestId: request.context.requestId };
+  const access = { workspaceId, userGroups: undefined, actor: `user:${userId}`, origin };
+  const outcome = await context.database.inWorkspace(access, async (transaction) => {
+    const before = await requirePerson(transaction, visitor);
+    if (!isDeepStrictEqual(claims, before.metadata.external_claims)) throw foreignClaims();
+    const { denied, changed } = await context.applyMapping(transaction, userId, claims);
+    if (denied !== undefined) await revokeSession(transaction, sessionId);
+    return { denied, changed, person: await requirePerson(transaction, visitor) };
+  });
+  if (outcome.denied !== undefined) {
+    context.forget(`session:${sessionId}`);
+    const { status, code, message, details } = accessDenied(outcome.denied);
+    const body = { error: message, code, ...details, request_id: request.context.requestId };
+    return { status, body, cookies: [clearedCookie({ secure: isSecure(request.headers) })] };
+  }
+  if (outcome.changed) context.forget(`user:${userId}`);
+  return { status: 200, body: toAnswer(outcome.person, outcome.changed), cookies: newCookies(visitor, request) };
+};
+
+const toAnswer = (person: PersonRecord, changed: boolean): ProvisionAnswer => ({
+  ...{ user_id: person.id, parent_id: person.parentId, role: person.role, changed },
+  ...{ user_groups: [...person.userGroups], all_groups: person.allGroups, profile: { ...person.metadata.profile } },
+});
+
+const foreignClaims = (): ServiceError =>
+  new ServiceError(
+    'forbidden',
+    'The claims in "identity_claims" are not those that this session was begun with; sign out and come again for new ones.',
+    { reason: 'foreign_claims' },
+  );
+
+const checkBody = compileValidator(provisionSso.body.schema);
+
+const readClaims = async (request: DoorRequest): Promise<ProvisionRequest['identity_claims']> => {
+  const given = parse(await request.json());
+  const checked = checkBody(given);
+  if (checked.ok && isKeepable(checked.value.identity_claims)) return checked.value.identity_claims;
+  const problems = checked.ok
+    ? [{ path: '/identity_claims', message: 'nests too deep, or holds U+0000' }]
+    : checked.problems;
+  throw new ServiceError('invalid_request', `The body ${problems[0]?.message ?? 'is invalid'}.`, {
+    problems: problems.map(({ path, message }) => ({ in: 'body', path, message })),
+  });
+};
+
+const parse = (bytes: Buffer): unknown => {
+  try {
+    return JSON.parse(bytes.toString('utf8'));
+  } catch {
+    throw new ServiceError('invalid_json', 'The body is not JSON.');
+  }
+};

@@ -1,0 +1,56 @@
+import { type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
+import { type StoredSession } from '@decision/persistence';
+import { type RequestContext } from '@decision/service-kit';
+import { sessionCookie, sessionTokenOf, type SessionVerifier } from '@decision/sessions';
+import { type Admitted, type Passthrough } from '../passthrough/admit';
+
+/** Somebody who is signed in. */
+export type Visitor = Admitted<StoredSession>;
+
+/** Says who asks. */
+export interface Visitors {
+  /**
+   * The person behind a request, at once where the person is known. Undefined: nobody is signed in; never so in passthrough mode, where the reason is
+   * thrown instead.
+   */
+  of(
+    request: Pick<IncomingMessage, 'headers' | 'rawHeaders'>,
+    context: Pick<RequestContext, 'address'>,
+  ): Visitor | undefined | Promise<Visitor | undefined>;
+}
+
+/** In passthrough mode the token of the proxy says who asks. */
+export const visitorsByToken = (passthrough: Passthrough<StoredSession>): Visitors => ({
+  of: ({ headers, rawHeaders }, context) =>
+    passthrough.admit({
+      ...{ headers, rawHeaders, userAgent: headers['user-agent'] },
+      get address() {
+        return context.address;
+      },
+    }),
+});
+
+/** Without passthrough the session says who asks. Throws `invalid_session` for contradictory cookies. */
+export const visitorsBySession = (verifier: Pick<SessionVerifier<StoredSession>, 'recall' | 'verify'>): Visitors => ({
+  of: ({ headers }) => {
+    const token = sessionTokenOf({ cookie: headers.cookie });
+    if (token === undefined) return undefined;
+    const toVisitor = (session: StoredSession | undefined): Visitor | undefined =>
+      session && { session, token, isNew: false };
+    const known = verifier.recall(token);
+    return known === undefined ? verifier.verify(token).then(toVisitor) : toVisitor(known);
+  },
+});
+
+/** Without JWT_SECRET there are no sessions. */
+export const noVisitors: Visitors = { of: () => undefined };
+
+/** Whether the browser reaches the ingress over TLS. */
+export const isSecure = ({ 'x-forwarded-proto': protocol }: IncomingHttpHeaders): boolean => protocol === 'https';
+
+/** The cookie with the session of a person, for as long as the session lasts. */
+export const cookieFor = ({ token, session }: Visitor, headers: IncomingHttpHeaders): string =>
+  sessionCookie(token, {
+    secure: isSecure(headers),
+    maxAgeSeconds: (Date.parse(session.expiresAt) - Date.now()) / 1_000,
+  });
