@@ -22,7 +22,7 @@ if (existsSync(lock) && isAlive(Number.parseInt(readFileSync(lock, 'utf8'), 10))
 const localStack = 'packages/local-stack/dist/index.js';
 const data = join(local, 'data');
 const places = existsSync(join(root, localStack)) ? requireBuilt(localStack).stackLocations(data) : [data];
-const others = ['logs', 'overrides', 'connection.json', 'api-key.json', 'launcher.lock'].map((name) =>
+const others = ['logs', 'overrides', 'connection.json', 'api-key.json', 'people.json', 'launcher.lock'].map((name) =>
   join(local, name),
 );
 for (const path of [...places, ...others]) rmSync(path, { recursive: true, force: true });

@@ -5,4 +5,4 @@ checkNode();
 await install();
 await build();
 const { start } = requireBuilt('packages/launcher/dist/cli/start.js');
-await start(root);
+await start(root, process.argv.slice(2));

@@ -17,6 +17,8 @@ export interface LocalPaths {
   readonly lock: string;
   /** The workspace's first API key, which only its hash in the database could not give back. */
   readonly apiKey: string;
+  /** The secret of sessions, and the password of the admin, of whom the database has only a hash. */
+  readonly people: string;
   /** Services that an engineer runs by hand, which the ingress prefers. */
   readonly overrides: string;
 }
@@ -31,6 +33,7 @@ export const localPaths = (root: string): LocalPaths => {
     connection: join(directory, 'connection.json'),
     lock: join(directory, 'launcher.lock'),
     apiKey: join(directory, 'api-key.json'),
+    people: join(directory, 'people.json'),
     overrides: join(directory, 'overrides'),
   };
 };
@@ -39,6 +42,11 @@ export const localPaths = (root: string): LocalPaths => {
 export interface Connection {
   readonly base_url: string;
   readonly api_key: string;
+  /** The admin who signs in with a password; absent where a proxy says who people are. */
+  readonly admin_email?: string;
+  readonly admin_password?: string;
+  /** The signing proxy of `npm start -- --passthrough`. */
+  readonly proxy_url?: string;
   readonly services: Readonly<Record<string, { readonly url: string; readonly pid: number | undefined }>>;
   readonly database_url: string;
   readonly cache_url: string;

@@ -37,6 +37,23 @@ export const welcome = (baseUrl: string, apiKey: string, examples: readonly Exam
   ].join('\n');
 };
 
+/** How people reach the stack, beside the programs that have the key. */
+export const describePeople = ({
+  baseUrl,
+  admin,
+  proxyUrl,
+}: {
+  readonly baseUrl: string;
+  readonly admin: { readonly email: string; readonly password: string } | undefined;
+  readonly proxyUrl: string | undefined;
+}): string => {
+  if (admin !== undefined)
+    return `People sign in at ${baseUrl}/dashboard: ${admin.email} with the password ${admin.password}\n`;
+  return proxyUrl === undefined
+    ? `People come through your proxy, whose token says who they are (docs/people.md).\n`
+    : `People come through the signing proxy: ${proxyUrl}/dashboard, or as somebody else ${proxyUrl}/as/ada@example.com\n`;
+};
+
 const curlLines = (baseUrl: string, apiKey: string, { rule }: Example): string[] => [
   `  curl -s ${baseUrl}/api/v1/solve/${rule.slug ?? ''} \\`,
   `    -H 'x-api-key: ${apiKey}' -H 'content-type: application/json' \\`,

@@ -12,6 +12,7 @@ export {
   parseApiKey,
   requireEntitlement,
 } from './api-keys/authenticator';
+export { hashPassword } from './api-keys/password';
 export { guardKeys } from './api-keys/guard-keys';
 export {
   admissionSettings,

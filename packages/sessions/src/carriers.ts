@@ -5,7 +5,7 @@ import { ServiceError } from '@decision/contracts';
  * The header in which the door hands a session to the ingress, and the ingress to a service: the first request of a person has no cookie yet. The
  * ingress removes what its client wrote there; a token in it proves no more and no less than one in the cookie.
  */
-const SESSION_HEADER = 'x-decision-session';
+export const SESSION_HEADER = 'x-decision-session';
 
 /** Name of the cookie. With the prefix browsers take it from its own host over TLS alone, for all paths. */
 const COOKIE = 'decision_session';

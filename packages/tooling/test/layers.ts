@@ -28,7 +28,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'packages/infrastructure': [
     ...['broker', 'cache', 'contracts', 'execution', 'persistence', 'service-kit', 'sessions', 'waiting'],
   ],
-  'packages/launcher': ['broker', 'contracts', 'local-stack', 'persistence', 'service-kit', 'waiting'],
+  'packages/launcher': ['broker', 'contracts', 'local-stack', 'persistence', 'service-kit', 'sessions', 'waiting'],
   'services/objects-api': [
     ...[
       'cache',

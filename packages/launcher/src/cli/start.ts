@@ -6,6 +6,8 @@ import { type Fleet, startFleet } from '../fleet/fleet';
 import { type PreparedWorkspace, prepareServers } from '../fleet/prepare';
 import { createRouteOverrides } from '../fleet/route-overrides';
 import { LaunchError } from '../launch-error';
+import { type LaunchPeople, openLaunchPeople } from '../people/launch-people';
+import { type SigningProxy, startSigningProxy } from '../people/signing-proxy';
 import { type LaunchSettings, readLaunchSettings } from '../launch-settings';
 import {
   type Connection,
@@ -19,7 +21,7 @@ import {
 } from '../local-files';
 import { explainRefusal, requireExternalServers, requireFreePort } from '../preconditions';
 import { openServiceLogs } from '../service-logs';
-import { createTerminal, type Terminal, welcome } from '../terminal';
+import { createTerminal, describePeople, type Terminal, welcome } from '../terminal';
 import { readExamples, seedExamples } from '../workspace/import-workspace';
 
 /** Parts that have been started so far, newest last; they are stopped backwards. */
@@ -32,8 +34,11 @@ const READY_DEADLINE_MS = 60_000;
 const CACHE_PREFIX = 'decision:';
 const SERVICE_LOGIN = 'decision_services';
 
+/** What may be written behind `npm start --`. */
+const PASSTHROUGH = '--passthrough';
+
 /** `npm start` after installing and building: everything from the servers to the welcome, until a signal ends it. */
-export const start = async (root: string): Promise<void> => {
+export const start = async (root: string, words: readonly string[] = []): Promise<void> => {
   const terminal = createTerminal(
     (text) => process.stdout.write(text),
     () => performance.now(),
@@ -41,7 +46,7 @@ export const start = async (root: string): Promise<void> => {
   const opened: Opened[] = [];
   const stopped = stopOnSignal(terminal, opened);
   try {
-    await launch(root, terminal, opened);
+    await launch({ root, withProxy: readWords(words) }, terminal, opened);
   } catch (error) {
     if (stopped.requested) return;
     await closeAll(opened);
@@ -52,7 +57,20 @@ export const start = async (root: string): Promise<void> => {
   }
 };
 
-const launch = async (root: string, terminal: Terminal, opened: Opened[]): Promise<void> => {
+/** Whether a signing proxy is to stand in front. Throws {@link LaunchError} for words that it does not know. */
+const readWords = (words: readonly string[]): boolean => {
+  const unknown = words.filter((word) => word !== PASSTHROUGH);
+  if (unknown.length > 0)
+    throw new LaunchError(`npm start does not know ${unknown.join(' ')}; it knows ${PASSTHROUGH}.`);
+  return words.includes(PASSTHROUGH);
+};
+
+interface Launching {
+  readonly root: string;
+  readonly withProxy: boolean;
+}
+
+const launch = async ({ root, withProxy }: Launching, terminal: Terminal, opened: Opened[]): Promise<void> => {
   const paths = localPaths(root);
   const settings = readLaunchSettings(process.env);
   const release = takeLaunchLock(paths.lock, () => whereItRuns(paths));
@@ -60,9 +78,14 @@ const launch = async (root: string, terminal: Terminal, opened: Opened[]): Promi
   await requireFreePort(settings.ingressPort, 'INGRESS_PORT');
   await requireExternalServers(settings.external);
 
+  const people = openLaunchPeople({
+    ...{ file: paths.people, environment: process.env, withProxy },
+    baseUrl: `http://127.0.0.1:${settings.ingressPort}`,
+  });
+
   const stack = await startServers(paths, settings, terminal);
   opened.push({ what: 'servers', close: () => stack.stop() });
-  const workspace = await prepare(paths, settings, stack, terminal).catch((error: unknown) => {
+  const workspace = await prepare({ paths, settings, stack, admin: people.admin }, terminal).catch((error: unknown) => {
     throw explainRefusal(error, settings.external);
   });
 
@@ -76,6 +99,7 @@ const launch = async (root: string, terminal: Terminal, opened: Opened[]): Promi
     addresses: { ...stack, databaseUrl: workspace.databaseUrl },
     names: { topicPrefix: settings.topicPrefix, cachePrefix: CACHE_PREFIX },
     ingressPort: settings.ingressPort,
+    common: people.environment,
     environment: {
       ...{ 'solve-worker': flowEnvironment(process.env), 'contexts-api': flowEnvironment(process.env) },
       'log-collector': {
@@ -92,10 +116,15 @@ const launch = async (root: string, terminal: Terminal, opened: Opened[]): Promi
   await fleet.ready(READY_DEADLINE_MS);
   terminal.say('services are ready');
   await seedOnce({ root, paths, fleet, workspace, terminal });
-  publish = () => writePrivateJson(paths.connection, describeConnection(fleet, stack, workspace));
+  const proxy = withProxy ? await startProxy(fleet, people) : undefined;
+  if (proxy) opened.push({ what: 'proxy', close: () => proxy.stop() });
+  const { admin } = people;
+  publish = () =>
+    writePrivateJson(paths.connection, describeConnection({ fleet, stack, workspace, admin, proxyUrl: proxy?.url }));
   publish();
   opened.push({ what: 'connection', close: () => removeFile(paths.connection) });
   terminal.plain(welcome(fleet.baseUrl, workspace.apiKey, readExamples(root)));
+  terminal.plain(describePeople({ baseUrl: fleet.baseUrl, admin, proxyUrl: proxy?.url }));
 };
 
 const startServers = (paths: LocalPaths, settings: LaunchSettings, terminal: Terminal): Promise<RunningStack> =>
@@ -110,10 +139,22 @@ const startServers = (paths: LocalPaths, settings: LaunchSettings, terminal: Ter
       terminal.say(`${server}: ${message}${elapsedMs > 0 ? ` (${(elapsedMs / 1000).toFixed(1)} s)` : ''}`),
   });
 
+/** The proxy that says who people are, one port above the ingress where that is free. */
+const startProxy = async (fleet: Fleet, { environment }: LaunchPeople): Promise<SigningProxy> => {
+  const options = { target: fleet.baseUrl, email: environment['ADMIN_EMAIL'] ?? '' };
+  const port = Number(new URL(fleet.baseUrl).port) + 1;
+  return startSigningProxy({ ...options, port }).catch(() => startSigningProxy({ ...options, port: 0 }));
+};
+
+interface Preparing {
+  readonly paths: LocalPaths;
+  readonly settings: LaunchSettings;
+  readonly stack: RunningStack;
+  readonly admin: LaunchPeople['admin'];
+}
+
 const prepare = async (
-  paths: LocalPaths,
-  settings: LaunchSettings,
-  stack: RunningStack,
+  { paths, settings, stack, admin }: Preparing,
   terminal: Terminal,
 ): Promise<PreparedWorkspace> => {
   const known = readPrivateJson(paths.apiKey) as { api_key?: string } | undefined; // our own file; the key in it is checked
@@ -121,6 +162,7 @@ const prepare = async (
     addresses: stack,
     names: { topicPrefix: settings.topicPrefix, cachePrefix: CACHE_PREFIX },
     knownApiKey: known?.api_key,
+    admin,
     // The embedded database's user owns the server.
     ...(stack.controls.database === undefined ? {} : { serviceLogin: SERVICE_LOGIN }),
     onProgress: (what) => terminal.say(what),
@@ -156,9 +198,19 @@ const seedOnce = async ({ root, paths, fleet, workspace, terminal }: Seeding): P
   terminal.say(`imported the examples ${slugs.join(', ')}`);
 };
 
-const describeConnection = (fleet: Fleet, stack: RunningStack, workspace: PreparedWorkspace): Connection => ({
+interface Running {
+  readonly fleet: Fleet;
+  readonly stack: RunningStack;
+  readonly workspace: PreparedWorkspace;
+  readonly admin: LaunchPeople['admin'];
+  readonly proxyUrl: string | undefined;
+}
+
+const describeConnection = ({ fleet, stack, workspace, admin, proxyUrl }: Running): Connection => ({
   base_url: fleet.baseUrl,
   api_key: workspace.apiKey,
+  ...(admin === undefined ? {} : { admin_email: admin.email, admin_password: admin.password }),
+  ...(proxyUrl === undefined ? {} : { proxy_url: proxyUrl }),
   services: Object.fromEntries(
     [...fleet.services].map(([name, service]) => [name, { url: service.url, pid: service.pid() }]),
   ),

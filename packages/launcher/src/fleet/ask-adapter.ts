@@ -1,10 +1,8 @@
 import { Agent, type IncomingMessage, request as httpRequest, type ServerResponse } from 'node:http';
 import { type ServiceName } from '@decision/contracts';
 import { PROXY_SECRET_HEADER } from '@decision/service-kit';
+import { SESSION_HEADER } from '@decision/sessions';
 import { hopFree } from './hop-headers';
-
-/** The header that carries a session from the adapter to a service. */
-export const SESSION_HEADER = 'x-decision-session';
 
 /** What the adapter says of a person who may come in. */
 export interface LetIn {

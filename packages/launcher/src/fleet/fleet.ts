@@ -56,6 +56,8 @@ export interface FleetOptions {
   readonly names: FleetNames;
   /** Port of the ingress; 0 takes a free one. */
   readonly ingressPort: number;
+  /** Environment of every service beyond that of the servers, such as the secret of sessions. Default: none. */
+  readonly common?: Readonly<Record<string, string>>;
   /** Environment beyond the common one, by service. */
   readonly environment?: Partial<Record<ServiceName, Readonly<Record<string, string>>>>;
   /** Processes of a service; the ingress sends requests to the ready ones in turn. Default: one. */
@@ -111,6 +113,7 @@ export const startFleet = async (options: FleetOptions): Promise<Fleet> => {
     ...serviceEnvironment(options.addresses, options.names, topics.solutionResponse.localPartitions),
     PUBLIC_URL: ingress.url,
     PROXY_SECRET: proxySecret,
+    ...options.common,
   };
   for (const name of SERVICES) replicas.set(name, await startReplicas(name, environment, options));
   const processes = [...replicas.values()].flatMap((service) => service.processes);

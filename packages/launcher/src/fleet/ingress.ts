@@ -10,7 +10,8 @@ import {
 import { type AddressInfo } from 'node:net';
 import { type ErrorCode, errorCodes, fixedLimits, routeOf, type ServiceName } from '@decision/contracts';
 import { handleClientErrors, PROXY_SECRET_HEADER, SECURITY_HEADERS } from '@decision/service-kit';
-import { type Asker, createAsker, type LetIn, SESSION_HEADER } from './ask-adapter';
+import { SESSION_HEADER } from '@decision/sessions';
+import { type Asker, createAsker, type LetIn } from './ask-adapter';
 import { HOP_BY_HOP, hopFree } from './hop-headers';
 
 interface IngressOptions {

@@ -4,13 +4,16 @@ import { ServiceError } from '@decision/contracts';
 import {
   checkServer,
   createApiKey,
+  ensureAdmin,
   ensureServiceLogin,
   ensureWorkspace,
   findApiKey,
+  findSignIn,
   migrate,
   openDatabase,
+  setPassword,
 } from '@decision/persistence';
-import { generateApiKey, hashApiKeySecret, parseApiKey } from '@decision/service-kit';
+import { generateApiKey, hashApiKeySecret, hashPassword, parseApiKey } from '@decision/service-kit';
 import { LaunchError } from '../launch-error';
 import { type FleetNames, type ServerAddresses } from './fleet';
 
@@ -32,6 +35,8 @@ interface PrepareOptions {
    * an operator brings a URL whose user is fit for services.
    */
   readonly serviceLogin?: string;
+  /** The admin who signs in with a password; undefined: none is made. */
+  readonly admin?: { readonly email: string; readonly password: string } | undefined;
   readonly onProgress: (what: string) => void;
 }
 
@@ -48,6 +53,7 @@ export const prepareServers = async (options: PrepareOptions): Promise<PreparedW
   if (created.length > 0) onProgress(`created the topics ${created.join(', ')}`);
   const workspace = await ensureWorkspace(addresses.databaseUrl, { slug: 'example', name: 'Example workspace' });
   const apiKey = await ensureAdminKey(addresses.databaseUrl, workspace.id, options.knownApiKey);
+  if (options.admin !== undefined) await ensureAdminPassword(addresses.databaseUrl, workspace.id, options.admin);
   const { serviceLogin } = options;
   const databaseUrl =
     serviceLogin === undefined ? addresses.databaseUrl : await ensureServiceLogin(addresses.databaseUrl, serviceLogin);
@@ -105,6 +111,28 @@ export const ensureAdminKey = async (
     if (outcome.status !== 'created')
       throw new ServiceError('internal_error', 'The workspace has no role "admin" for its first key.');
     return apiKey;
+  } finally {
+    await database.close();
+  }
+};
+
+/** Makes the admin of the workspace and gives it the password, where it does not have it already. */
+const ensureAdminPassword = async (
+  databaseUrl: string,
+  workspaceId: string,
+  { email, password }: { readonly email: string; readonly password: string },
+): Promise<void> => {
+  const database = openDatabase({ url: databaseUrl, applicationName: 'launcher', poolMax: 1 });
+  try {
+    const known = await findSignIn(database, workspaceId, email);
+    if ((known?.passwordHash ?? null) !== null) return;
+    const passwordHash = await hashPassword(password, randomBytes);
+    const access = { workspaceId, userGroups: undefined, actor: 'launcher' };
+    await database.inWorkspace(access, async (transaction) => {
+      const admin = await ensureAdmin(transaction, email);
+      // An admin of another address has come meanwhile, and has a password of its own.
+      if (admin.email.toLowerCase() === email.toLowerCase()) await setPassword(transaction, admin.id, passwordHash);
+    });
   } finally {
     await database.close();
   }

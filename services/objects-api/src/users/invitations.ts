@@ -16,8 +16,9 @@ import {
   type Identity,
   parseApiKey,
   type RequestContext,
+  hashPassword,
 } from '@decision/service-kit';
-import { hashPassword } from './password';
+
 import { DEFAULT_ROLE, emailTaken, requireRights, toCreatedUser, type UserContext } from './user-context';
 import { storeUserWithKey } from './users';
 

@@ -23,9 +23,15 @@ import {
   type Transaction,
   updateUser as updateStoredUser,
 } from '@decision/persistence';
-import { assignableGroups, generateApiKey, type GeneratedApiKey, type Identity } from '@decision/service-kit';
+import {
+  assignableGroups,
+  generateApiKey,
+  type GeneratedApiKey,
+  hashPassword,
+  type Identity,
+} from '@decision/service-kit';
 import { changeAndAnnounce, type AnnounceLater } from '../announcements';
-import { hashPassword } from './password';
+
 import { DEFAULT_ROLE, emailTaken, requireRights, toCreatedUser, toUser, type UserContext } from './user-context';
 
 /** Makes a user with a key, shown in this answer alone. Throws `email_taken`, `invalid_request` and `forbidden`. */
