@@ -12,12 +12,16 @@ export const AuditEntry = Type.Object(
     actor: Type.Object(
       {
         id: described(
-          nullable(Type.String({ description: 'Id of the API key; another text for what is no key.' })),
-          'Id of the API key, or another text for what is no key; null where nobody is known.',
+          nullable(
+            Type.String({
+              description: 'Id of the API key, `user:<id>` of a person; another text for what is neither.',
+            }),
+          ),
+          'Id of the API key, `user:<id>` of a person, or another text for what is neither; null where nobody is known.',
         ),
         name: described(
-          nullable(Type.String({ description: 'What the key was called then.' })),
-          'What the key was called then; null where nobody is known.',
+          nullable(Type.String({ description: 'What the key was called then, or the address of the person.' })),
+          'What the key was called then, or the address of the person; null where nobody is known.',
         ),
       },
       { description: 'Who made the change.' },
@@ -68,7 +72,7 @@ const ListAuditQuery = Type.Object(
     kind: word('Kind of thing: `rule`, `value`, `object`, `api_key`, `release`, `user` ...', 'rule'),
     action: word('What was done.', 'publish'),
     id: word('Id of what changed.', '5f9c1f4e-7f4b-4c55-8a49-2f7f0a8f1d11'),
-    actor: word('Id of the API key that did it.', '2b8f8a0e-58a6-4f0c-9df0-6c3f9f0f7b21'),
+    actor: word('Id of the API key that did it, or `user:<id>` of the person.', '2b8f8a0e-58a6-4f0c-9df0-6c3f9f0f7b21'),
     since: Type.Optional(timeParameter('From this moment on.', '2026-01-01T00:00:00Z')),
     until: Type.Optional(timeParameter('Before this moment.', '2026-02-01T00:00:00Z')),
     ...pageQueryFields,
