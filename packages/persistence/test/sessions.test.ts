@@ -96,6 +96,17 @@ describe('a session', () => {
     expect(sessions[0]?.address).toHaveLength(100);
   });
 
+  it('ends once a hundred newer ones of its person are live', async () => {
+    const [userId, other] = [await newPerson(), await newPerson()];
+    const [oldest, theirs] = [await begin(userId), await begin(other)];
+    await Promise.all(Array.from({ length: 99 }, () => begin(userId)));
+    expect(await find(oldest)).toMatchObject({ revokedAt: null });
+    const newest = await begin(userId);
+    expect(await find(oldest)).toMatchObject({ revokedAt: expect.any(String) });
+    for (const id of [newest, theirs]) expect(await find(id)).toMatchObject({ revokedAt: null });
+    expect(await here((transaction) => revokeSessionsOf(transaction, userId))).toHaveLength(100);
+  });
+
   it('goes a month after its end, a few at a time', async () => {
     const userId = await newPerson();
     await asOwner(workspace.url, `insert into sessions (workspace_id, user_id, method, expires_at) select workspace_id, id, 'passthrough', clock_timestamp() - interval '31 days' from users, generate_series(1, 25) where id = '${userId}'`); // prettier-ignore

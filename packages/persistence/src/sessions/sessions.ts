@@ -99,7 +99,20 @@ const FORGET = /* sql */ `
     order by expires_at limit 20 for update skip locked
   )`;
 
-/** Begins a session of a person and answers its id. Throws `invalid_session` where the person is gone or disabled. */
+/** Live sessions of a person at most: a client that keeps no cookie begins one after the other. */
+const MAX_LIVE = 100;
+
+const END_OLDEST = /* sql */ `
+  update sessions set revoked_at = clock_timestamp() where id in (
+    select id from sessions
+    where workspace_id = app_workspace_id() and user_id = cast(:user_id as uuid) and revoked_at is null and expires_at > clock_timestamp()
+    order by created_at desc, id desc offset ${MAX_LIVE} limit ${MAX_LIVE} for update skip locked
+  )`;
+
+/**
+ * Begins a session of a person and answers its id; the oldest of more than 100 live ones end. Throws `invalid_session` where the person is gone or
+ * disabled.
+ */
 export const createSession = async (
   transaction: Transaction,
   { userId, method, expiresAt, address, userAgent }: NewSession,
@@ -111,8 +124,9 @@ export const createSession = async (
         ...{ address: cut(address, 100), user_agent: cut(userAgent, 500) },
       })
     : [];
-  if (made !== undefined) return made.id;
-  throw new ServiceError('invalid_session', 'The user is unknown or disabled; ask an administrator.');
+  if (made === undefined) throw new ServiceError('invalid_session', 'The user is unknown or disabled; ask an administrator.'); // prettier-ignore
+  await query(transaction, END_OLDEST, { user_id: userId });
+  return made.id;
 };
 
 interface EndedRow {
