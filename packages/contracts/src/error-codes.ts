@@ -68,7 +68,13 @@ export const errorCodes = {
   test_not_found: entry(404, false, 'The rule or flow has no test of this id.'),
   folder_not_found: entry(404, false, 'No folder of this id is visible to the key.'),
   user_not_found: entry(404, false, 'No user of this id is visible to the key.'),
+  session_not_found: entry(404, false, 'No live session of this id is visible to the caller.'),
   role_not_found: entry(404, false, 'The workspace has no role of this name.'),
+  no_administrator: entry(
+    409,
+    false,
+    'The workspace has no administrator yet, on whose row the mapping of claims is kept; sign in once.',
+  ),
   invitation_not_found: entry(404, false, 'The invitation is unknown, used, withdrawn or expired.'),
   decision_not_found: entry(404, false, 'No decision of this id is kept and visible to the key.'),
   value_not_found: entry(404, false, 'No value of this id is visible to the key.'),

@@ -4,6 +4,7 @@ export * from './error-codes';
 export * from './json/parse-json';
 export * from './json/json-scanner';
 export * from './limits';
+export { type Claims, claimAt, evaluateMapping, SsoRoleMapping } from './people/sso-role-mapping';
 export * from './service-error';
 export * from './slug';
 export * from './stored-api-key';
@@ -70,6 +71,21 @@ export * from './http/access/users';
 export * from './http/access/user-operations';
 export * from './http/access/roles';
 export * from './http/access/usage';
+export {
+  getSsoMapping,
+  type SavedMappingAnswer,
+  saveSsoMapping,
+  type SaveSsoMappingRequest,
+  type TriedMapping,
+} from './http/people/sso-mapping';
+export {
+  type ListedSession,
+  type ListedSignIn,
+  listSessions,
+  listSignIns,
+  revokeSession,
+  revokeUserSessions,
+} from './http/people/session-operations';
 export { type Branding, getBranding } from './http/people/branding';
 export {
   checkRequest,

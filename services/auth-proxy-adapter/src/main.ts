@@ -3,10 +3,7 @@ import { runService } from '@decision/service-kit';
 import { createAdapter } from './app';
 import { missingVariables, settings } from './config';
 import { openPeople } from './people/open-people';
-import { type ApplySavedMapping } from './passthrough/begin-session';
-
-/** No mapping can be saved yet. */
-const applyMapping: ApplySavedMapping = () => Promise.resolve({ selectors: [], changed: false });
+import { applySavedMapping } from './passthrough/saved-mapping';
 
 runService({
   name: 'auth-proxy-adapter',
@@ -18,7 +15,7 @@ runService({
       logger.error({ missing }, 'Token passthrough is enabled but required variables are missing: nobody is let in.');
     const server = createAdapter({
       ...{ config, logger, metrics },
-      people: openPeople({ config, database, cache, metrics, applyMapping }),
+      people: openPeople({ config, database, cache, metrics, applyMapping: applySavedMapping }),
       pingDatabase: () => database.ping(),
       cacheStatus: () => cache.status(),
     });

@@ -21,6 +21,7 @@ import { flowTestRoutes, ruleTestRoutes } from './routes/asset-tests';
 import { roleRoutes } from './roles/roles';
 import { ruleRoutes } from './routes/rules';
 import { usageRoutes } from './usage/usage';
+import { peopleRoutes } from './routes/people';
 import { userRoutes } from './routes/users';
 import { valueRoutes } from './values/values';
 import { type FlowImportContext } from './flows/import-flow';
@@ -67,6 +68,7 @@ export const createObjectsApi = (context: AppContext): ServiceServer => {
     ...userRoutes(context),
     ...roleRoutes(context),
     ...usageRoutes(context),
+    ...peopleRoutes(context),
     ...auditRoutes(context),
   ];
   return createServiceServer({

@@ -1,12 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { operations } from '@decision/contracts';
+import { createSession, ensureAdmin, type Transaction } from '@decision/persistence';
 import { type Answer, type ObjectsApiUnderTest, startObjectsApi } from './objects-api-under-test';
 
 let api: ObjectsApiUnderTest;
 let admin: string;
+let workspaceId: string;
 beforeAll(async () => {
   api = await startObjectsApi();
-  admin = await api.makeKey(await api.makeWorkspace('audited'), 'admin');
+  workspaceId = await api.makeWorkspace('audited');
+  admin = await api.makeKey(workspaceId, 'admin');
   for (const [slug, level] of [
     ['low', 1],
     ['high', 2],
@@ -72,6 +75,15 @@ const newTest = { name: 'one', request: { a: 1 }, response: { b: 1 }, critical: 
 const newUser = (): object => ({ email: `${randomUUID()}@example.com`, password: 'correct horse battery' });
 const invite = async (): Promise<{ readonly id: string; readonly link: string }> =>
   (await call('POST', '/admin/users/invite', { email: `${randomUUID()}@example.com` })).body['invitation'] as { id: string; link: string }; // prettier-ignore
+
+const inWorkspace = <T>(work: (transaction: Transaction) => Promise<T>): Promise<T> =>
+  api.database.inWorkspace({ workspaceId, userGroups: undefined }, work);
+/** A new user with a session. */
+const signedIn = async (): Promise<{ readonly userId: string; readonly sessionId: string }> => {
+  const userId = idOf(await call('POST', '/admin/users/create', newUser()), 'user');
+  const session = { userId, method: 'password', expiresAt: '2099-01-01T00:00:00Z', address: null, userAgent: null } as const; // prettier-ignore
+  return { userId, sessionId: await inWorkspace((transaction) => createSession(transaction, session)) };
+};
 
 /** Prepares a call of the operation, and answers the call with what it must leave behind, oldest first. */
 type Scenario = () => Promise<readonly [call: () => Promise<unknown>, leaves: readonly string[]]>;
@@ -202,6 +214,18 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
     const path = new URL((await invite()).link).pathname.replace('/api/v1', '');
     const accept = () => call('POST', path, { password: 'correct horse battery' });
     return [accept, ['invitation accept', 'user create', 'api_key create']];
+  },
+  saveSsoMapping: async () => {
+    await inWorkspace((transaction) => ensureAdmin(transaction, 'boss@example.com'));
+    return [() => call('PUT', '/admin/sso-mapping', { mapping: {} }), ['sso_mapping create']];
+  },
+  revokeSession: async () => {
+    const { sessionId } = await signedIn();
+    return [() => call('DELETE', `/admin/sessions/${sessionId}`), ['session revoke']];
+  },
+  revokeUserSessions: async () => {
+    const { userId } = await signedIn();
+    return [() => call('DELETE', `/admin/users/${userId}/sessions`), ['session revoke']];
   },
   createUserGroup: () =>
     Promise.resolve([() => call('POST', '/admin/users/groups', { name: unique() }), ['user_group create']]),

@@ -6,6 +6,8 @@ import { flowVersionOperations } from './flows/flow-versions';
 import { flowOperations } from './flows/flow-operations';
 import { checkRequest, getPassthroughClaims, provisionSso } from './people/person-operations';
 import { getBranding } from './people/branding';
+import { listSessions, listSignIns, revokeSession, revokeUserSessions } from './people/session-operations';
+import { getSsoMapping, saveSsoMapping } from './people/sso-mapping';
 import { folderOperations } from './folders';
 import { instanceOperations } from './contexts/instance-operations';
 import { keyOperations } from './access/keys';
@@ -45,6 +47,12 @@ export const operations: readonly Operation[] = [
   ...roleOperations,
   getUsage,
   listAudit,
+  getSsoMapping,
+  saveSsoMapping,
+  listSessions,
+  revokeSession,
+  revokeUserSessions,
+  listSignIns,
   getBranding,
   getPassthroughClaims,
   provisionSso,

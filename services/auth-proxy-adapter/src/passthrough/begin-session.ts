@@ -65,7 +65,7 @@ export const createBeginSession =
       });
       const mapped = await applyMapping(transaction, person.id, identity.claims);
       const signIn = { userId: person.id, email: person.email, method: 'passthrough', ...whence } as const;
-      await announceKeys(transaction, [...selectors, ...mapped.selectors]);
+      await announceRights(transaction, person.id, { ...mapped, selectors: [...selectors, ...mapped.selectors] });
       if (mapped.denied !== undefined) {
         await recordSignIn(transaction, { ...signIn, outcome: 'refused', reason: 'access mapping' });
         return { denied: mapped.denied };
@@ -81,8 +81,13 @@ export const createBeginSession =
     return tokens.mint({ userId: made.userId, sessionId: made.sessionId, expiresAt });
   };
 
-/** Announced by the relay of objects-api, within seconds. */
-const announceKeys = async (transaction: Transaction, selectors: readonly string[]): Promise<void> => {
-  if (selectors.length === 0) return;
-  await recordAnnouncement(transaction, { kind: 'api-key', keys: selectors.map(cacheKeys.apiKey) });
+/** Tells every process that the rights of a person, or of its keys, are others now: announced by the relay of objects-api, within seconds. */
+export const announceRights = async (
+  transaction: Transaction,
+  userId: string,
+  { selectors, changed }: Pick<Mapped, 'selectors' | 'changed'>,
+): Promise<void> => {
+  if (changed) await recordAnnouncement(transaction, { kind: 'user', keys: [cacheKeys.user(userId)] });
+  if (selectors.length > 0)
+    await recordAnnouncement(transaction, { kind: 'api-key', keys: selectors.map(cacheKeys.apiKey) });
 };

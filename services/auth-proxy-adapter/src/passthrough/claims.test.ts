@@ -1,4 +1,4 @@
-import { claimAt, identityOf } from './claims';
+import { identityOf } from './claims';
 
 const PATHS = { id: 'sub', email: 'email', name: 'name' };
 
@@ -46,27 +46,5 @@ describe('step 3: the claim at the email path', () => {
       externalSub: null,
     });
     expect(identityOf({ email: 'a@example.com', sub: 42 }, PATHS).externalSub).toBe('42');
-  });
-});
-
-describe('paths of claims', () => {
-  const claims = {
-    user: { email: 'in@example.com', 'x.y': { z: 1 } },
-    'user.email': 'dotted',
-    'https://example.com/claims': { email: 'url@example.com' },
-    list: [{ a: 1 }],
-  };
-
-  it.each([
-    ['user.email', 'dotted'],
-    ['user.x.y.z', 1],
-    ['https://example.com/claims.email', 'url@example.com'],
-    ['list.0', undefined],
-    ['user.constructor', undefined],
-    ['user.', undefined],
-    ['.user', undefined],
-    ['toString', undefined],
-  ])('%s is %j', (path, expected) => {
-    expect(claimAt(claims, path)).toEqual(expected);
   });
 });

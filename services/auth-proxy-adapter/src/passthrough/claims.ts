@@ -1,5 +1,4 @@
-import { ServiceError } from '@decision/contracts';
-import { type Claims } from './token';
+import { claimAt, type Claims, ServiceError } from '@decision/contracts';
 
 /** Paths of the claims that say who a person is. */
 export interface ClaimPaths {
@@ -38,23 +37,6 @@ export const identityOf = (claims: Claims, paths: ClaimPaths): TokenIdentity => 
     externalSub: idOf(claimAt(claims, paths.id)),
     claims,
   };
-};
-
-/**
- * The claim at a path; undefined where there is none. A dot leads into an object, unless a claim has the dot in its name: `a.b` is the claim `a.b` before
- * it is `b` within `a`. Only own claims count.
- */
-export const claimAt = (claims: Claims, path: string): unknown => {
-  if (Object.hasOwn(claims, path)) return claims[path];
-  for (let dot = path.lastIndexOf('.'); dot > 0; dot = path.lastIndexOf('.', dot - 1)) {
-    const outer = path.slice(0, dot);
-    const inner: unknown = Object.hasOwn(claims, outer) ? claims[outer] : undefined;
-    if (typeof inner === 'object' && inner !== null && !Array.isArray(inner)) {
-      const found = claimAt(inner as Claims, path.slice(dot + 1));
-      if (found !== undefined) return found;
-    }
-  }
-  return undefined;
 };
 
 const isEmail = (value: unknown): value is string =>

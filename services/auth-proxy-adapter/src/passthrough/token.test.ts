@@ -1,4 +1,5 @@
-import { type Claims, decodeClaims, readToken } from './token';
+import { type Claims } from '@decision/contracts';
+import { decodeClaims, readToken } from './token';
 
 const tokenOf = (claims: unknown, header: object = { alg: 'HS256' }): string =>
   [header, claims]

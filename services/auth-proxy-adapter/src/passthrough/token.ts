@@ -1,7 +1,4 @@
-import { fixedLimits, ServiceError } from '@decision/contracts';
-
-/** Claims of a token, as its payload says them. Names such as `__proto__` are names like any other: read with `Object.hasOwn` only. */
-export type Claims = Readonly<Record<string, unknown>>;
+import { type Claims, fixedLimits, ServiceError } from '@decision/contracts';
 
 const MISSING = 'Missing authentication token';
 const INVALID = 'Invalid token format';

@@ -11,7 +11,7 @@ import {
 import { type Database, findPerson, type PersonRecord, revokeSession, type Transaction } from '@decision/persistence';
 import { clearedCookie, requireSameSite } from '@decision/sessions';
 import { type DoorAnswer, type DoorRequest, type DoorRoute } from '../door/route';
-import { accessDenied, type ApplySavedMapping } from '../passthrough/begin-session';
+import { accessDenied, announceRights, type ApplySavedMapping } from '../passthrough/begin-session';
 import { isKeepable } from '../passthrough/token';
 import { cookieFor, isSecure, type Visitor, type Visitors } from './visitors';
 
@@ -81,9 +81,10 @@ const provision = async (context: PersonContext, request: DoorRequest): Promise<
   const outcome = await context.database.inWorkspace(access, async (transaction) => {
     const before = await requirePerson(transaction, visitor);
     if (!isDeepStrictEqual(claims, before.metadata.external_claims)) throw foreignClaims();
-    const { denied, changed } = await context.applyMapping(transaction, userId, claims);
+    const { denied, ...mapped } = await context.applyMapping(transaction, userId, claims);
+    await announceRights(transaction, userId, mapped);
     if (denied !== undefined) await revokeSession(transaction, sessionId);
-    return { denied, changed, person: await requirePerson(transaction, visitor) };
+    return { denied, changed: mapped.changed, person: await requirePerson(transaction, visitor) };
   });
   if (outcome.denied !== undefined) {
     context.forget(`session:${sessionId}`);

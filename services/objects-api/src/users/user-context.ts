@@ -46,3 +46,6 @@ export const emailTaken = (email: string): ServiceError =>
       email,
     },
   );
+
+export const userNotFound = (id: string): ServiceError =>
+  new ServiceError('user_not_found', `No user with the id ${id} is visible to the caller.`, { id });

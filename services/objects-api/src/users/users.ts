@@ -31,8 +31,15 @@ import {
   type Identity,
 } from '@decision/service-kit';
 import { changeAndAnnounce, type AnnounceLater } from '../announcements';
-
-import { DEFAULT_ROLE, emailTaken, requireRights, toCreatedUser, toUser, type UserContext } from './user-context';
+import {
+  DEFAULT_ROLE,
+  emailTaken,
+  requireRights,
+  toCreatedUser,
+  toUser,
+  type UserContext,
+  userNotFound,
+} from './user-context';
 
 /** Makes a user with a key, shown in this answer alone. Throws `email_taken`, `invalid_request` and `forbidden`. */
 export const createUser = async (
@@ -109,6 +116,3 @@ export const createGroup = async (
 const announceKeysLater = (announceLater: AnnounceLater, selectors: readonly string[]): void => {
   if (selectors.length > 0) announceLater({ kind: 'api-key', keys: selectors.map(cacheKeys.apiKey) });
 };
-
-const userNotFound = (id: string): ServiceError =>
-  new ServiceError('user_not_found', `No user with the id ${id} is visible to this key.`, { id });

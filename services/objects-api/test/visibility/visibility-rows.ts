@@ -331,6 +331,19 @@ const WORKSPACE: MatrixRows = {
     },
   ],
   deleteRole: [{ path: '/admin/roles/custom', ...OF_WORKSPACE, same: 'Only a key without groups may do this.' }],
+  getSsoMapping: [{ path: '/admin/sso-mapping', ...OF_WORKSPACE, same: 'Only a key without groups may do this.' }],
+  saveSsoMapping: [
+    {
+      path: '/admin/sso-mapping',
+      body: { mapping: null, dry_run: true, user_id: '{user.id}' },
+      ...OF_WORKSPACE,
+      same: 'Only a key without groups may do this.',
+    },
+  ],
+  listSessions: list('/admin/sessions', 'user_id={user.id}'),
+  revokeSession: [{ path: '/admin/sessions/{session.id}' }],
+  revokeUserSessions: [{ path: '/admin/users/{user.id}/sessions' }],
+  listSignIns: list('/admin/sign-ins'),
   getUsage: [{ path: '/admin/usage', ...SHARED }],
   listAudit: list(
     '/admin/audit',

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { contextDefaults } from '@decision/contracts';
 import { type MatrixNames } from '@decision/local-stack';
-import { insertContext, insertRelationship, lockContextWorld } from '@decision/persistence';
+import { createSession, insertContext, insertRelationship, lockContextWorld } from '@decision/persistence';
 import { type ObjectsApiUnderTest } from '../objects-api-under-test';
 
 /** Makes what a workspace holds; `admin` is a key without groups. */
@@ -165,9 +165,13 @@ const makePeople = async (maker: Maker): Promise<MatrixNames> => {
   const key = await make(maker, 'POST', '/admin/keys', { name: 'Hidden key', role: 'admin', user_groups: HIDDEN });
   // It did something that the audit shows to those who see it.
   await maker.api.call(String(key['api_key']), 'POST', '/values', { values: { hidden_of_key: 1 } });
+  const hidden = await user('hidden-user@example.com', HIDDEN);
+  const session = { userId: hidden, method: 'password', expiresAt: '2099-01-01T00:00:00Z', address: null, userAgent: null } as const;
+  const access = { workspaceId: maker.workspaceId, userGroups: undefined };
   return {
+    'session.id': await maker.api.database.inWorkspace(access, (transaction) => createSession(transaction, session)),
     ...{ 'group.name': 'south', 'user.email': 'hidden-user@example.com' },
-    ...{ 'user.id': await user('hidden-user@example.com', HIDDEN), 'seen.user': await user('seen@example.com', NORTH) },
+    ...{ 'user.id': hidden, 'seen.user': await user('seen@example.com', NORTH) },
     'invitation.id': (invited['invitation'] as { id: string }).id,
     ...{ 'key.id': String(key['id']), 'actor.id': String(key['id']) },
   };

@@ -1,0 +1,165 @@
+import { randomUUID } from 'node:crypto';
+import { createSession, ensureAdmin, provisionPerson, recordSignIn, type Transaction } from '@decision/persistence';
+import { type ObjectsApiUnderTest, startObjectsApi } from './objects-api-under-test';
+
+/* What claims mean, who is signed in, and who was refused: the calls of administrators (specification: "User lifecycle"). */
+
+let api: ObjectsApiUnderTest;
+let workspaceId: string;
+let admin: string;
+let person: string;
+beforeAll(async () => {
+  api = await startObjectsApi();
+  workspaceId = await api.makeWorkspace('people');
+  admin = await api.makeKey(workspaceId, 'admin');
+});
+afterAll(() => api.stop());
+
+const inside = <T>(work: (transaction: Transaction) => Promise<T>): Promise<T> =>
+  api.database.inWorkspace({ workspaceId, userGroups: undefined }, work);
+const call = (method: 'GET' | 'PUT' | 'DELETE' | 'POST', path: string, body?: unknown, key = admin) =>
+  api.call(key, method, `/admin/${path}`, body);
+
+it('a mapping cannot be saved while there is no administrator, but it can be tried', async () => {
+  expect(await call('GET', 'sso-mapping')).toMatchObject({ status: 200, body: { mapping: null } });
+  expect(await call('PUT', 'sso-mapping', { mapping: {} })).toMatchObject({ status: 409, body: { code: 'no_administrator' } });
+  expect(await call('PUT', 'sso-mapping', { mapping: {}, dry_run: true, claims: {} })).toMatchObject({ status: 200 });
+}); // prettier-ignore
+
+describe('a mapping', () => {
+  beforeAll(async () => {
+    await inside((transaction) => ensureAdmin(transaction, 'boss@example.com'));
+    await call('POST', 'users/groups', { name: 'sales' });
+    const named = { email: 'ada@example.com', adminEmail: 'boss@example.com', name: 'Ada', externalSub: 'a-1' };
+    const externalClaims = { groups: ['staff', 'rules'], department: 'sales' };
+    person = (await inside((transaction) => provisionPerson(transaction, { ...named, externalClaims }))).person.id;
+  });
+  const mapping = {
+    access: { claimPath: 'groups', allowed: ['staff'] },
+    role: { claimPath: 'groups', mappings: [{ value: 'rules', role: 'editor' }], default: 'viewer' },
+    tenants: { claimPath: 'department', mappings: [{ value: 'sales', groups: ['sales'] }] },
+    profile: { fields: [{ claimPath: 'department', field: 'department' }] },
+  };
+
+  it('is tried on the stored claims of a person, and nothing is saved', async () => {
+    const tried = await call('PUT', 'sso-mapping', { mapping, dry_run: true, user_id: person });
+    expect(tried.body).toMatchObject({
+      message: 'The mapping was tried; nothing was saved.',
+      tried: { access: 'allowed', role: 'editor', user_groups: ['sales'], all_groups: false, profile: { department: 'sales' } },
+    });
+    expect((await call('GET', 'sso-mapping')).body).toEqual({ mapping: null });
+  }); // prettier-ignore
+
+  it('is tried on given claims, and says whom it denies', async () => {
+    const { body } = await call('PUT', 'sso-mapping', { mapping, dry_run: true, claims: { groups: 'guests' } });
+    expect(body['tried']).toEqual({
+      ...{ access: 'denied', role: null, user_groups: null, all_groups: null, profile: null },
+      reason: 'No value of the claim "groups" of your token is among those that are let in here.',
+    });
+  });
+
+  it('is saved, read and taken away, each in the audit', async () => {
+    expect(await call('PUT', 'sso-mapping', { mapping })).toMatchObject({ status: 200, body: { mapping, tried: null } });
+    expect((await call('GET', 'sso-mapping')).body).toEqual({ mapping });
+    await call('PUT', 'sso-mapping', { mapping: { ...mapping, access: undefined } });
+    await call('PUT', 'sso-mapping', { mapping: null });
+    expect((await call('GET', 'sso-mapping')).body).toEqual({ mapping: null });
+    const { body } = await call('GET', 'audit?kind=sso_mapping');
+    const actions = (body['data'] as { action: string }[]).map(({ action }) => action);
+    expect(actions).toEqual(['delete', 'update', 'create']);
+  }); // prettier-ignore
+
+  it('is refused with every problem at once where roles and groups do not exist', async () => {
+    const wrong = {
+      role: { claimPath: 'r', mappings: [{ value: 'x', role: 'boss' }], default: 'chief' },
+      tenants: { claimPath: 't', mappings: [{ value: 'x', groups: ['sales', 'nowhere'] }], default: ['elsewhere'] },
+    };
+    const { status, body } = await call('PUT', 'sso-mapping', { mapping: wrong, dry_run: true });
+    expect({ status, code: body['code'] }).toEqual({ status: 400, code: 'invalid_request' });
+    expect((body['problems'] as { path: string }[]).map(({ path }) => path)).toEqual([
+      '/mapping/role/mappings/0/role',
+      '/mapping/role/default',
+      '/mapping/tenants/mappings/0/groups',
+      '/mapping/tenants/default',
+    ]);
+    expect(JSON.stringify(body)).toContain('must be a role of the workspace: admin, developer, editor, solver, viewer');
+  });
+
+  it.each<[string, unknown]>([
+    ['an unknown part', { mapping: { roles: {} } }],
+    ['a person and claims', { mapping: {}, user_id: randomUUID(), claims: {} }],
+    ['an id that is none', { mapping: {}, user_id: 'ada' }],
+    ['no mapping', { dry_run: true }],
+    ['claims that are a list', { mapping: {}, claims: [] }],
+  ])('is refused with %s', async (_, body) => {
+    expect(await call('PUT', 'sso-mapping', body)).toMatchObject({ status: 400, body: { code: 'invalid_request' } });
+  });
+
+  it('is tried on nobody who is unknown', async () => {
+    const unknown = await call('PUT', 'sso-mapping', { mapping: {}, dry_run: true, user_id: randomUUID() });
+    expect(unknown).toMatchObject({ status: 404, body: { code: 'user_not_found' } });
+  });
+
+  it('gives no role that may do more than whoever saves it, and concerns nobody who is restricted to groups', async () => {
+    await call('POST', 'roles', { name: 'people', entitlements: ['users.manage', 'rules.read'] });
+    const { body } = await call('POST', 'keys', { name: 'People', role: 'people' });
+    const giving = (role: string) => ({ mapping: { role: { claimPath: 'r', mappings: [], default: role } } });
+    const own = String(body['api_key']);
+    expect(await call('PUT', 'sso-mapping', giving('admin'), own)).toMatchObject({ status: 403 });
+    expect(await call('PUT', 'sso-mapping', { ...giving('people'), dry_run: true }, own)).toMatchObject({ status: 200 });
+    const restricted = await call('POST', 'keys', { name: 'Sales', role: 'admin', user_groups: ['sales'] });
+    for (const [method, sent] of [['GET', undefined], ['PUT', { mapping: null }]] as const)
+      expect(await call(method, 'sso-mapping', sent, String(restricted.body['api_key']))).toMatchObject({ status: 403 });
+  }); // prettier-ignore
+});
+
+describe('sessions', () => {
+  const signIn = () =>
+    inside((transaction) => createSession(transaction, { userId: person, method: 'passthrough', expiresAt: '2099-01-01T00:00:00.000Z', address: '192.0.2.7', userAgent: 'a browser' })); // prettier-ignore
+  const listed = async (query = ''): Promise<readonly { readonly id: string }[]> =>
+    (await call('GET', `sessions${query}`)).body['data'] as { id: string }[];
+
+  it('are listed newest first, of a person or of all, by pages', async () => {
+    const [first, second] = [await signIn(), await signIn()];
+    expect(await listed(`?user_id=${person}`)).toMatchObject([
+      { id: second, user_id: person, email: 'ada@example.com', method: 'passthrough', address: '192.0.2.7' },
+      { id: first },
+    ]);
+    expect(await listed(`?user_id=${randomUUID()}`)).toEqual([]);
+    const page = await call('GET', 'sessions?limit=1');
+    const rest = await call('GET', `sessions?limit=1&cursor=${String(page.body['next_cursor'])}`);
+    expect([page, rest].map(({ body }) => (body['data'] as { id: string }[]).map(({ id }) => id))).toEqual([[second], [first]]); // prettier-ignore
+  });
+
+  it('end one by one, and every process is told', async () => {
+    const id = await signIn();
+    const before = api.announced.length;
+    expect(await call('DELETE', `sessions/${id}`)).toMatchObject({ status: 200, body: { message: 'The session has ended.' } }); // prettier-ignore
+    expect(api.announced.slice(before)).toEqual([['user', [`session:${id}`]]]);
+    expect((await listed()).map((session) => session.id)).not.toContain(id);
+    for (const gone of [id, randomUUID(), 'x'])
+      expect(await call('DELETE', `sessions/${gone}`)).toMatchObject({ status: 404, body: { code: 'session_not_found' } }); // prettier-ignore
+  });
+
+  it('of a person end together', async () => {
+    await signIn();
+    const before = api.announced.length;
+    expect((await call('DELETE', `users/${person}/sessions`)).body['message']).toMatch(/^\d+ sessions have ended\.$/);
+    expect(api.announced.slice(before)).toEqual([['user', [`user:${person}`]]]);
+    expect(await listed(`?user_id=${person}`)).toEqual([]);
+    expect((await call('DELETE', `users/${person}/sessions`)).body['message']).toBe('0 sessions have ended.');
+    expect(await call('DELETE', `users/${randomUUID()}/sessions`)).toMatchObject({ status: 404 });
+  });
+});
+
+it('sign-ins are read by those who read the audit', async () => {
+  await inside(
+    (transaction) =>
+    recordSignIn(transaction, { userId: person, email: 'ada@example.com', method: 'password', outcome: 'refused', reason: 'wrong password', address: '192.0.2.7', userAgent: null }), // prettier-ignore
+  );
+  expect((await call('GET', 'sign-ins?limit=1')).body).toMatchObject({
+    data: [{ user_id: person, email: 'ada@example.com', outcome: 'refused', reason: 'wrong password' }],
+  });
+  const { body } = await call('POST', 'keys', { name: 'Developer', role: 'developer' });
+  expect(await call('GET', 'sign-ins', undefined, String(body['api_key']))).toMatchObject({ status: 403 });
+});
