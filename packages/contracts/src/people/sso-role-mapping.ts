@@ -135,7 +135,7 @@ export const SsoRoleMapping = Type.Object(
 export type SsoRoleMapping = Static<typeof SsoRoleMapping>;
 
 /** What a mapping says of somebody with certain claims; absent parts stay as they are. */
-export interface MappedClaims {
+interface MappedClaims {
   readonly access: 'allowed' | 'denied';
   /** Why access is denied, as a sentence. */
   readonly reason?: string;

@@ -1,7 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { contextDefaults } from '@decision/contracts';
 import { type MatrixNames } from '@decision/local-stack';
-import { createSession, insertContext, insertRelationship, lockContextWorld } from '@decision/persistence';
+import {
+  createSession,
+  insertContext,
+  insertRelationship,
+  lockContextWorld,
+  recordSignIn,
+} from '@decision/persistence';
 import { type ObjectsApiUnderTest } from '../objects-api-under-test';
 
 /** Makes what a workspace holds; `admin` is a key without groups. */
@@ -168,6 +174,8 @@ const makePeople = async (maker: Maker): Promise<MatrixNames> => {
   const hidden = await user('hidden-user@example.com', HIDDEN);
   const session = { userId: hidden, method: 'password', expiresAt: '2099-01-01T00:00:00Z', address: null, userAgent: null } as const;
   const access = { workspaceId: maker.workspaceId, userGroups: undefined };
+  const signIn = { userId: hidden, email: 'hidden-user@example.com', method: 'password', outcome: 'succeeded', address: null, userAgent: null } as const;
+  await maker.api.database.inWorkspace(access, (transaction) => recordSignIn(transaction, signIn));
   return {
     'session.id': await maker.api.database.inWorkspace(access, (transaction) => createSession(transaction, session)),
     ...{ 'group.name': 'south', 'user.email': 'hidden-user@example.com' },

@@ -11,8 +11,14 @@ const oneOf = <T extends string>(names: readonly T[], description: string) =>
   );
 
 const whence = {
-  address: nullable(Type.String({ description: 'Address that the request came from; null where it is not known.' })),
-  user_agent: nullable(Type.String({ description: 'Name of the browser, as it says; null where it says none.' })),
+  address: described(
+    nullable(Type.String({ description: 'Address that the request came from; null where it is not known.' })),
+    'Address that the request came from; null where it is not known.',
+  ),
+  user_agent: described(
+    nullable(Type.String({ description: 'Name of the browser, as it says; null where it says none.' })),
+    'Name of the browser, as it says; null where it says none.',
+  ),
 };
 
 const ListedSession = Type.Object(
@@ -49,13 +55,17 @@ const ListedSignIn = Type.Object(
   {
     id: Type.String({ format: 'uuid', description: 'Id of the entry.' }),
     created_at: described(timestamp, 'When it was, ISO 8601 in UTC.'),
-    user_id: nullable(
-      Type.String({ format: 'uuid', description: 'Id of the person; null where nobody has the address.' }),
+    user_id: described(
+      nullable(Type.String({ format: 'uuid', description: 'Id of the person; null where nobody has the address.' })),
+      'Id of the person; null where nobody has the address.',
     ),
     email: Type.String({ description: 'Email address that was given.' }),
     method: oneOf(['passthrough', 'password', 'oidc', 'link'], 'How the person tried to sign in.'),
     outcome: oneOf(['succeeded', 'refused'], 'Whether the person was let in.'),
-    reason: nullable(Type.String({ description: 'Why not; null where the person was let in.' })),
+    reason: described(
+      nullable(Type.String({ description: 'Why not; null where the person was let in.' })),
+      'Why not; null where the person was let in.',
+    ),
     ...whence,
   },
   { $id: 'ListedSignIn', description: 'Somebody who signed in, or was refused.' },

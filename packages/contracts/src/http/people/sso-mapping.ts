@@ -33,18 +33,33 @@ export const TriedMapping = Type.Object(
     access: Type.Union([Type.Literal('allowed'), Type.Literal('denied')], {
       description: 'Whether the person is let in.',
     }),
-    reason: nullable(Type.String({ description: 'Why not; null for who is let in.' })),
-    role: nullable(Type.String({ description: 'Role that the mapping gives; null where it says nothing of roles.' })),
-    user_groups: nullable(
-      Type.Array(Type.String({ description: 'Name of a user group.' }), {
-        description: 'User groups that it gives; null where it says nothing of them.',
-      }),
+    reason: described(
+      nullable(Type.String({ description: 'Why not; null for who is let in.' })),
+      'Why not; null for who is let in.',
     ),
-    all_groups: nullable(
-      Type.Boolean({ description: 'Whether it lets the person see everything; null where it says nothing of that.' }),
+    role: described(
+      nullable(Type.String({ description: 'Role that the mapping gives; null where it says nothing of roles.' })),
+      'Role that the mapping gives; null where it says nothing of roles.',
     ),
-    profile: nullable(
-      Type.Record(Type.String(), Type.Unknown(), { description: 'Fields of the profile; null where it fills none.' }),
+    user_groups: described(
+      nullable(
+        Type.Array(Type.String({ description: 'Name of a user group.' }), {
+          description: 'User groups that it gives; null where it says nothing of them.',
+        }),
+      ),
+      'User groups that it gives; null where it says nothing of them.',
+    ),
+    all_groups: described(
+      nullable(
+        Type.Boolean({ description: 'Whether it lets the person see everything; null where it says nothing of that.' }),
+      ),
+      'Whether it lets the person see everything; null where it says nothing of that.',
+    ),
+    profile: described(
+      nullable(
+        Type.Record(Type.String(), Type.Unknown(), { description: 'Fields of the profile; null where it fills none.' }),
+      ),
+      'Fields of the profile; null where it fills none.',
     ),
   },
   { $id: 'TriedMapping', description: 'What a mapping makes of claims.' },
