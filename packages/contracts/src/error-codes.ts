@@ -198,6 +198,7 @@ export const errorCodes = {
   broker_unavailable: entry(503, true, 'The message broker cannot be reached or is disabled.'),
   database_unavailable: entry(503, true, 'The database cannot be reached.'),
   archive_unavailable: entry(503, true, 'The archive of decisions cannot be read.'),
+  export_failed: entry(503, true, 'The file of an export could not be written; nothing of it was sent.'),
   decision_not_recorded: entry(
     503,
     true,

@@ -95,8 +95,12 @@ export const compareRecords = ({ record: a }: ArchivedRecord, { record: b }: Arc
 /** No rows of all columns: objects of older releases may lack some. */
 const NO_ROWS = `SELECT ${COLUMNS.map(([name, type]) => `CAST(NULL AS ${type}) AS "${name}"`).join(', ')} WHERE false`;
 
+/** Of a path that is known to this process. */
+export const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
+
+export const pathsOf = (files: readonly string[]): string => files.map(literal).join(', ');
+
 /** All rows of objects as a relation of SQL, whatever columns they have. */
 export const rowsOf = (files: readonly string[]): string => {
-  const paths = files.map((file) => `'${file.replaceAll("'", "''")}'`).join(', ');
-  return `(${NO_ROWS} UNION ALL BY NAME SELECT * FROM read_parquet([${paths}], union_by_name = true, hive_partitioning = false))`;
+  return `(${NO_ROWS} UNION ALL BY NAME SELECT * FROM read_parquet([${pathsOf(files)}], union_by_name = true, hive_partitioning = false))`;
 };

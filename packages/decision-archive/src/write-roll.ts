@@ -8,7 +8,7 @@ import { type SubscribedMessage } from '@decision/broker';
 import { type DecisionRecord } from '@decision/decision-logs';
 import { type Boundary, nameOfStart } from './boundary';
 import { type Engine } from './engine/engine';
-import { type ArchivedRecord, compareRecords, folderOf, rowOf } from './rows';
+import { type ArchivedRecord, COLUMNS, compareRecords, folderOf, rowOf } from './rows';
 import { type ObjectStore } from './store/object-store';
 
 /** How messages become objects. */
@@ -86,7 +86,7 @@ const writeObject = async (
   try {
     await engine.makeFolder();
     const longestLine = await writeLines(rows, [...records].sort(compareRecords), decisionIdOf);
-    await engine.write({ rows, object, longestLine });
+    await engine.write({ columns: COLUMNS, rows, object, longestLine });
     const hash = createHash('sha256');
     await pipeline(createReadStream(object), hash);
     await store.putFile(key, object);

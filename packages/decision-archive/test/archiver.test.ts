@@ -276,7 +276,7 @@ describe.each(['file', 's3'])('an archive in a store of kind %s', (kind) => {
   it('starts another process where one was killed', async () => {
     const { accept, finished, engine, failures } = await start({});
     await expect(
-      engine.write({ rows: '/etc/hostname', object: join(root, 'x.parquet'), longestLine: 1 }),
+      engine.write({ columns: [], rows: '/etc/hostname', object: join(root, 'x.parquet'), longestLine: 1 }),
     ).rejects.toThrow(/engine of the archive failed/);
     accept(messageOf(0));
     await until(() => finished.length === 1);

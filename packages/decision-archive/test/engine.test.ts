@@ -81,7 +81,12 @@ it('its folder is made again where something has removed it', async () => {
   await engine.makeFolder();
   const object = join(engine.folder, 'x.parquet');
   await writeFile(join(engine.folder, 'x.json'), '{"decision_id":"a"}\n');
-  await engine.write({ rows: join(engine.folder, 'x.json'), object, longestLine: 20 });
+  await engine.write({
+    columns: [['decision_id', 'VARCHAR']],
+    rows: join(engine.folder, 'x.json'),
+    object,
+    longestLine: 20,
+  });
   await rm(engine.folder, { recursive: true });
   expect(await ask(engine, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
 });

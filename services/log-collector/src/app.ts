@@ -24,6 +24,7 @@ type HttpConfig = Pick<
   | 'proxySecret'
   | 'shutdownGraceMs'
   | 'retentionDays'
+  | 'archiveMemoryBytes'
 >;
 
 /** Dependencies of the routes. */
@@ -32,6 +33,8 @@ export interface AppContext {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly store: DecisionStore;
+  /** A folder below which files of exports are made. */
+  readonly fileFolder: string;
   readonly authenticator: Authenticator;
   readonly health: HealthSource;
   /** Moment up to which everything that was decided has been stored, epoch ms; undefined where that is not known. */
@@ -52,7 +55,10 @@ export const createCollectorServer = (context: AppContext): ServiceServer =>
         ...{ store: context.store, retentionDays: context.config.retentionDays },
         collectedTo: context.collectedTo,
       }),
-      ...exportRoutes({ store: context.store }),
+      ...exportRoutes({
+        ...{ store: context.store, logger: context.logger, fileFolder: context.fileFolder },
+        fileMemoryBytes: context.config.archiveMemoryBytes,
+      }),
     ],
     health: () => readHealth(context.health),
     ready: () => readReadiness(context.health),

@@ -112,7 +112,8 @@ export const settings = {
     min: 134_217_728,
     max: 68_719_476_736,
     unit: 'bytes',
-    meaning: 'Memory of the process that writes objects of the archive, beside that of its runtime.',
+    meaning:
+      'Memory of a process that writes objects of the archive, or an export as Parquet, beside that of its runtime.',
   }),
   archiveUpkeepMs: wholeNumber('ARCHIVE_UPKEEP_MS', {
     default: 600_000,

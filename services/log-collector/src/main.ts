@@ -1,3 +1,4 @@
+import { tmpdir } from 'node:os';
 import { openAuthenticator, openBroker, openStore } from '@decision/infrastructure';
 import { type Database, openDatabase } from '@decision/persistence';
 import { type Logger, runService, type Stopper } from '@decision/service-kit';
@@ -36,6 +37,7 @@ runService({
     const server = createCollectorServer({
       ...{ config, logger, metrics, collectedTo },
       store: await openStoreOf({ config, database, opened, stopper, logger, archivedTo: () => archive?.archivedTo() }),
+      fileFolder: tmpdir(),
       authenticator: openAuthenticator({ database, config, logger, metrics }),
       health: {
         pingDatabase: () => database.ping(),

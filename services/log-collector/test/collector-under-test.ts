@@ -1,4 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { type SubscribedMessage } from '@decision/broker';
 import { testStack } from '@decision/local-stack';
 import {
@@ -39,6 +42,10 @@ interface TextAnswer {
 export interface CollectorUnderTest {
   readonly database: Database;
   readonly databaseUrl: string;
+  /** Address of the service. */
+  readonly url: string;
+  /** Below it files of exports are made. */
+  readonly fileFolder: string;
   readonly access: WorkspaceAccess;
   readonly adminKey: string;
   readonly days: LogDays;
@@ -77,14 +84,17 @@ export const startCollectorUnderTest = async (
   const { id: workspaceId } = await ensureWorkspace(databaseUrl, { slug: 'main', name: 'Main' });
   const database = openDatabase({ url: databaseUrl, applicationName: 'test' });
   const access: WorkspaceAccess = { workspaceId, userGroups: undefined };
+  const fileFolder = await mkdtemp(join(tmpdir(), 'collector-'));
   const server = createCollectorServer({
     config: {
       ...{ host: '127.0.0.1', port: 0, bodyLimitBytes: 1_048_576, requestTimeoutMs: 10_000, keepAliveMs: 5_000 },
       ...{ logRequests: false, trustedProxies: 0, proxySecret: undefined, shutdownGraceMs: 0, retentionDays: 30 },
+      archiveMemoryBytes: 268_435_456,
     },
     logger: createLogger({ service: 'test', level: 'silent' }),
     metrics: createMetrics('test'),
     store: storeOf(database),
+    fileFolder,
     authenticator: createAuthenticator({ findKey: (selector) => findApiKey(database, selector), now: Date.now }),
     health: { pingDatabase: () => database.ping(), subscriberStatus: () => undefined },
     collectedTo: () => collector.collectedTo(),
@@ -100,7 +110,7 @@ export const startCollectorUnderTest = async (
   const adminKey = await makeKey('admin');
   const days = createLogDays({ database, retentionDays: 30, now: Date.now });
   const collector: CollectorUnderTest = {
-    ...{ database, databaseUrl, access, adminKey, days, makeKey },
+    ...{ database, databaseUrl, url, fileFolder, access, adminKey, days, makeKey },
     collectedTo: Date.now,
     get: async (path, query = {}, key = adminKey) => {
       const { status, body } = await supertest(url).get(`/api/v1/decisions${path}`).query(query).set('x-api-key', key);
@@ -146,6 +156,7 @@ export const startCollectorUnderTest = async (
       await server.stop(1_000);
       await database.close();
       await dropDatabase(stack.databaseUrl, databaseName);
+      await rm(fileFolder, { recursive: true, force: true });
     },
   };
   return collector;

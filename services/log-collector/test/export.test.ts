@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type DecisionLogEntry } from '@decision/contracts';
-import { type LinesAnswer } from '@decision/service-kit';
+import { createLogger, type LinesAnswer } from '@decision/service-kit';
 import { exportDecisions } from '../src/queries/export-decisions';
 import { openTableStore } from '../src/queries/table-store';
 import { exportRoutes } from '../src/routes/export';
@@ -171,7 +171,10 @@ describe('an export', () => {
 
   it('is one of four that a process writes at once; the place of one that is given up is free again', async () => {
     await storeMany('crowded', 2);
-    const [route] = exportRoutes({ store: openTableStore(collector.database) });
+    const [route] = exportRoutes({
+      ...{ store: openTableStore(collector.database), fileFolder: collector.fileFolder, fileMemoryBytes: 268_435_456 },
+      logger: createLogger({ service: 'test', level: 'silent' }),
+    });
     const identity = { actor: randomUUID(), role: 'admin', workspaceId, userGroups: undefined };
     const begin = async (): Promise<AsyncIterator<string>> => {
       const answer = await route?.answer({

@@ -306,10 +306,11 @@ const ExportDecisionsQuery = Type.Object(
     include_traces: QueryDecisionsQuery.properties.include_traces,
     item_filter: QueryDecisionsQuery.properties.item_filter,
     format: Type.Optional(
-      Type.Unsafe<'ndjson' | 'csv'>({
+      Type.Unsafe<'ndjson' | 'csv' | 'parquet'>({
         type: 'string',
-        enum: ['ndjson', 'csv'],
-        description: '`ndjson` (default): a decision a line, as JSON. `csv`: a decision a row, below a row of names.',
+        enum: ['ndjson', 'csv', 'parquet'],
+        description:
+          '`ndjson` (default): a decision a line, as JSON. `csv`: a decision a row, below a row of names. `parquet`: one file with a row for each input, in columns of the archive.',
         examples: ['ndjson'],
       }),
     ),
@@ -330,16 +331,18 @@ export const exportDecisions = {
   pathParameters: [],
   summary: 'Export decisions',
   description:
-    'All decisions that pass the filters, the oldest first, of the 24 hours before `end` where no `start` is given, and until now where no `end` is given. An export that cannot be finished ends with an error body in its last line and a connection that is cut: beyond 1,000,000 decisions (the error names the `start` of the rest), after ten minutes, or when the database fails. A process writes four at once. It is recorded in the audit before anything is sent.',
+    'All decisions that pass the filters, the oldest first, of the 24 hours before `end` where no `start` is given, and until now where no `end` is given. An export that cannot be finished ends with an error body in its last line and a connection that is cut: beyond 1,000,000 decisions (the error names the `start` of the rest), after ten minutes, or when the database fails. A Parquet file is complete before its first byte is sent: what prevents that is answered as an error, beyond 1 GiB, too, with the moment (`end`) to divide the export at. A process writes four at once, two of them as Parquet. It is recorded in the audit before anything is sent.',
   query: ExportDecisionsQuery,
   success: {
     status: 200,
-    description: 'Decisions of rules and flows that the key sees, one a line; with `format=csv` it is `text/csv`.',
+    description:
+      'Decisions of rules and flows that the key sees, one a line; with `format=csv` it is `text/csv`, with `format=parquet` a Parquet file.',
     mediaType: LINES_MEDIA_TYPE,
+    otherMediaTypes: ['text/csv', 'application/vnd.apache.parquet'],
     schema: DecisionLogEntry,
     example,
   },
-  errors: ['result_too_large', 'deadline_exceeded', 'overloaded', 'archive_unavailable'],
+  errors: ['result_too_large', 'deadline_exceeded', 'overloaded', 'archive_unavailable', 'export_failed'],
 } as const satisfies Operation;
 
 /** Calls about decisions that were made. */

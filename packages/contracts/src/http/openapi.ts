@@ -109,6 +109,7 @@ const describeOperation = (operation: Operation, components: Map<string, Json>):
           example: operation.success.example,
         },
         ...linesContent(operation.success.lines),
+        ...Object.fromEntries((operation.success.otherMediaTypes ?? []).map((type) => [type, {}])),
       },
     },
     ...(operation.accepted === undefined ? {} : { 202: describeAccepted(operation.accepted, components) }),

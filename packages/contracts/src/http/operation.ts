@@ -83,6 +83,8 @@ export interface Operation {
     readonly description: string;
     /** Default `application/json`. */
     readonly mediaType?: string;
+    /** Media types that a parameter asks for instead. */
+    readonly otherMediaTypes?: readonly string[];
     readonly schema: TSchema;
     readonly example: unknown;
     /** Answer to a request with `accept: application/x-ndjson`. */

@@ -9,8 +9,8 @@ import {
   INTEGER,
   VARCHAR,
 } from '@duckdb/node-api';
-import { COLUMNS, rowsOf } from '../rows';
-import { type EngineAnswer, type EngineOptions, type EngineRequest } from './engine';
+import { COLUMNS, literal, pathsOf, rowsOf } from '../rows';
+import { type Columns, type EngineAnswer, type EngineOptions, type EngineRequest } from './engine';
 
 /** Rows of a row group. */
 const ROW_GROUP = 20_480;
@@ -46,15 +46,13 @@ const holdsFunction = DuckDBScalarFunction.create({
   },
 });
 
-/** Of a path that this process was told. */
-const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
-
 const start = async ({
   folder,
   readable,
   memoryBytes,
   spillBytes,
   threads,
+  groupBytes,
 }: EngineOptions): Promise<DuckDBConnection> => {
   const instance = await DuckDBInstance.create(':memory:', {
     ...{ threads: String(threads), memory_limit: `${memoryBytes}B`, temp_directory: `${folder}/spill` },
@@ -64,7 +62,8 @@ const start = async ({
   connection.registerScalarFunction(holdsFunction);
   for (const sql of [
     "SET TimeZone = 'UTC'",
-    'SET preserve_insertion_order = true',
+    // Groups cannot be bounded by their bytes otherwise.
+    `SET preserve_insertion_order = ${groupBytes === undefined}`,
     // Holes of files that are fetched later would be remembered.
     'SET enable_external_file_cache = false',
     `SET allowed_directories = [${[folder, ...readable].map(literal).join(', ')}]`,
@@ -75,9 +74,12 @@ const start = async ({
   return connection;
 };
 
-const columns = COLUMNS.map(([name, type]) => `"${name}": '${type}'`).join(', ');
+const readingOf = (columns: Columns): string => columns.map(([name, type]) => `"${name}": '${type}'`).join(', ');
 
-const PARQUET = `(FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${ROW_GROUP}, WRITE_BLOOM_FILTER false)`;
+const options = JSON.parse(process.argv[2] ?? '{}') as EngineOptions; // written by its parent
+
+const GROUP = options.groupBytes === undefined ? '' : `, ROW_GROUP_SIZE_BYTES ${options.groupBytes}`;
+const PARQUET = `(FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${ROW_GROUP}${GROUP}, WRITE_BLOOM_FILTER false)`;
 
 /** Keeps the order of objects of the writer, and each row once. */
 const merge = async (
@@ -105,15 +107,21 @@ const answer = async (connection: DuckDBConnection, request: EngineRequest): Pro
     return { rows: reader.getRowObjectsJson() };
   }
   if (request.kind === 'merge') return merge(connection, request);
-  const { rows, object, longestLine } = request;
+  if (request.kind === 'join') {
+    await connection.run(
+      `COPY (SELECT * FROM read_parquet([${pathsOf(request.files)}])) TO ${literal(request.object)} ${PARQUET}`,
+    );
+    return { rows: [] };
+  }
+  const { columns, rows, object, longestLine } = request;
   await connection.run(
-    `COPY (SELECT * FROM read_json(${literal(rows)}, format = 'newline_delimited', columns = {${columns}}, maximum_object_size = ${Math.max(1_048_576, longestLine + 1_024)})) ` +
+    `COPY (SELECT * FROM read_json(${literal(rows)}, format = 'newline_delimited', columns = {${readingOf(columns)}}, maximum_object_size = ${Math.max(1_048_576, longestLine + 1_024)})) ` +
       `TO ${literal(object)} ${PARQUET}`,
   );
   return { rows: [] };
 };
 
-const starting = start(JSON.parse(process.argv[2] ?? '{}') as EngineOptions); // written by its parent
+const starting = start(options);
 let hasFailed = false;
 starting.catch(() => (hasFailed = true));
 process.on('message', (request: EngineRequest) => {

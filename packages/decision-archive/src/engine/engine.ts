@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { mkdir, realpath, rm } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { type Search } from '@decision/decision-logs';
+import { settledWithin } from '@decision/waiting';
 import { ArchiveError } from '../archive-error';
 import { removeAbandoned } from '../own-folder';
 
@@ -18,11 +19,17 @@ export interface EngineOptions {
   /** What it may write to its folder beyond that, bytes. */
   readonly spillBytes: number;
   readonly threads: number;
+  /** Bytes of a row group, beside which its number of rows bounds it; with one thread alone rows stay in order then. Default: unbounded. */
+  readonly groupBytes?: number;
 }
+
+/** Columns in their order, with the types that rows are read as. */
+export type Columns = readonly (readonly [name: string, type: string])[];
 
 /** Rows, one line of JSON each, that become an object. */
 interface WriteRequest {
   readonly kind: 'write';
+  readonly columns: Columns;
   readonly rows: string;
   readonly object: string;
   /** Bytes of the longest line. */
@@ -38,6 +45,13 @@ interface MergeRequest {
   readonly without: readonly string[];
 }
 
+/** Objects of the same columns that become one, one behind the other. */
+interface JoinRequest {
+  readonly kind: 'join';
+  readonly files: readonly string[];
+  readonly object: string;
+}
+
 /** A statement with its values. `holds(n, document)` in it asks the part `n` of `nodes` of a document. */
 export interface Question {
   readonly sql: string;
@@ -45,7 +59,7 @@ export interface Question {
   readonly nodes: readonly Search[];
 }
 
-export type EngineRequest = WriteRequest | MergeRequest | (Question & { readonly kind: 'ask' });
+export type EngineRequest = WriteRequest | MergeRequest | JoinRequest | (Question & { readonly kind: 'ask' });
 
 /** `error`: why it failed. */
 export type EngineAnswer =
@@ -71,6 +85,8 @@ export interface Engine {
   write(request: Omit<WriteRequest, 'kind'>): Promise<void>;
   /** Makes one object of several; answers how many rows it has. Rejects likewise. */
   merge(request: Omit<MergeRequest, 'kind'>): Promise<number>;
+  /** Makes one object of several, as they are. Rejects likewise. */
+  join(request: Omit<JoinRequest, 'kind'>): Promise<void>;
   /** Answers the rows of a statement, as JSON values: whole numbers of 64 bits are texts. Rejects likewise. */
   ask(question: Question): Promise<readonly Readonly<Record<string, unknown>>[]>;
   /** How many requests are being handled or wait. */
@@ -78,6 +94,16 @@ export interface Engine {
   /** Ends the process and removes the folder. */
   stop(): Promise<void>;
 }
+
+/** How long a process that was killed may take to end, ms. */
+const ENDING_MS = 5_000;
+
+/** Kills a process, and resolves once it writes no more. */
+const ended = async (child: ChildProcess | undefined): Promise<void> => {
+  if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  child.kill('SIGKILL');
+  await settledWithin(once(child, 'exit'), ENDING_MS);
+};
 
 const extension = extname(__filename);
 /** The loader of a process that is started from sources, as in tests; built code needs none. */
@@ -154,11 +180,12 @@ export const openEngine = async ({ parent, deadlineMs, maxQueued, ...options }: 
       const [row] = await inTurn({ ...sent, kind: 'merge' });
       return Number(row?.['rows'] ?? 0);
     },
+    join: async (sent) => void (await inTurn({ ...sent, kind: 'join' })),
     ask: (question) => inTurn({ ...question, kind: 'ask' }),
     waiting: () => waiting,
     stop: async () => {
       stopped = true;
-      child?.kill('SIGKILL');
+      await ended(child);
       await rm(folder, { recursive: true, force: true });
     },
   };

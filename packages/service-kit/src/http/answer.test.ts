@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { ServiceError } from '@decision/contracts';
-import { LinesAnswer, sendLines } from './answer';
+import { LinesAnswer, sendStream } from './answer';
 
 async function* lines(texts: readonly string[], failure?: Error): AsyncGenerator<string> {
   await Promise.resolve();
@@ -14,7 +14,7 @@ const exchange = async (source: AsyncIterable<string>) => {
   let thrown: unknown;
   const server = createServer((_, response) => {
     const context = { signal: new AbortController().signal, requestId: 'r-1' };
-    sendLines(response, new LinesAnswer(source), context).catch((error: unknown) => {
+    sendStream(response, new LinesAnswer(source), context).catch((error: unknown) => {
       thrown = error;
       response.destroy();
     });

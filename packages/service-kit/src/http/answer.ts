@@ -129,15 +129,19 @@ export const writeSlowly = async (
 /** Answers one JSON text a line, each as it comes; the client's pace holds them back. */
 export class LinesAnswer extends Answer<AsyncIterable<string>> {}
 
+/** Answers bytes as they come, of the type that its headers name; the client's pace holds them back. */
+export class BytesAnswer extends Answer<AsyncIterable<Buffer>> {}
+
 /**
- * Sends lines. The status waits for the first: until then a failure is the request's. Afterwards it becomes the last line, in the form of an
- * error body, and is thrown again, so that the connection is cut and nobody takes a part for the whole.
+ * Sends lines or bytes. The status waits for the first: until then a failure is the request's. Afterwards it becomes the last line, in the form
+ * of an error body, where lines are sent, and is thrown again, so that the connection is cut and nobody takes a part for the whole.
  */
-export const sendLines = async (
+export const sendStream = async (
   response: ServerResponse,
-  { body, options }: LinesAnswer,
+  answer: LinesAnswer | BytesAnswer,
   { signal, requestId }: Pick<RequestContext, 'signal' | 'requestId'>,
 ): Promise<void> => {
+  const { body, options } = answer;
   const begin = (): void => {
     response.writeHead(options.status ?? 200, {
       'content-type': `${LINES_TYPE}; charset=utf-8`,
@@ -146,12 +150,12 @@ export const sendLines = async (
     });
   };
   try {
-    for await (const line of body) {
+    for await (const piece of body) {
       if (!response.headersSent) begin();
-      await writeSlowly(response, `${line}\n`, signal);
+      await writeSlowly(response, typeof piece === 'string' ? `${piece}\n` : piece, signal);
     }
   } catch (error) {
-    if (response.headersSent && error instanceof ServiceError) {
+    if (response.headersSent && answer instanceof LinesAnswer && error instanceof ServiceError) {
       await writeLast(response, `${errorAnswer(error, requestId).body}\n`);
     }
     throw error;

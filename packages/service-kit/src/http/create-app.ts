@@ -4,7 +4,7 @@ import express, { type Express, type NextFunction, type Request, type Response }
 import helmet from 'helmet';
 import { type RequestPlace, type RequestPlaces } from '../admission/request-places';
 import { type Authenticator, identifyCaller, type Identity, requireEntitlement } from '../api-keys/authenticator';
-import { type Answer, LinesAnswer, sendBytes, sendError, sendLines } from './answer';
+import { type Answer, BytesAnswer, LinesAnswer, sendBytes, sendError, sendStream } from './answer';
 import { type BoundOperation } from './bind-operation';
 import { checkJsonContentType } from './body/content-type';
 import { readPieces } from './body/read-pieces';
@@ -142,7 +142,7 @@ const answerAdmitted = async (
       });
     },
   });
-  if (answer instanceof LinesAnswer) return sendLines(response, answer, context);
+  if (answer instanceof LinesAnswer || answer instanceof BytesAnswer) return sendStream(response, answer, context);
   // A batch takes as long as its records need; all else says how busy the service is.
   if (bound.operation.body?.lines === undefined) place?.reportAnswerTime(performance.now() - startedAt);
   send(response, answer, bound.operation.success.status, place);

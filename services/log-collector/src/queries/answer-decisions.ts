@@ -1,12 +1,11 @@
 import { type DecisionLogEntry } from '@decision/contracts';
 import { type DecisionItemRecord } from '@decision/decision-logs';
 
-/** Puts the items of decisions together, in the order of the given ids. `hidesKeys`: it does not say which key asked. */
-export const toEntries = (
-  ids: readonly string[],
-  items: readonly DecisionItemRecord[],
-  hidesKeys: boolean,
-): readonly DecisionLogEntry[] => {
+/** The items of one decision. */
+export type DecisionItems = readonly [DecisionItemRecord, ...DecisionItemRecord[]];
+
+/** Puts the items of decisions together, in the order of the given ids. */
+export const byDecision = (ids: readonly string[], items: readonly DecisionItemRecord[]): readonly DecisionItems[] => {
   const byId = new Map<string, DecisionItemRecord[]>();
   for (const item of items) {
     const known = byId.get(item.id);
@@ -15,13 +14,12 @@ export const toEntries = (
   }
   return ids.flatMap((id) => {
     const [first, ...rest] = byId.get(id) ?? [];
-    return first === undefined ? [] : [toEntry([first, ...rest], hidesKeys)];
+    return first === undefined ? [] : [[first, ...rest]];
   });
 };
 
-type Items = readonly [DecisionItemRecord, ...DecisionItemRecord[]];
-
-const toEntry = (items: Items, hidesKeys: boolean): DecisionLogEntry => {
+/** A decision as clients are shown it. `hidesKeys`: it does not say which key asked. */
+export const toEntry = (items: DecisionItems, hidesKeys: boolean): DecisionLogEntry => {
   const [first] = items;
   const found = items.filter(({ passes }) => passes);
   const statuses = (found.length === 0 ? items : found).map(({ status }) => status);
@@ -46,14 +44,14 @@ const partsOfOne = ({ request, response, pathTrace }: DecisionItemRecord) => ({
   ...(Array.isArray(pathTrace) ? { path_trace: pathTrace as unknown[] } : {}),
 });
 
-const partsOfList = (items: Items, found: readonly DecisionItemRecord[]) => ({
+const partsOfList = (items: DecisionItems, found: readonly DecisionItemRecord[]) => ({
   request: items.map(({ request }) => request),
   response: { results: items.map(({ response }) => response) },
   ...(items.some(({ pathTrace }) => pathTrace !== null) ? { path_trace: items.map(({ pathTrace }) => pathTrace) } : {}),
   matched_items: found.map(({ item }) => item),
 });
 
-const factsOf = (items: Items, hidesKeys: boolean): DecisionLogEntry['decision'] => {
+const factsOf = (items: DecisionItems, hidesKeys: boolean): DecisionLogEntry['decision'] => {
   const [
     { kind, assetId, selector, versionId, contextSlug, instance, flowSlug, executionId, requestId, keyId, standsFor },
   ] = items;

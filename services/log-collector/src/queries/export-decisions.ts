@@ -1,8 +1,8 @@
 import { type DecisionLogEntry, type ExportDecisionsQuery, ServiceError } from '@decision/contracts';
 import { type DecisionFilters, type DecisionPosition } from '@decision/decision-logs';
 import { type WorkspaceAccess } from '@decision/persistence';
+import { byDecision, type DecisionItems, toEntry } from './answer-decisions';
 import { type DecisionStore } from './decision-store';
-import { readEntries } from './read-entries';
 import { readFilters } from './read-query';
 
 const DAY_MS = 86_400_000;
@@ -15,14 +15,14 @@ const PAGE_CHARACTERS = 4 * MIB;
 const MOST_OF_ONE = 64 * MIB;
 
 /** Bounds of one export. */
-export interface ExportLimits {
+interface ExportLimits {
   /** Decisions at most. */
   readonly decisions: number;
   /** How long it may take, ms. */
   readonly durationMs: number;
 }
 
-interface ExportOptions {
+export interface ExportOptions {
   readonly store: DecisionStore;
   readonly access: WorkspaceAccess;
   readonly limits: ExportLimits;
@@ -40,17 +40,25 @@ export const readExportFilters = (query: ExportDecisionsQuery, now: number): Exp
   return { ...filters, start: filters.start ?? start, end: filters.end ?? end };
 };
 
-/**
- * Reads decisions, the oldest first, a page only when the one before has been taken; no transaction is open meanwhile. It is recorded in the audit before
- * the first is read. Throws `result_too_large` with the `start` of the rest beyond the limit of decisions, and `deadline_exceeded` after its time.
- */
+/** Decisions as clients are shown them; otherwise as {@link exportItems}. */
 export async function* exportDecisions(
   query: ExportDecisionsQuery,
-  { store, access, limits, now }: ExportOptions,
+  options: ExportOptions,
 ): AsyncGenerator<DecisionLogEntry, void, undefined> {
+  const hidesKeys = options.access.userGroups !== undefined;
+  for await (const items of exportItems(query, options)) yield toEntry(items, hidesKeys);
+}
+
+/**
+ * Reads the items of decisions, the oldest first, a page only when the one before has been taken; no transaction is open meanwhile. It is recorded in the audit before
+ * the first is read. Throws `result_too_large` with the `start` of the rest beyond the limit of decisions, and `deadline_exceeded` after its time.
+ */
+export async function* exportItems(
+  query: ExportDecisionsQuery,
+  { store, access, limits, now }: ExportOptions,
+): AsyncGenerator<DecisionItems, void, undefined> {
   const deadline = now() + limits.durationMs;
   const filters = readExportFilters(query, now());
-  const hidesKeys = access.userGroups !== undefined;
   await recordExport(store, access, { ...query, start: filters.start, end: filters.end });
   let after: DecisionPosition | undefined;
   let { start } = filters;
@@ -61,16 +69,19 @@ export async function* exportDecisions(
       const order = { sort: 'time', isDescending: false, after, limit: PAGE } as const;
       const withTraces = query.include_traces === 'true';
       const reading = { withTraces, pageCharacters: PAGE_CHARACTERS, characters: MOST_OF_ONE };
-      return readEntries(answers, hidesKeys, { ...filters, start }, order, reading);
+      return answers.readPage({ ...filters, start }, order, reading);
     });
-    for (const entry of page.entries) {
-      if (taken >= limits.decisions) throw tooMany(limits.decisions, entry.timestamp);
-      if (now() > deadline) throw tooLong(limits.durationMs, entry.timestamp);
-      yield entry;
+    const ids = page.shown.map(({ id }) => id);
+    for (const items of byDecision(ids, page.items)) {
+      const [{ decidedAt }] = items;
+      if (taken >= limits.decisions) throw tooMany(limits.decisions, decidedAt);
+      if (now() > deadline) throw tooLong(limits.durationMs, decidedAt);
+      yield items;
       taken += 1;
     }
-    after = page.last;
-    start = page.last?.decidedAt ?? start;
+    const last = page.shown.at(-1);
+    after = last;
+    start = last?.decidedAt ?? start;
     isLast = page.isLast;
   }
 }

@@ -1,6 +1,6 @@
 import { type DecisionLogEntry } from '@decision/contracts';
 import { type DecisionAnswers, type DecisionPage, type FoundDecision } from '@decision/decision-logs';
-import { toEntries } from './answer-decisions';
+import { byDecision, toEntry } from './answer-decisions';
 
 interface EntriesPage {
   readonly entries: readonly DecisionLogEntry[];
@@ -25,8 +25,7 @@ export const entriesOf = (
   { shown, items }: Pick<DecisionPage, 'shown' | 'items'>,
   hidesKeys: boolean,
 ): readonly DecisionLogEntry[] =>
-  toEntries(
+  byDecision(
     shown.map(({ id }) => id),
     items,
-    hidesKeys,
-  );
+  ).map((decision) => toEntry(decision, hidesKeys));

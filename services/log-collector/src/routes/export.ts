@@ -1,40 +1,66 @@
 import { exportDecisions as operation, type ExportDecisionsQuery, ServiceError } from '@decision/contracts';
 import { accessOf } from '@decision/infrastructure';
-import { bindOperation, type BoundOperation, LinesAnswer } from '@decision/service-kit';
+import { bindOperation, type BoundOperation, BytesAnswer, LinesAnswer, type Logger } from '@decision/service-kit';
 import { CSV_HEADER, toCsvRow } from '../queries/decisions-csv';
+import { parquetOf } from '../queries/decisions-parquet';
 import { type DecisionStore } from '../queries/decision-store';
-import { exportDecisions, type ExportLimits, readExportFilters } from '../queries/export-decisions';
+import { exportDecisions, readExportFilters } from '../queries/export-decisions';
 
 /** What the description of the call says. */
-const LIMITS: ExportLimits = { decisions: 1_000_000, durationMs: 600_000 };
+const LIMITS = { decisions: 1_000_000, durationMs: 600_000, fileBytes: 1_073_741_824 };
 /** Exports that a process writes at once; each reads a page into memory. */
 const MOST_AT_ONCE = 4;
+/** Of these, those that are written as Parquet, each by a process of its own. */
+const MOST_FILES_AT_ONCE = 2;
 const RETRY_AFTER_S = 10;
 
-/** The call GET /api/v1/decisions/export. */
-export const exportRoutes = ({ store }: { readonly store: DecisionStore }): readonly BoundOperation[] => {
-  let running = 0;
+interface ExportRoutesOptions {
+  readonly store: DecisionStore;
+  readonly logger: Logger;
+  /** A folder below which Parquet files are made. */
+  readonly fileFolder: string;
+  /** Memory of a process that writes a Parquet file, bytes. */
+  readonly fileMemoryBytes: number;
+}
 
-  async function* oneOfFew(lines: AsyncIterable<string>): AsyncGenerator<string, void, undefined> {
-    if (running >= MOST_AT_ONCE) {
-      const sentence = `This process writes ${MOST_AT_ONCE} exports already. Try again in ${RETRY_AFTER_S} s.`;
+/** The call GET /api/v1/decisions/export. */
+export const exportRoutes = ({
+  store,
+  logger,
+  fileFolder,
+  fileMemoryBytes,
+}: ExportRoutesOptions): readonly BoundOperation[] => {
+  const oneOfFew = limited(MOST_AT_ONCE, 'exports');
+  const oneOfFiles = limited(MOST_FILES_AT_ONCE, 'exports as Parquet');
+  return [
+    bindOperation(operation, ({ identity, query, context }) => {
+      readExportFilters(query, Date.now());
+      const options = { store, access: accessOf(identity), limits: LIMITS, now: Date.now };
+      const headers = headersOf(query);
+      if (query.format !== 'parquet')
+        return Promise.resolve(new LinesAnswer(oneOfFew(linesOf(query, exportDecisions(query, options))), { headers }));
+      const { signal } = context;
+      const file = parquetOf(query, { ...options, folder: fileFolder, memoryBytes: fileMemoryBytes, signal, logger });
+      return Promise.resolve(new BytesAnswer(oneOfFew(oneOfFiles(file)), { headers }));
+    }),
+  ];
+};
+
+/** Lets so many run at once; what would be more throws `overloaded` when it is begun. */
+const limited = (most: number, what: string) => {
+  let running = 0;
+  return async function* <T>(pieces: AsyncIterable<T>): AsyncGenerator<T, void, undefined> {
+    if (running >= most) {
+      const sentence = `This process writes ${most} ${what} already. Try again in ${RETRY_AFTER_S} s.`;
       throw new ServiceError('overloaded', sentence, { retry_after_seconds: RETRY_AFTER_S });
     }
     running += 1;
     try {
-      yield* lines;
+      yield* pieces;
     } finally {
       running -= 1;
     }
-  }
-
-  return [
-    bindOperation(operation, ({ identity, query }) => {
-      readExportFilters(query, Date.now());
-      const entries = exportDecisions(query, { store, access: accessOf(identity), limits: LIMITS, now: Date.now });
-      return Promise.resolve(new LinesAnswer(oneOfFew(linesOf(query, entries)), { headers: headersOf(query) }));
-    }),
-  ];
+  };
 };
 
 type Entries = ReturnType<typeof exportDecisions>;
@@ -49,7 +75,9 @@ async function* linesOf({ format }: ExportDecisionsQuery, entries: Entries): Asy
   if (isFirst) yield CSV_HEADER;
 }
 
-const headersOf = ({ format }: ExportDecisionsQuery): Record<string, string> => ({
-  'content-disposition': `attachment; filename="decisions.${format ?? 'ndjson'}"`,
-  ...(format === 'csv' ? { 'content-type': 'text/csv; charset=utf-8; header=present' } : {}),
+const CONTENT_TYPES = { csv: 'text/csv; charset=utf-8; header=present', parquet: 'application/vnd.apache.parquet' };
+
+const headersOf = ({ format = 'ndjson' }: ExportDecisionsQuery): Record<string, string> => ({
+  'content-disposition': `attachment; filename="decisions.${format}"`,
+  ...(format === 'ndjson' ? {} : { 'content-type': CONTENT_TYPES[format] }),
 });
