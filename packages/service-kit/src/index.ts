@@ -12,8 +12,8 @@ export {
   parseApiKey,
   requireEntitlement,
 } from './api-keys/authenticator';
-export { hashPassword } from './api-keys/password';
-export { guardKeys } from './api-keys/guard-keys';
+export { hashPassword, verifyPassword } from './api-keys/password';
+export { createRefusalGuard, guardKeys } from './api-keys/guard-keys';
 export {
   admissionSettings,
   brokerSettings,

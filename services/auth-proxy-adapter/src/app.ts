@@ -11,11 +11,13 @@ import { type AdapterConfig, isPassthrough, missingVariables } from './config';
 import { requireVariables } from './door/gate';
 import { createDoor, type DoorRoute } from './door/route';
 import { openPages } from './pages/open-pages';
-import { type PageContext, personPages } from './people/person-pages';
+import { type People } from './people/open-people';
+import { personPages } from './people/person-pages';
 import { personRoutes } from './people/person-routes';
 import { noVisitors } from './people/visitors';
 import { brandingOf, brandingRoute } from './routes/branding';
 import { type HealthSource, readHealth, readReadiness } from './routes/health';
+import { signInPages } from './sign-in/password-sign-in';
 import { signInRedirects } from './routes/sign-in-redirects';
 
 /** Dependencies of the routes. */
@@ -24,7 +26,7 @@ export interface AppContext extends HealthSource {
   readonly logger: Logger;
   readonly metrics: Metrics;
   /** Undefined where JWT_SECRET is not set: then nobody has a session. */
-  readonly people: Omit<PageContext, 'branding'> | undefined;
+  readonly people: People | undefined;
 }
 
 /** The HTTP side of this service. */
@@ -61,5 +63,8 @@ const routesOf = ({ config, people }: AppContext): readonly DoorRoute[] => {
     ...openPages(branding),
     ...(isPassthrough(config) ? signInRedirects() : []),
     ...(people === undefined ? [] : [...personRoutes(people), ...personPages({ ...people, branding })]),
+    ...(people === undefined || isPassthrough(config)
+      ? []
+      : signInPages({ ...people.signIn, visitors: people.visitors, branding })),
   ];
 };

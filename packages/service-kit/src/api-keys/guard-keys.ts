@@ -156,7 +156,7 @@ const expand = (address: string): readonly string[] => {
 const tooMany = (): ServiceError =>
   new ServiceError(
     'too_many_refusals',
-    'Too many API keys from this address were refused just now; check the key, and try again later.',
+    'Too many API keys or passwords from this address were refused just now; check yours, and try again later.',
     { retry_after_seconds: LONGEST_DELAY_MS / 1_000 },
   );
 

@@ -1,12 +1,14 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Cache } from '@decision/cache';
 import { ServiceError } from '@decision/contracts';
 import { openSessions } from '@decision/infrastructure';
 import { type Database, findSignInWorkspace } from '@decision/persistence';
-import { type Metrics } from '@decision/service-kit';
+import { createRefusalGuard, type Metrics } from '@decision/service-kit';
 import { sessionTokenOf } from '@decision/sessions';
 import { type AdapterConfig, isPassthrough } from '../config';
 import { createPassthrough } from '../passthrough/admit';
 import { type ApplySavedMapping, createBeginSession } from '../passthrough/begin-session';
+import { type SignInContext } from '../sign-in/password-sign-in';
 import { type PageContext } from './person-pages';
 import { visitorsBySession, visitorsByToken } from './visitors';
 
@@ -20,24 +22,31 @@ interface PeopleOpening {
 
 const HOUR_MS = 3_600_000;
 
+/** Everything about people that routes need. */
+export interface People extends Omit<PageContext, 'branding'> {
+  readonly signIn: Omit<SignInContext, 'branding' | 'visitors'>;
+}
+
 /** Everything about people that needs the database and the secret of sessions; undefined where JWT_SECRET is not set. */
-export const openPeople = (opening: PeopleOpening): Omit<PageContext, 'branding'> | undefined => {
+export const openPeople = (opening: PeopleOpening): People | undefined => {
   const { config, database, cache, metrics, applyMapping } = opening;
   const sessions = openSessions({ database, cache, config, metrics });
   if (sessions === undefined) return undefined;
   const { tokens, verifier } = sessions;
+  const workspaceId = createWorkspaceFinder(database, config.signInWorkspace);
+  const sessionMs = config.sessionHours * HOUR_MS;
   const passthrough = createPassthrough({
     header: config.tokenHeader,
     claimPaths: { id: config.claimId, email: config.claimEmail, name: config.claimName },
     verifier,
     begin: createBeginSession({
-      ...{ database, tokens, applyMapping, sessionMs: config.sessionHours * HOUR_MS, now: Date.now },
+      ...{ database, tokens, applyMapping, workspaceId, sessionMs, now: Date.now },
       adminEmail: config.adminEmail ?? '',
-      workspaceId: createWorkspaceFinder(database, config.signInWorkspace),
     }),
   });
   return {
     ...{ database, applyMapping },
+    signIn: { database, tokens, workspaceId, sessionMs, guard: openGuard(metrics), now: Date.now },
     visitors: isPassthrough(config) ? visitorsByToken(passthrough) : visitorsBySession(verifier),
     forget: (key) => verifier.forget(key),
     sessionOf: ({ cookie }) => {
@@ -45,6 +54,20 @@ export const openPeople = (opening: PeopleOpening): Omit<PageContext, 'branding'
       return token === undefined ? Promise.resolve(undefined) : verifier.verify(token);
     },
   };
+};
+
+/** Slows addresses whose guesses were wrong too often. */
+const openGuard = (metrics: Metrics): SignInContext['guard'] => {
+  const refusals = metrics.counter({
+    name: 'decision_sign_in_refusals_total',
+    help: 'Sign-ins by password that were refused: answered at once, answered late, or turned away with 429.',
+    labelNames: ['outcome'],
+  });
+  return createRefusalGuard({
+    now: () => performance.now(),
+    sleep: (ms) => sleep(ms),
+    onRefusal: (outcome) => refusals.inc({ outcome }),
+  });
 };
 
 /** Finds the id of the workspace of people, once. Throws `not_ready` while there is none, or several and none is named. */
