@@ -11,7 +11,7 @@ import { type AdapterConfig, isPassthrough, missingVariables } from './config';
 import { requireVariables } from './door/gate';
 import { createDoor, type DoorRoute } from './door/route';
 import { openPages } from './pages/open-pages';
-import { type People } from './people/open-people';
+import { type People } from './open-people';
 import { personPages } from './people/person-pages';
 import { personRoutes } from './people/person-routes';
 import { noVisitors } from './people/visitors';

@@ -2,7 +2,7 @@ import { openStores } from '@decision/infrastructure';
 import { runService } from '@decision/service-kit';
 import { createAdapter } from './app';
 import { missingVariables, settings } from './config';
-import { openPeople } from './people/open-people';
+import { openPeople } from './open-people';
 import { applySavedMapping } from './passthrough/saved-mapping';
 
 runService({

@@ -8,7 +8,7 @@ import { Client } from 'pg';
 import { createAdapter } from '../src/app';
 import { settings } from '../src/config';
 import { type ApplySavedMapping } from '../src/passthrough/begin-session';
-import { openPeople } from '../src/people/open-people';
+import { openPeople } from '../src/open-people';
 
 /** Variables of passthrough, complete. */
 export const passthroughEnvironment = {

@@ -5,12 +5,12 @@ import { openSessions } from '@decision/infrastructure';
 import { type Database, findSignInWorkspace } from '@decision/persistence';
 import { createRefusalGuard, type Metrics } from '@decision/service-kit';
 import { sessionTokenOf } from '@decision/sessions';
-import { type AdapterConfig, isPassthrough } from '../config';
-import { createPassthrough } from '../passthrough/admit';
-import { type ApplySavedMapping, createBeginSession } from '../passthrough/begin-session';
-import { type SignInContext } from '../sign-in/password-sign-in';
-import { type PageContext } from './person-pages';
-import { visitorsBySession, visitorsByToken } from './visitors';
+import { type AdapterConfig, isPassthrough } from './config';
+import { createPassthrough } from './passthrough/admit';
+import { type ApplySavedMapping, createBeginSession } from './passthrough/begin-session';
+import { type SignInContext } from './sign-in/password-sign-in';
+import { type PageContext } from './people/person-pages';
+import { visitorsBySession, visitorsByToken } from './people/visitors';
 
 interface PeopleOpening {
   readonly config: AdapterConfig;
