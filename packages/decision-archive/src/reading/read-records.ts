@@ -7,6 +7,8 @@ interface ReadRecordsOptions extends ArchiveReading {
   readonly workspaceId: string;
   /** YYYY-MM-DD, UTC. */
   readonly date: string;
+  /** Hour of the day to begin with. Default: 0. */
+  readonly fromHour?: number;
 }
 
 /** Records that are read at once at most. */
@@ -14,12 +16,12 @@ const MOST_RECORDS = 5_000;
 /** Characters of them; a record that has more is read alone. */
 const MOST_CHARACTERS = 16_777_216;
 
-/** The records of a day as they came from the topic, in batches, hour by hour; none comes twice. */
+/** The records of a day as they came from the topic, in batches, hour by hour, none of two hours; none comes twice. */
 export async function* readRecords(
   options: ReadRecordsOptions,
 ): AsyncGenerator<readonly DecisionRecord[], void, undefined> {
   const objects = await objectsOfDay(options.store, options.workspaceId, options.date);
-  for (const hour of new Set(objects.map((object) => object.hour)))
+  for (const hour of new Set(objects.map((object) => object.hour).filter((of) => of >= (options.fromHour ?? 0))))
     yield* readHour(
       objects.filter((object) => object.hour === hour),
       options,

@@ -7,8 +7,8 @@ import { createOtlpTarget } from './otlp-target';
 import { type Target } from './target';
 import { createTopicTarget } from './topic-target';
 
-/** Opens where a sink is sent. Sinks that are topics are of this broker. */
-export const openTarget = ({ target, timeoutMs }: SinkSettings, broker: Broker): Target => {
+/** Opens where a sink is sent. Sinks that are topics are of this broker; throws `RangeError` where one is and there is none. */
+export const openTarget = ({ target, timeoutMs }: SinkSettings, broker: Broker | undefined): Target => {
   switch (target.kind) {
     case 'http':
       return createHttpTarget(target, timeoutMs);
@@ -19,6 +19,7 @@ export const openTarget = ({ target, timeoutMs }: SinkSettings, broker: Broker):
     case 'otlp':
       return createOtlpTarget(target, timeoutMs);
     case 'kafka':
+      if (broker === undefined) throw new RangeError(`The topic "${target.topic}" needs a broker.`);
       return createTopicTarget(target, timeoutMs, broker);
   }
 };

@@ -2,7 +2,7 @@ import { type OpenedArchive } from './open-archive';
 import { type ToolsConfig } from './open-tools';
 
 /** What a command works with. */
-interface CommandOptions {
+export interface CommandOptions {
   readonly opened: OpenedArchive;
   readonly config: ToolsConfig & { readonly archiveRetentionDays: number | undefined };
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -11,6 +11,8 @@ interface CommandOptions {
   readonly say: (line: string) => void;
   /** Epoch ms. */
   readonly now: () => number;
+  /** The signal that aborts when the command is to stop; whoever asks for it stops cleanly, all others end at once. */
+  readonly interrupted: () => AbortSignal;
 }
 
 /** A command of operators; answers the exit code. */

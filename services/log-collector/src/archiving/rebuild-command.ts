@@ -4,15 +4,24 @@ import { openDatabase, storeDecisions } from '@decision/persistence';
 import { databaseSettings, readConfig } from '@decision/service-kit';
 import { createLogDays } from '../collecting/days';
 import { settings } from '../config';
-import { type ArchiveCommand, CommandRefusal, readDates } from './archive-command';
+import { type ArchiveCommand, type CommandOptions, CommandRefusal, readDates } from './archive-command';
 import { openTools } from './open-tools';
+import { resend } from './resend';
 
 export const REBUILD_USAGE =
-  'rebuild --from YYYY-MM-DD --to YYYY-MM-DD: stores the decisions of these days in the table of DATABASE_URL, where they are missing';
+  'rebuild --from YYYY-MM-DD --to YYYY-MM-DD [--sink <name> [--after <place>]]: stores the decisions of these days in the table of DATABASE_URL, where they are missing, or sends them to a sink of LOG_SINKS, from the place at which an earlier command stopped';
+
+/** Fills the table, or a sink, with decisions of the archive. */
+export const rebuildCommand: ArchiveCommand = (options) => {
+  const { dates, sink, after } = readArguments(options.args);
+  return sink === undefined ? fillTable(dates, options) : resend({ sink, dates, after }, options);
+};
 
 /** Stores decisions of the archive in the log table; those that it has stay as they are, so it may be done again. */
-export const rebuildCommand: ArchiveCommand = async ({ opened, config: bounds, environment, args, say, now }) => {
-  const dates = readArguments(args);
+const fillTable = async (
+  dates: readonly string[],
+  { opened, config: bounds, environment, say, now }: CommandOptions,
+): Promise<number> => {
   const { retentionDays } = settings;
   const config = readConfig({ ...databaseSettings, retentionDays }, environment);
   const database = openDatabase({ url: config.databaseUrl.reveal(), applicationName: 'log-collector' });
@@ -43,13 +52,20 @@ export const rebuildCommand: ArchiveCommand = async ({ opened, config: bounds, e
   }
 };
 
-const readArguments = (args: readonly string[]): readonly string[] => {
+const readArguments = (args: readonly string[]) => {
   let values;
   try {
     const text = { type: 'string' } as const;
-    ({ values } = parseArgs({ args: [...args], options: { from: text, to: text }, strict: true }));
+    ({ values } = parseArgs({
+      args: [...args],
+      options: { from: text, to: text, sink: text, after: text },
+      strict: true,
+    }));
   } catch (error) {
     throw new CommandRefusal(`${error instanceof Error ? error.message : String(error)} Usage: ${REBUILD_USAGE}.`);
   }
-  return readDates(values.from, values.to, REBUILD_USAGE);
+  const { from, to, sink, after } = values;
+  if (after !== undefined && sink === undefined)
+    throw new CommandRefusal(`--after goes with --sink. Usage: ${REBUILD_USAGE}.`);
+  return { dates: readDates(from, to, REBUILD_USAGE), sink, after };
 };

@@ -17,12 +17,18 @@ const COMMANDS: Readonly<Record<string, { readonly run: ArchiveCommand; readonly
 /** Exit code of a command that was not called as it must be, or could not do its work. */
 const REFUSED = 2;
 
-/** `ARCHIVE_URL=... node dist/cli/archive.js <command>`: looks after an archive. Answers the exit code. */
+/** `ARCHIVE_URL=... node dist/cli/archive.js <command>`: looks after an archive. Answers the exit code. `interrupted`: as commands ask for it. */
 export const lookAfterArchive = async (
   environment: Readonly<Record<string, string | undefined>>,
   [name = '', ...args]: readonly string[],
   say: (line: string) => void,
+  interrupted: () => AbortSignal = () => new AbortController().signal,
 ): Promise<number> => {
+  if ([name, ...args].some((word) => word === '--help')) {
+    for (const [command, { usage }] of Object.entries(COMMANDS))
+      if (name === command || !Object.hasOwn(COMMANDS, name)) say(usage);
+    return 0;
+  }
   try {
     const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
     if (command === undefined)
@@ -34,16 +40,27 @@ export const lookAfterArchive = async (
     );
     const opened = await openArchive({ archiveUrl: config.archiveUrl, logStore: 'table' });
     if (opened === undefined) throw new CommandRefusal('ARCHIVE_URL is not set. Set it to that of the collectors.');
-    return await command.run({ opened, config, environment, args, say, now: Date.now });
+    return await command.run({ opened, config, environment, args, say, now: Date.now, interrupted });
   } catch (error) {
     say(error instanceof Error ? error.message : String(error));
     return REFUSED;
   }
 };
 
+/** Aborts at the first SIGINT or SIGTERM; another one ends the process. */
+const untilSignal = (): AbortSignal => {
+  const ending = new AbortController();
+  for (const name of ['SIGINT', 'SIGTERM'] as const)
+    process.once(name, () => ending.abort(new Error('The command was interrupted.')));
+  return ending.signal;
+};
+
 if (require.main === module)
-  void lookAfterArchive(process.env, process.argv.slice(2), (line) => process.stdout.write(`${line}\n`)).then(
-    (code) => {
-      process.exitCode = code;
-    },
-  );
+  void lookAfterArchive(
+    process.env,
+    process.argv.slice(2),
+    (line) => process.stdout.write(`${line}\n`),
+    untilSignal,
+  ).then((code) => {
+    process.exitCode = code;
+  });
