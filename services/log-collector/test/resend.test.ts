@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo } from 'node:net';
@@ -149,6 +151,35 @@ it('an interrupted one says where it stopped, and goes on from there without los
   expect(second).toMatchObject({ code: 0 });
   expect(got.length - before).toBeLessThan(15);
   expect([...new Set(numbers())]).toEqual(Array.from({ length: 20 }, (_, n) => n));
+}, 60_000);
+
+it('SIGINT of a terminal, which its engine gets, too, stops the command with the place to go on from', async () => {
+  await archive.archive(...messages(20));
+  const begun = new Promise<void>((resolve) => {
+    // It never answers.
+    answer = () => resolve();
+  });
+  const file = join(folder, 'sinks.json');
+  await writeFile(file, JSON.stringify({ sinks: [{ name: 'lake', kind: 'http', url }] }));
+  const source = ['--require', '@decision/tooling/run-sources', '--conditions=source'];
+  const command = join(__dirname, '../src/cli/archive.ts');
+  const child = spawn(process.execPath, [...source, command, 'rebuild', ...dates, '--sink', 'lake'], {
+    env: {
+      ...{ PATH: process.env['PATH'], ARCHIVE_URL: `file://${archive.folder}`, LOG_SINKS: file },
+      LOG_SINK_DEAD_LETTER_DIR: join(folder, 'dead'),
+    },
+    detached: true,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const exit = once(child, 'exit');
+  let text = '';
+  child.stdout.on('data', (piece: Buffer) => (text += piece.toString()));
+  await Promise.race([begun, exit]);
+  process.kill(-Number(child.pid), 'SIGINT');
+  expect([await exit, text]).toEqual([
+    [130, null],
+    expect.stringMatching(new RegExp(`It stopped before its end.*--after 2026-01-30/${WORKSPACE}/12;`)),
+  ]);
 }, 60_000);
 
 it.each([
