@@ -9,6 +9,7 @@ import { createAdapter } from '../src/app';
 import { settings } from '../src/config';
 import { type ApplySavedMapping } from '../src/passthrough/begin-session';
 import { openPeople } from '../src/open-people';
+import { applySavedMapping } from '../src/passthrough/saved-mapping';
 
 /** Variables of passthrough, complete. */
 export const passthroughEnvironment = {
@@ -44,7 +45,7 @@ export const startBareAdapter = async (
 export interface AdapterUnderTest {
   readonly url: string;
   readonly workspaceId: string;
-  /** What the mapping does; tests replace it. */
+  /** What the mapping does: what is saved, until a test replaces it. */
   mapping: ApplySavedMapping;
   /** Another process on the same database. */
   beside(): Promise<{ readonly url: string; stop(): Promise<void> }>;
@@ -76,7 +77,7 @@ export const startAdapter = async (environment: Environment = passthroughEnviron
   const adapter: AdapterUnderTest = {
     url: '',
     workspaceId,
-    mapping: () => Promise.resolve({ selectors: [], changed: false }),
+    mapping: applySavedMapping,
     beside: begin,
     sql: async (statement) => (await owner.query<Record<string, unknown>>(statement)).rows,
     stop: async () => {

@@ -91,3 +91,8 @@ export const announceRights = async (
   if (selectors.length > 0)
     await recordAnnouncement(transaction, { kind: 'api-key', keys: selectors.map(cacheKeys.apiKey) });
 };
+
+/** The same of a session that ends in this transaction. */
+export const announceEnd = async (transaction: Transaction, sessionId: string): Promise<void> => {
+  await recordAnnouncement(transaction, { kind: 'user', keys: [cacheKeys.session(sessionId)] });
+};

@@ -3,6 +3,7 @@ import { type Branding, page } from '@decision/contracts';
 import { revokeSession, type StoredSession } from '@decision/persistence';
 import { clearedCookie, requireSameSite } from '@decision/sessions';
 import { type DoorAnswer, type DoorRequest, type DoorRoute } from '../door/route';
+import { announceEnd } from '../passthrough/begin-session';
 import { html, pageAnswer, redirectTo } from '../pages/html';
 import { newCookies, type PersonContext } from './person-routes';
 import { isSecure, type Visitor } from './visitors';
@@ -90,7 +91,10 @@ const signOut = async (context: PageContext, request: DoorRequest): Promise<Door
     const origin = { address: facts.address, requestId: facts.requestId };
     await context.database.inWorkspace(
       { workspaceId, userGroups: undefined, actor: `user:${userId}`, origin },
-      (transaction) => revokeSession(transaction, sessionId),
+      async (transaction) => {
+        await revokeSession(transaction, sessionId);
+        await announceEnd(transaction, sessionId);
+      },
     );
     context.forget(`session:${sessionId}`);
   }

@@ -11,7 +11,7 @@ import {
 import { type Database, findPerson, type PersonRecord, revokeSession, type Transaction } from '@decision/persistence';
 import { clearedCookie, requireSameSite } from '@decision/sessions';
 import { type DoorAnswer, type DoorRequest, type DoorRoute } from '../door/route';
-import { accessDenied, announceRights, type ApplySavedMapping } from '../passthrough/begin-session';
+import { accessDenied, announceEnd, announceRights, type ApplySavedMapping } from '../passthrough/begin-session';
 import { isKeepable } from '../passthrough/token';
 import { cookieFor, isSecure, type Visitor, type Visitors } from './visitors';
 
@@ -83,7 +83,10 @@ const provision = async (context: PersonContext, request: DoorRequest): Promise<
     if (!isDeepStrictEqual(claims, before.metadata.external_claims)) throw foreignClaims();
     const { denied, ...mapped } = await context.applyMapping(transaction, userId, claims);
     await announceRights(transaction, userId, mapped);
-    if (denied !== undefined) await revokeSession(transaction, sessionId);
+    if (denied !== undefined) {
+      await revokeSession(transaction, sessionId);
+      await announceEnd(transaction, sessionId);
+    }
     return { denied, changed: mapped.changed, person: await requirePerson(transaction, visitor) };
   });
   if (outcome.denied !== undefined) {
