@@ -87,7 +87,10 @@ describe('users, as existing clients call them', () => {
     expect(JSON.stringify(listed)).not.toContain(user.api_key);
     api.announced.length = 0;
     expect(await call(admin, 'PUT', `/users/${user.id}`, { role: 'solver' })).toMatchObject({ status: 200, body: { role: 'solver' } }); // prettier-ignore
-    expect(api.announced).toEqual([['api-key', [expect.stringMatching(/^key:/)]]]);
+    expect(api.announced).toEqual([
+      ['user', [`user:${user.id}`]],
+      ['api-key', [expect.stringMatching(/^key:/)]],
+    ]);
     expect((await call(user.api_key, 'GET', '/rules/list')).status).toBe(403);
     expect((await call(admin, 'DELETE', `/users/${user.id}`)).status).toBe(200);
     expect((await call(user.api_key, 'GET', '/rules/list')).status).toBe(401);

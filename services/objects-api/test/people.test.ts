@@ -152,6 +152,43 @@ describe('sessions', () => {
   });
 });
 
+describe('a person', () => {
+  const change = (body: object, key = admin) => call('PUT', `users/${person}`, body, key);
+  const live = async () => (await call('GET', `sessions?user_id=${person}`)).body['data'] as unknown[];
+
+  it('who is disabled has no sessions, may not have another, and may again once it is enabled', async () => {
+    const signIn = () =>
+      inside((transaction) => createSession(transaction, { userId: person, method: 'password', expiresAt: '2099-01-01T00:00:00.000Z', address: null, userAgent: null })); // prettier-ignore
+    await signIn();
+    const before = api.announced.length;
+    expect((await change({ disabled: true })).body['disabled_at']).toEqual(expect.any(String));
+    expect(api.announced.slice(before)).toContainEqual(['user', [`user:${person}`]]);
+    expect(await live()).toEqual([]);
+    await expect(signIn()).rejects.toMatchObject({ code: 'invalid_session' });
+    expect((await change({ disabled: false })).body['disabled_at']).toBeNull();
+    await signIn();
+    expect(await live()).toHaveLength(1);
+  });
+
+  it('sees everything or has groups, and only who sees everything may say so', async () => {
+    expect((await change({ all_groups: true })).body).toMatchObject({ all_groups: true, user_groups: [] });
+    expect((await change({ user_groups: ['sales'] })).body).toMatchObject({ all_groups: false, user_groups: ['sales'] });
+    const restricted = await call('POST', 'keys', { name: 'Sales admin', role: 'admin', user_groups: ['sales'] });
+    expect(await change({ all_groups: true }, String(restricted.body['api_key']))).toMatchObject({ status: 403 });
+    expect((await change({ user_groups: [] })).body).toMatchObject({ all_groups: false, user_groups: [] });
+  }); // prettier-ignore
+
+  it('who is the administrator stays one', async () => {
+    const { body } = await call('GET', 'users/list');
+    const boss = (body as unknown as { id: string; email: string }[]).find(({ email }) => email === 'boss@example.com');
+    const named = { email: 'boss@example.com', adminEmail: 'boss@example.com', name: 'Boss', externalSub: null };
+    await inside((transaction) => provisionPerson(transaction, { ...named, externalClaims: {} }));
+    for (const body of [{ disabled: true }, { role: 'viewer' }, { all_groups: false }])
+      expect(await call('PUT', `users/${boss?.id}`, body)).toMatchObject({ status: 403, body: { code: 'forbidden' } });
+    expect(await call('DELETE', `users/${boss?.id}`)).toMatchObject({ status: 403 });
+  });
+});
+
 it('sign-ins are read by those who read the audit', async () => {
   await inside(
     (transaction) =>

@@ -20,6 +20,7 @@ import {
   createUserGroup,
   deleteUser as deleteStoredUser,
   type NewUser,
+  revokeSessionsOf,
   type Transaction,
   updateUser as updateStoredUser,
 } from '@decision/persistence';
@@ -70,29 +71,37 @@ export const storeUserWithKey = async (
   return outcome.user;
 };
 
-/** Changes a user and its keys. Throws `user_not_found`, `invalid_request` and `forbidden`. */
+/**
+ * Changes a user and its keys; whoever is disabled has no sessions any more. Throws `user_not_found`, `invalid_request` and `forbidden`, also for what
+ * the administrator of the workspace is spared.
+ */
 export const updateUser = async (
   context: UserContext,
   identity: Identity,
   id: string,
-  { name, role, user_groups: userGroups }: UpdateUserRequest,
+  { name, role, user_groups: userGroups, all_groups: allGroups, disabled }: UpdateUserRequest,
 ): Promise<User> => {
+  if (allGroups !== undefined && identity.userGroups !== undefined) throw onlyUnrestricted();
   const changed = await changeAndAnnounce(context, accessOf(identity), async (transaction, announceLater) => {
     await requireRights(transaction, identity, { role, userGroups });
-    const updated = await updateStoredUser(transaction, id, { name, role, userGroups });
+    const updated = await updateStoredUser(transaction, id, { name, role, userGroups, allGroups, disabled });
     if (updated === undefined) throw userNotFound(id);
-    announceKeysLater(announceLater, updated.selectors);
+    if (disabled === true) await revokeSessionsOf(transaction, id);
+    announceRightsLater(announceLater, id, updated.selectors);
     return updated;
   });
   return toUser(changed.user);
 };
 
-/** Deletes a user and revokes its keys. Throws `user_not_found`. */
+const onlyUnrestricted = (): ServiceError =>
+  new ServiceError('forbidden', 'Whoever is restricted to user groups cannot say who sees everything.', {});
+
+/** Deletes a user, ends its sessions and revokes its keys. Throws `user_not_found`, and `forbidden` for the administrator of the workspace. */
 export const deleteUser = async (context: UserContext, identity: Identity, id: string): Promise<string> => {
   const deleted = await changeAndAnnounce(context, accessOf(identity), async (transaction, announceLater) => {
     const gone = await deleteStoredUser(transaction, id);
     if (gone === undefined) throw userNotFound(id);
-    announceKeysLater(announceLater, gone.selectors);
+    announceRightsLater(announceLater, id, gone.selectors);
     return gone;
   });
   return `User "${deleted.user.email}" was deleted.`;
@@ -112,7 +121,8 @@ export const createGroup = async (
   throw new ServiceError('group_name_taken', `The workspace already has a user group named "${name}".`, { name });
 };
 
-/** Announces changed and revoked keys to every process. */
-const announceKeysLater = (announceLater: AnnounceLater, selectors: readonly string[]): void => {
+/** Announces to every process that the rights of a user, and of its keys, are others now. */
+const announceRightsLater = (announceLater: AnnounceLater, userId: string, selectors: readonly string[]): void => {
+  announceLater({ kind: 'user', keys: [cacheKeys.user(userId)] });
   if (selectors.length > 0) announceLater({ kind: 'api-key', keys: selectors.map(cacheKeys.apiKey) });
 };

@@ -109,8 +109,20 @@ export const UpdateUserRequest = Type.Object(
     user_groups: Type.Optional(
       described(
         groupNames,
-        'Groups that the user is restricted to, at most 100, each known; empty: not restricted. Default: they stay.',
+        'Groups that the user is restricted to, at most 100, each known; empty: keys are not restricted, and a person sees nothing. Default: they stay.',
       ),
+    ),
+    all_groups: Type.Optional(
+      Type.Boolean({
+        description:
+          'Whether the person sees everything; true takes the groups away. Only for callers without restriction. Default: it stays.',
+      }),
+    ),
+    disabled: Type.Optional(
+      Type.Boolean({
+        description:
+          'True: the user may not sign in, has no sessions, and no key of it is valid; false: it may again. Default: it stays.',
+      }),
     ),
   },
   { $id: 'UpdateUserRequest', additionalProperties: false, description: 'What changes; the keys of the user follow.' },
