@@ -3,6 +3,7 @@ import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { type FleetUnderTest } from './fleet-under-test';
 import { type SharedFleetAnswer } from './shared-fleet';
+import { SHARED_JWT_SECRET } from './shared-fleet-secret';
 
 /**
  * `shared-fleet-host DIRECTORY`: starts one fleet when the first client connects to the socket in the directory, and tells every client where it is.
@@ -22,12 +23,15 @@ const main = async (directory: string): Promise<void> => {
   rmSync(directory, { recursive: true, force: true });
 };
 
+const people = { JWT_SECRET: SHARED_JWT_SECRET };
+
 /** Loads the code of the fleet only now: most runs of single files need none of it. */
 const start = async (): Promise<FleetUnderTest> =>
   (await import('./fleet-under-test.js')).startFleetUnderTest({
     environment: {
       'solve-worker': { FLOW_API_ALLOWED_HOSTS: '127.0.0.1' },
-      'objects-api': { FLOW_API_ALLOWED_HOSTS: '127.0.0.1' },
+      'objects-api': { FLOW_API_ALLOWED_HOSTS: '127.0.0.1', ...people },
+      ...{ 'hps-gateway': people, 'contexts-api': people, 'log-collector': people, 'auth-proxy-adapter': people },
     },
   });
 
