@@ -48,7 +48,11 @@ export const openPeople = (opening: PeopleOpening): People | undefined => {
     ...{ database, applyMapping },
     signIn: { database, tokens, workspaceId, sessionMs, guard: openGuard(metrics), now: Date.now },
     visitors: isPassthrough(config) ? visitorsByToken(passthrough) : visitorsBySession(verifier),
-    forget: (key) => verifier.forget(key),
+    forget: async (workspaceId, key) => {
+      verifier.forget(key);
+      // The announcement that was committed makes up for a message that is lost.
+      await cache.invalidations.publish({ v: 1, kind: 'user', workspace_id: workspaceId, keys: [key] });
+    },
     sessionOf: ({ cookie }) => {
       const token = sessionTokenOf({ cookie });
       return token === undefined ? Promise.resolve(undefined) : verifier.verify(token);

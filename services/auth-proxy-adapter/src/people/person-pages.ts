@@ -1,5 +1,5 @@
 import { type IncomingHttpHeaders } from 'node:http';
-import { type Branding, page } from '@decision/contracts';
+import { type Branding, cacheKeys, page } from '@decision/contracts';
 import { revokeSession, type StoredSession } from '@decision/persistence';
 import { clearedCookie, requireSameSite } from '@decision/sessions';
 import { type DoorAnswer, type DoorRequest, type DoorRoute } from '../door/route';
@@ -96,7 +96,7 @@ const signOut = async (context: PageContext, request: DoorRequest): Promise<Door
         await announceEnd(transaction, sessionId);
       },
     );
-    context.forget(`session:${sessionId}`);
+    await context.forget(workspaceId, cacheKeys.session(sessionId));
   }
   return redirectTo('/dashboard', [clearedCookie({ secure: isSecure(headers) })]);
 };

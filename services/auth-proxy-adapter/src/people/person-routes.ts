@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
+  cacheKeys,
   compileValidator,
   getPassthroughClaims,
   type PassthroughClaims,
@@ -20,8 +21,8 @@ export interface PersonContext {
   readonly visitors: Visitors;
   readonly database: Pick<Database, 'inWorkspace'>;
   readonly applyMapping: ApplySavedMapping;
-  /** Forgets a session that has ended, or the rights of a user. */
-  readonly forget: (key: string) => void;
+  /** Has every process forget a session that has ended, or the rights of a user, by the key of invalidations. */
+  readonly forget: (workspaceId: string, key: string) => Promise<void>;
 }
 
 /** Who asks. Throws `invalid_session` where nobody is signed in. */
@@ -90,12 +91,12 @@ const provision = async (context: PersonContext, request: DoorRequest): Promise<
     return { denied, changed: mapped.changed, person: await requirePerson(transaction, visitor) };
   });
   if (outcome.denied !== undefined) {
-    context.forget(`session:${sessionId}`);
+    await context.forget(workspaceId, cacheKeys.session(sessionId));
     const { status, code, message, details } = accessDenied(outcome.denied);
     const body = { error: message, code, ...details, request_id: request.context.requestId };
     return { status, body, cookies: [clearedCookie({ secure: isSecure(request.headers) })] };
   }
-  if (outcome.changed) context.forget(`user:${userId}`);
+  if (outcome.changed) await context.forget(workspaceId, cacheKeys.user(userId));
   return { status: 200, body: toAnswer(outcome.person, outcome.changed), cookies: newCookies(visitor, request) };
 };
 
