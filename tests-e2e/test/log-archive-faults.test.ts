@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ServiceProcess } from '@decision/launcher';
+import { Client } from 'pg';
 import { becomes } from './becomes';
 import { type CollectorsUnderTest, withCollectors } from './collectors-under-test';
 
@@ -74,6 +75,25 @@ it.concurrent(
       expect(twiceOf(await collectors.inArchive())).toEqual([]);
       const compactions = readdirSync(join(collectors.archive, 'compactions'), { recursive: true }) as string[]; // names
       expect(compactions.filter((name) => name.endsWith('.json'))).toHaveLength(1);
+    }),
+  180_000,
+);
+
+it.concurrent(
+  'a collector that keeps decisions in the archive alone makes no partition of the table, and answers',
+  () =>
+    withCollectors(async (collectors) => {
+      const service = await collectors.start({ LOG_STORE: 'archive' });
+      await collectors.write(20);
+      const found = async (): Promise<unknown> =>
+        ((await collectors.get(service, '/api/v1/decisions/query?count=true')).body as { readonly count?: unknown })
+          .count;
+      await becomes('it answers with all', async () => (await found().catch(() => undefined)) === 20);
+      const client = new Client({ connectionString: collectors.databaseUrl });
+      await client.connect();
+      const { rows } = await client.query(`select 1 from pg_inherits where inhparent = 'decision_log'::regclass`);
+      await client.end();
+      expect(rows).toEqual([]);
     }),
   180_000,
 );

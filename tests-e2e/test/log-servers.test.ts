@@ -71,6 +71,28 @@ it(
 );
 
 it(
+  'a collector that starts while the database is away archives at once, says that it is not ready, and fills the table once it is back',
+  async () => {
+    await control('database').kill('SIGKILL');
+    const started = await collectors.start();
+    await service.stop(5_000);
+    service = started;
+    const before = (await collectors.inArchive()).size;
+    const stopWriting = collectors.keepWriting();
+    await becomes('the archive takes decisions', async () => (await collectors.inArchive()).size > before + 50);
+    await pause(AWAY_MS);
+    const statusOf = async (path: string) => (await fetch(`${started.url}${path}`)).status;
+    expect([await statusOf('/health'), await statusOf('/ready')]).toEqual([200, 503]);
+    expect((await collectors.get(started, '/api/v1/decisions/query')).status).toBe(503);
+    await control('database').start();
+    await becomes('it is ready', async () => (await statusOf('/ready')) === 200);
+    await stopWriting();
+    await collectors.holdEverythingOnce();
+  },
+  180_000 + AWAY_MS,
+);
+
+it(
   'a database that falls silent, with its connections open, takes everything once it answers again',
   async () => {
     await whileWriting(async () => {

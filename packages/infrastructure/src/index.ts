@@ -4,4 +4,4 @@ export { openBroker, openRequester, openResponder } from './open-broker';
 export { openDecisionLog, openDecisions } from './open-decisions';
 export { openEvaluationThreads } from './open-evaluation-threads';
 export { authenticatePeople, openSessions } from './open-sessions';
-export { openAuthenticator, openStore, openStores } from './open-stores';
+export { openAuthenticator, openStores, openStoreUnasked } from './open-stores';

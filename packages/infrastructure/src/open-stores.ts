@@ -42,23 +42,40 @@ interface Stores {
 
 type StoreConfig = Config<typeof databaseSettings & typeof cacheSettings>;
 
+type StoreOpening = Opening<Config<typeof databaseSettings>> & Pick<DatabaseSettings, 'isPipelined'>;
+
 /**
- * Opens the database. Waits for one that is not there yet; rejects where it is not one that the service can work with, as `requireDatabase` does.
+ * Opens the database. Waits for one that is not there yet, 30 s at most; rejects where it is not one that the service can work with, as
+ * `requireDatabase` does.
  */
-export const openStore = async ({
+const openStore = async (opening: StoreOpening): Promise<Database> => {
+  await requireDatabase(opening.config.databaseUrl.reveal(), { onRetry: (message) => opening.logger.warn(message) });
+  return openStoreUnasked(opening).database;
+};
+
+interface UnaskedStore {
+  readonly database: Database;
+  /** Resolves once the database is one that the service can work with, however long that takes; rejects where it answers and is not. */
+  readonly usable: () => Promise<void>;
+}
+
+/** Opens the database without asking whether it is there: for a service that has work to do while it is away. */
+export const openStoreUnasked = ({
   name,
   config,
   logger,
   metrics,
   stopper,
   isPipelined = false,
-}: Opening<Config<typeof databaseSettings>> & Pick<DatabaseSettings, 'isPipelined'>): Promise<Database> => {
+}: StoreOpening): UnaskedStore => {
   const url = config.databaseUrl.reveal();
-  await requireDatabase(url, { onRetry: (message) => logger.warn(message) });
   const database = openDatabase({ url, poolMax: config.databasePoolMax, applicationName: name, isPipelined });
   exportPool(metrics, database);
   stopper.add('database', () => database.close());
-  return database;
+  return {
+    database,
+    usable: () => requireDatabase(url, { deadlineMs: Infinity, onRetry: (message) => logger.warn(message) }),
+  };
 };
 
 /**

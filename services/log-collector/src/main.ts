@@ -1,5 +1,5 @@
 import { tmpdir } from 'node:os';
-import { openAuthenticator, openBroker, openStore } from '@decision/infrastructure';
+import { openAuthenticator, openBroker, openStoreUnasked } from '@decision/infrastructure';
 import { type Database, openDatabase } from '@decision/persistence';
 import { type Logger, runService, type Stopper } from '@decision/service-kit';
 import { createCollectorServer } from './app';
@@ -23,7 +23,15 @@ runService({
   start: async ({ config, logger, metrics, stopper }) => {
     const sinks = await openSinks(config);
     const opened = await openArchive(config);
-    const database = await openStore({ name: 'log-collector', config, logger, metrics, stopper, isPipelined: true });
+    // While the database is away, archive and sinks go on, and questions are answered 503.
+    const { database, usable } = openStoreUnasked({
+      name: 'log-collector',
+      config,
+      logger,
+      metrics,
+      stopper,
+      isPipelined: true,
+    });
     const broker = openBroker({ name: 'log-collector', config, logger, stopper });
     if (broker === undefined)
       logger.warn('MQ_BROKERS names no broker: nothing is collected; what is stored can be read.');
@@ -49,13 +57,14 @@ runService({
     stopper.add('http', (drainMs) => server.stop(drainMs));
     const { url } = await server.listen();
     // Joining comes after listening: only one process can listen here, and it takes over from one that died here.
-    collecting?.start();
     if (broker !== undefined) running = startSinks({ sinks, broker, config, logger, metrics, stopper });
     if (broker !== undefined && opened !== undefined) {
       archive = await startArchive(opened, { broker, config, logger, metrics, stopper });
       await startArchiveUpkeep(opened, { config, logger, metrics, stopper });
     }
     logger.info({ url }, 'Listening.');
+    await usable();
+    collecting?.start();
   },
 });
 

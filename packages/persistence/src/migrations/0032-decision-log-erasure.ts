@@ -1,6 +1,6 @@
 import { type Migration } from './migration';
 
-/** The owner of the database may erase decisions (docs/decision-logs.md, "Erasing decisions"); whoever runs the services still may not. */
+/** The owner of the database may erase decisions (docs/decision-archive.md, "Erasing decisions"); whoever runs the services still may not. */
 export const decisionLogErasure: Migration = {
   name: '0032-decision-log-erasure',
   sql: /* sql */ `
