@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { type ServiceProcess } from '@decision/launcher';
 import { Client } from 'pg';
 import { becomes } from './becomes';
@@ -8,6 +9,8 @@ import { type CollectorsUnderTest, withCollectors } from './collectors-under-tes
 /* Collectors as processes whose archive refuses, or that die at a step of it: it ends up with each acknowledged decision once, and the table waits for nothing. */
 
 const HOUR_MS = 3_600_000;
+/** How long an archive goes on refusing once as many bytes wait as may; `npm run test:long` waits for ten minutes. */
+const REFUSING_MS = process.env['TEST_LONG'] === '1' ? 600_000 : 2_000;
 /** Objects of two hours each time. */
 const inTurns = (): (() => Date) => {
   let turn = 0;
@@ -115,12 +118,18 @@ it.concurrent(
       const waiting = await waitingBytes(service);
       expect(waiting).toBeGreaterThan(BUFFER_BYTES / 2);
       expect(waiting).toBeLessThan(BUFFER_BYTES + LARGEST_BYTES);
+      const end = Date.now() + REFUSING_MS;
+      for (let most = waiting; Date.now() < end; most = Math.max(most, await waitingBytes(service))) {
+        expect(most).toBeLessThan(BUFFER_BYTES + LARGEST_BYTES);
+        await collectors.write(10);
+        await pause(1_000);
+      }
       expect((await collectors.inArchive()).size).toBe(0);
       expect(await healthOf(service)).toMatchObject({ status: 'ok' });
       rmSync(full);
       await collectors.holdEverythingOnce();
     }),
-  180_000,
+  180_000 + REFUSING_MS,
 );
 
 const ROLL_BYTES = 262_144;
