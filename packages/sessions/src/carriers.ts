@@ -19,11 +19,20 @@ const MAX_COOKIES = 65_536;
  */
 export const sessionTokenOf = (headers: IncomingHttpHeaders): string | undefined => {
   const header = headers[SESSION_HEADER];
-  if (header !== undefined && header !== '') return headerToken(header);
-  const { cookie } = headers;
+  return header === undefined || header === '' ? cookieTokenOf(headers) : headerToken(header);
+};
+
+/**
+ * The token in the cookie alone, for whoever is asked by clients themselves; as {@link sessionTokenOf}. Of a browser that came over TLS
+ * (`x-forwarded-proto`) only the cookie with the prefix counts: a sister site could have set the other one, and have the person act in a session of
+ * its own.
+ */
+export const cookieTokenOf = (headers: IncomingHttpHeaders): string | undefined => {
+  const { cookie, 'x-forwarded-proto': protocol } = headers;
   if (cookie === undefined || !cookie.includes(COOKIE)) return undefined;
   if (cookie.length > MAX_COOKIES) throw ambiguous('The header cookie is too long.');
-  const tokens = new Set(cookie.split(';').flatMap(tokenOfPair));
+  const names = protocol === 'https' ? [SECURE_COOKIE] : [COOKIE, SECURE_COOKIE];
+  const tokens = new Set(cookie.split(';').flatMap((pair) => tokenOfPair(pair, names)));
   if (tokens.size > 1) throw ambiguous('The request carries several session cookies.');
   return [...tokens][0];
 };
@@ -34,10 +43,10 @@ const headerToken = (header: string | string[]): string => {
   throw ambiguous(`The header ${SESSION_HEADER} is repeated.`);
 };
 
-const tokenOfPair = (pair: string): readonly string[] => {
+const tokenOfPair = (pair: string, names: readonly string[]): readonly string[] => {
   const separator = pair.indexOf('=');
   const name = pair.slice(0, Math.max(0, separator)).trim();
-  if (name !== COOKIE && name !== SECURE_COOKIE) return [];
+  if (!names.includes(name)) return [];
   const value = pair.slice(separator + 1).trim();
   // What sign-out left behind is no session.
   return value === '' ? [] : [value];

@@ -1,3 +1,10 @@
-export { clearedCookie, requireSameSite, SESSION_HEADER, sessionCookie, sessionTokenOf } from './carriers';
+export {
+  clearedCookie,
+  cookieTokenOf,
+  requireSameSite,
+  SESSION_HEADER,
+  sessionCookie,
+  sessionTokenOf,
+} from './carriers';
 export { createSessionTokens, type SessionTokens } from './tokens';
 export { createSessionVerifier, type SessionFacts, type SessionVerifier } from './verifier';

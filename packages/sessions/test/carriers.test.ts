@@ -7,6 +7,8 @@ describe('the token of a request', () => {
     ['the cookie of a secure host', { cookie: '__Host-decision_session=t.o.k' }, 't.o.k'],
     ['the header before the cookie', { 'x-decision-session': 'h', cookie: 'decision_session=c' }, 'h'],
     ['the same cookie twice', { cookie: 'decision_session=c; decision_session=c' }, 'c'],
+    ['the cookie with the prefix alone where the browser came over TLS', { 'x-forwarded-proto': 'https', cookie: 'decision_session=sister; __Host-decision_session=own' }, 'own'], // prettier-ignore
+    ['no cookie of a sister site over TLS', { 'x-forwarded-proto': 'https', cookie: 'decision_session=sister' }, undefined], // prettier-ignore
     ['a cookie that sign-out left', { cookie: 'decision_session=' }, undefined],
     ['cookies of other names', { cookie: 'decision_session_2=x; xdecision_session=y; decision_session' }, undefined],
   ])('is found in %s', (_, headers, token) => {

@@ -4,7 +4,7 @@ import { ServiceError } from '@decision/contracts';
 import { openSessions } from '@decision/infrastructure';
 import { type Database, findSignInWorkspace } from '@decision/persistence';
 import { createRefusalGuard, type Metrics } from '@decision/service-kit';
-import { sessionTokenOf } from '@decision/sessions';
+import { cookieTokenOf } from '@decision/sessions';
 import { type AdapterConfig, isPassthrough } from './config';
 import { createPassthrough } from './passthrough/admit';
 import { type ApplySavedMapping, createBeginSession } from './passthrough/begin-session';
@@ -53,8 +53,8 @@ export const openPeople = (opening: PeopleOpening): People | undefined => {
       // The announcement that was committed makes up for a message that is lost.
       await cache.invalidations.publish({ v: 1, kind: 'user', workspace_id: workspaceId, keys: [key] });
     },
-    sessionOf: ({ cookie }) => {
-      const token = sessionTokenOf({ cookie });
+    sessionOf: (headers) => {
+      const token = cookieTokenOf(headers);
       return token === undefined ? Promise.resolve(undefined) : verifier.verify(token);
     },
   };

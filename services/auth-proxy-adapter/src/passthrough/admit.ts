@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { type IncomingHttpHeaders } from 'node:http';
 import { ServiceError } from '@decision/contracts';
-import { type SessionFacts, type SessionVerifier, sessionTokenOf } from '@decision/sessions';
+import { cookieTokenOf, type SessionFacts, type SessionVerifier } from '@decision/sessions';
 import { withDeadline } from '@decision/waiting';
 import { BoundedMap } from '../door/bounded-map';
 import { createPlaces } from '../door/places';
@@ -128,9 +128,9 @@ export const createPassthrough = <Session extends PersonSession>(
 };
 
 /** The session cookie; a session in a header counts for nothing here, and cookies that contradict each other are none. */
-const cookieOf = ({ cookie }: IncomingHttpHeaders): string | undefined => {
+const cookieOf = (headers: IncomingHttpHeaders): string | undefined => {
   try {
-    return sessionTokenOf({ cookie });
+    return cookieTokenOf(headers);
   } catch {
     return undefined;
   }

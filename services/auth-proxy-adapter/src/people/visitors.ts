@@ -1,7 +1,7 @@
 import { type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import { type StoredSession } from '@decision/persistence';
 import { type RequestContext } from '@decision/service-kit';
-import { sessionCookie, sessionTokenOf, type SessionVerifier } from '@decision/sessions';
+import { cookieTokenOf, sessionCookie, type SessionVerifier } from '@decision/sessions';
 import { type Admitted, type Passthrough } from '../passthrough/admit';
 
 /** Somebody who is signed in. */
@@ -33,7 +33,7 @@ export const visitorsByToken = (passthrough: Passthrough<StoredSession>): Visito
 /** Without passthrough the session says who asks. Throws `invalid_session` for contradictory cookies. */
 export const visitorsBySession = (verifier: Pick<SessionVerifier<StoredSession>, 'recall' | 'verify'>): Visitors => ({
   of: ({ headers }) => {
-    const token = sessionTokenOf({ cookie: headers.cookie });
+    const token = cookieTokenOf(headers);
     if (token === undefined) return undefined;
     const toVisitor = (session: StoredSession | undefined): Visitor | undefined =>
       session && { session, token, isNew: false };
