@@ -79,6 +79,7 @@ export {
   type TriedMapping,
 } from './http/people/sso-mapping';
 export {
+  createResetLink,
   type ListedSession,
   type ListedSignIn,
   listSessions,

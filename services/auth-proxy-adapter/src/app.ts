@@ -17,6 +17,7 @@ import { personRoutes } from './people/person-routes';
 import { noVisitors } from './people/visitors';
 import { brandingOf, brandingRoute } from './routes/branding';
 import { type HealthSource, readHealth, readReadiness } from './routes/health';
+import { passwordPages } from './sign-in/password-pages';
 import { signInPages } from './sign-in/password-sign-in';
 import { signInRedirects } from './routes/sign-in-redirects';
 
@@ -65,6 +66,9 @@ const routesOf = ({ config, people }: AppContext): readonly DoorRoute[] => {
     ...(people === undefined ? [] : [...personRoutes(people), ...personPages({ ...people, branding })]),
     ...(people === undefined || isPassthrough(config)
       ? []
-      : signInPages({ ...people.signIn, visitors: people.visitors, branding })),
+      : [
+          ...signInPages({ ...people.signIn, visitors: people.visitors, branding }),
+          ...passwordPages({ ...people.signIn, visitors: people.visitors, forget: people.forget, branding }),
+        ]),
   ];
 };

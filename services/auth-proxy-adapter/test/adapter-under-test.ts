@@ -45,6 +45,8 @@ export const startBareAdapter = async (
 export interface AdapterUnderTest {
   readonly url: string;
   readonly workspaceId: string;
+  /** Address of the database for its owner. */
+  readonly databaseUrl: string;
   /** What the mapping does: what is saved, until a test replaces it. */
   mapping: ApplySavedMapping;
   /** Another process on the same database. */
@@ -77,6 +79,7 @@ export const startAdapter = async (environment: Environment = passthroughEnviron
   const adapter: AdapterUnderTest = {
     url: '',
     workspaceId,
+    databaseUrl: url,
     mapping: applySavedMapping,
     beside: begin,
     sql: async (statement) => (await owner.query<Record<string, unknown>>(statement)).rows,

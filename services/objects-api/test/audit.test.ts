@@ -219,6 +219,10 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
     await inWorkspace((transaction) => ensureAdmin(transaction, 'boss@example.com'));
     return [() => call('PUT', '/admin/sso-mapping', { mapping: {} }), ['sso_mapping create']];
   },
+  createResetLink: async () => {
+    const { userId } = await signedIn();
+    return [() => call('POST', `/admin/users/${userId}/reset-link`), ['user create_link']];
+  },
   revokeSession: async () => {
     const { sessionId } = await signedIn();
     return [() => call('DELETE', `/admin/sessions/${sessionId}`), ['session revoke']];

@@ -189,6 +189,30 @@ describe('a person', () => {
   });
 });
 
+describe('a link to choose a password', () => {
+  const make = (key = admin, id = person) => call('POST', `users/${id}/reset-link`, undefined, key);
+
+  it('is made once for each asking, for a day, and shown in its answer alone', async () => {
+    const { status, body } = await make();
+    expect({ status, link: body['link'] }).toEqual({ status: 201, link: expect.stringMatching(/^https:\/\/decisions\.example\.com\/auth\/reset\/\w{12}_[\w-]{43}$/) }); // prettier-ignore
+    const hours = (Date.parse(String(body['expires_at'])) - Date.now()) / 3_600_000;
+    expect(hours).toBeGreaterThan(23.9);
+    expect((await make()).body['link']).not.toBe(body['link']);
+    expect(JSON.stringify((await call('GET', 'audit?limit=1000')).body)).not.toContain(String(body['link']).slice(-43));
+  });
+
+  it('is made by nobody who may do or see less than the person, for whoever uses it becomes the person', async () => {
+    await call('POST', 'users/groups', { name: 'north' });
+    await call('POST', 'roles', { name: 'only people', entitlements: ['users.manage'] });
+    const keyOf = async (body: object) => String((await call('POST', 'keys', { name: 'Maker', ...body })).body['api_key']);
+    await call('PUT', `users/${person}`, { role: 'editor', user_groups: ['sales', 'north'] });
+    expect(await make(await keyOf({ role: 'only people' }))).toMatchObject({ status: 403, body: { code: 'forbidden' } });
+    expect(await make(await keyOf({ role: 'admin', user_groups: ['sales'] }))).toMatchObject({ status: 403 });
+    expect(await make(await keyOf({ role: 'admin', user_groups: ['sales', 'north'] }))).toMatchObject({ status: 201 });
+    expect(await make(admin, randomUUID())).toMatchObject({ status: 404, body: { code: 'user_not_found' } });
+  }); // prettier-ignore
+});
+
 it('sign-ins are read by those who read the audit', async () => {
   await inside(
     (transaction) =>

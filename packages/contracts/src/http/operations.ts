@@ -6,7 +6,13 @@ import { flowVersionOperations } from './flows/flow-versions';
 import { flowOperations } from './flows/flow-operations';
 import { checkRequest, getPassthroughClaims, provisionSso } from './people/person-operations';
 import { getBranding } from './people/branding';
-import { listSessions, listSignIns, revokeSession, revokeUserSessions } from './people/session-operations';
+import {
+  createResetLink,
+  listSessions,
+  listSignIns,
+  revokeSession,
+  revokeUserSessions,
+} from './people/session-operations';
 import { getSsoMapping, saveSsoMapping } from './people/sso-mapping';
 import { folderOperations } from './folders';
 import { instanceOperations } from './contexts/instance-operations';
@@ -52,6 +58,7 @@ export const operations: readonly Operation[] = [
   listSessions,
   revokeSession,
   revokeUserSessions,
+  createResetLink,
   listSignIns,
   getBranding,
   getPassthroughClaims,

@@ -2,7 +2,7 @@ import { type Branding } from '@decision/contracts';
 import { type DoorAnswer } from '../door/route';
 
 /** Text that is HTML already. */
-class Html {
+export class Html {
   constructor(readonly text: string) {}
 }
 

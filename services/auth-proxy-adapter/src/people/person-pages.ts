@@ -56,7 +56,8 @@ const answerDashboard = async ({ visitors, branding }: PageContext, request: Doo
         // The proxy signs people in and out.
         branding.external_auth_token_passthrough
           ? html``
-          : html`<form method="post" action="/auth/signout"><button type="submit">Sign out</button></form>`
+          : html`<p><a href="/auth/changepass">Change your password</a></p>
+              <form method="post" action="/auth/signout"><button type="submit">Sign out</button></form>`
       }`,
     cookies: newCookies(visitor, request),
   });

@@ -23,7 +23,7 @@ export interface SignInContext {
 }
 
 /** Guesses after which an account is locked, and for how long, s. */
-const LOCK = { lockAfter: 10, lockSeconds: 300 };
+export const LOCK = { lockAfter: 10, lockSeconds: 300 };
 /** Each check takes 32 MiB and a thread for some tens of milliseconds. */
 const CHECKS = { running: 2, waiting: 64 };
 /** No refusal is answered sooner, ms, so that the time does not tell whether anybody has the address. */
@@ -93,7 +93,8 @@ const formAnswer = (branding: Branding, { status, problem }: { status: number; p
           required
         />
         <button type="submit">Sign in</button>
-      </form>`,
+      </form>
+      <p><a href="/auth/forgotpass">Forgotten password</a></p>`,
   });
 
 const signIn = async (context: SignInContext, places: Places, request: DoorRequest): Promise<DoorAnswer> => {

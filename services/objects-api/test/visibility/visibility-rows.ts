@@ -343,6 +343,7 @@ const WORKSPACE: MatrixRows = {
   listSessions: list('/admin/sessions', 'user_id={user.id}'),
   revokeSession: [{ path: '/admin/sessions/{session.id}' }],
   revokeUserSessions: [{ path: '/admin/users/{user.id}/sessions' }],
+  createResetLink: [{ path: '/admin/users/{user.id}/reset-link' }],
   listSignIns: list('/admin/sign-ins'),
   getUsage: [{ path: '/admin/usage', ...SHARED }],
   listAudit: list(

@@ -152,6 +152,40 @@ export const revokeUserSessions = {
   errors: ['user_not_found'],
 } as const satisfies Operation;
 
+const ResetLink = Type.Object(
+  {
+    message: Type.String({ description: 'What was done.' }),
+    link: Type.String({ description: 'The link, shown this once. Hand it over yourself; no mail is sent.' }),
+    expires_at: described(timestamp, 'When it works no more: a day later.'),
+  },
+  { $id: 'ResetLink', description: 'A link with which a person chooses a password, once.' },
+);
+
+export const createResetLink = {
+  ...shared,
+  id: 'createResetLink',
+  method: 'post',
+  path: '/api/v1/admin/users/{id}/reset-link',
+  pathParameters: [{ name: 'id', description: 'The id of the person.', example: person }],
+  summary: 'Make a link with which a person chooses a password',
+  description:
+    'For somebody who has forgotten it, or never had one. It takes the place of an earlier link, works once and for a day. Whoever uses it can do what ' +
+    'the person may, so the role of the person may allow nothing that the role of the caller does not, and only callers without restriction make one ' +
+    'for somebody who sees everything.',
+  entitlement: 'users.manage',
+  success: {
+    status: 201,
+    description: 'The link.',
+    schema: ResetLink,
+    example: {
+      message: 'A link for "ada@example.com" was made. Hand it over; no mail was sent.',
+      link: 'https://decisions.example.com/auth/reset/q3v9k2m7p4xw_the-secret-part-is-43-characters-long-xxxxxx',
+      expires_at: '2026-01-16T09:30:00.000Z',
+    },
+  },
+  errors: ['user_not_found'],
+} as const satisfies Operation;
+
 export const listSignIns = {
   ...shared,
   id: 'listSignIns',
