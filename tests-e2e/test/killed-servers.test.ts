@@ -67,7 +67,17 @@ const processes = (): readonly { readonly name: string; readonly pid: number }[]
 ];
 
 const EVERYTHING = [
-  ...['broker', 'cache', 'contexts-api', 'database', 'hps-gateway', 'log-collector', 'objects-api', 'solve-worker'],
+  ...[
+    'auth-proxy-adapter',
+    'broker',
+    'cache',
+    'contexts-api',
+    'database',
+    'hps-gateway',
+    'log-collector',
+    'objects-api',
+  ],
+  'solve-worker',
 ];
 
 /** Everything in an order that chance determines, again and again. */

@@ -160,7 +160,7 @@ export const createArchiver = (options: ArchiverOptions): Archiver => {
     if (bytes > options.bufferBytes)
       throw new ArchiveError(
         'too_small',
-        `The objects of "${key}" need ${bytes} bytes of messages, and ${options.bufferBytes} may be held.`,
+        `The objects of "${key}" need ${bytes} bytes of messages, and ${options.bufferBytes} may be held: raise ARCHIVE_BUFFER_BYTES to that number until they are written.`,
       );
     return { ...start, to, bytes };
   };

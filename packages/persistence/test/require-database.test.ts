@@ -24,6 +24,25 @@ describe('requireDatabase', () => {
     expect(retries).toEqual([]);
   });
 
+  it.each(['a database that the server does not have', 'a user that it does not know'])(
+    'refuses at once %s, however long it may wait',
+    async (what) => {
+      const url = new URL(empty.url);
+      if (what.startsWith('a database')) url.pathname = '/no_such_database';
+      else url.username = 'nobody_of_this_name';
+      const retries: string[] = [];
+      const requiring = requireDatabase(url.href, {
+        deadlineMs: Infinity,
+        onRetry: (message) => retries.push(message),
+      });
+      await expect(requiring).rejects.toMatchObject({
+        code: 'database_unavailable',
+        message: expect.stringContaining('check its user, password and database name'),
+      });
+      expect(retries).toEqual([]);
+    },
+  );
+
   it('waits for a database that is away', async () => {
     await migrate({ url: empty.url });
     const proxy = await openTcpProxy(empty.url);

@@ -4,6 +4,7 @@ import { doublingMs } from '@decision/waiting';
 import { type Client } from 'pg';
 import { asAdministrator } from '../connection/administrator';
 import { runtimeRole } from '../connection/runtime-role';
+import { DatabaseFault } from '../connection/translate-error';
 import { allMigrations, migrationTable } from './all-migrations';
 
 /** Facts that decide whether a server can be used. */
@@ -118,9 +119,20 @@ interface RequireDatabaseOptions {
 const DEFAULT_DEADLINE_MS = 30_000;
 const RETRY = { initialMs: 250, maxMs: 4_000 };
 
+/** SQLSTATE class of a login that is refused, and the state of a database that does not exist. */
+const [REFUSED_LOGIN, NO_SUCH_DATABASE] = ['28', '3D000'];
+
+/** Whether the server answered that this user, password or database is none of its own: waiting does not help. */
+const isRefusal = (error: unknown): boolean => {
+  const fault = error instanceof ServiceError ? error.cause : undefined;
+  return (
+    fault instanceof DatabaseFault && (fault.sqlState.startsWith(REFUSED_LOGIN) || fault.sqlState === NO_SUCH_DATABASE)
+  );
+};
+
 /**
- * Resolves once the database can be used as it is. Throws `database_unavailable` with everything that is wrong with it at once, and
- * after the deadline where it cannot be reached at all.
+ * Resolves once the database can be used as it is. Throws `database_unavailable` with everything that is wrong with it at once, also where it refuses
+ * the login or does not have the database, and after the deadline where it cannot be reached at all.
  */
 export const requireDatabase = async (url: string, options: RequireDatabaseOptions = {}): Promise<void> => {
   const until = performance.now() + (options.deadlineMs ?? DEFAULT_DEADLINE_MS);
@@ -131,7 +143,7 @@ export const requireDatabase = async (url: string, options: RequireDatabaseOptio
       if (problems.length === 0) return;
       throw new UnusableDatabase('database_unavailable', problems.join(' '));
     } catch (error) {
-      if (error instanceof UnusableDatabase || performance.now() + pauseMs > until) throw error;
+      if (error instanceof UnusableDatabase || isRefusal(error) || performance.now() + pauseMs > until) throw error;
       options.onRetry?.(error instanceof Error ? error.message : String(error), pauseMs);
       await sleep(pauseMs);
     }
