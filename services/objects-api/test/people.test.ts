@@ -203,10 +203,10 @@ describe('a link to choose a password', () => {
 
   it('is made by nobody who may do or see less than the person, for whoever uses it becomes the person', async () => {
     await call('POST', 'users/groups', { name: 'north' });
-    await call('POST', 'roles', { name: 'only people', entitlements: ['users.manage'] });
+    await call('POST', 'roles', { name: 'only-people', entitlements: ['users.manage'] });
     const keyOf = async (body: object) => String((await call('POST', 'keys', { name: 'Maker', ...body })).body['api_key']);
     await call('PUT', `users/${person}`, { role: 'editor', user_groups: ['sales', 'north'] });
-    expect(await make(await keyOf({ role: 'only people' }))).toMatchObject({ status: 403, body: { code: 'forbidden' } });
+    expect(await make(await keyOf({ role: 'only-people' }))).toMatchObject({ status: 403, body: { code: 'forbidden' } });
     expect(await make(await keyOf({ role: 'admin', user_groups: ['sales'] }))).toMatchObject({ status: 403 });
     expect(await make(await keyOf({ role: 'admin', user_groups: ['sales', 'north'] }))).toMatchObject({ status: 201 });
     expect(await make(admin, randomUUID())).toMatchObject({ status: 404, body: { code: 'user_not_found' } });

@@ -65,7 +65,7 @@ describe('the invalidation channel', () => {
     '{',
     '{"v":1}',
     JSON.stringify({ ...MESSAGE, v: 2 }),
-    JSON.stringify({ ...MESSAGE, kind: 'user' }),
+    JSON.stringify({ ...MESSAGE, kind: 'planet' }),
     JSON.stringify({ ...MESSAGE, workspace_id: 'one' }),
     JSON.stringify({ ...MESSAGE, keys: 'a' }),
     JSON.stringify({ ...MESSAGE, keys: [''] }),

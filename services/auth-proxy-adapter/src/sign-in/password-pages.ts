@@ -22,7 +22,7 @@ import { type Visitors } from '../people/visitors';
 import { LOCK, type SignInContext } from './password-sign-in';
 
 /** Dependencies of the pages on which people choose a password. */
-export interface PasswordContext extends Pick<SignInContext, 'branding' | 'database' | 'guard'> {
+interface PasswordContext extends Pick<SignInContext, 'branding' | 'database' | 'guard'> {
   readonly visitors: Visitors;
   /** Forgets what is remembered under a key, in every process. */
   readonly forget: (workspaceId: string, key: string) => Promise<void>;
