@@ -80,6 +80,7 @@ export {
 } from './http/people/sso-mapping';
 export {
   createResetLink,
+  removeSecondFactor,
   type ListedSession,
   type ListedSignIn,
   listSessions,

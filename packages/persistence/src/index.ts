@@ -219,6 +219,7 @@ export {
   clearTotp,
   confirmTotp,
   createUserLink,
+  offerUserLink,
   describeCredentials,
   findPendingTotp,
   findSignIn,

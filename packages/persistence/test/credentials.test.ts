@@ -6,6 +6,7 @@ import {
   clearTotp,
   confirmTotp,
   createUserLink,
+  offerUserLink,
   deleteUser,
   describeCredentials,
   ensureAdmin,
@@ -190,6 +191,22 @@ describe('a link', () => {
     expect(await actionsOn(id)).toEqual(['create', 'map', 'create_link']);
   });
 
+  it('that somebody asks for comes once within the pause, and the one before stays good', async () => {
+    const { id } = await newPerson();
+    const offer = async (pauseSeconds: number, userId = id) => {
+      const link = { userId, purpose: 'reset', selector: randomUUID(), tokenHash: HASH, expiresAt: EXPIRES } as const;
+      return (await here((transaction) => offerUserLink(transaction, link, pauseSeconds))) ? link : undefined;
+    };
+    const offers = await Promise.all(Array.from({ length: 5 }, () => offer(300)));
+    const [first, ...others] = offers.filter((link) => link !== undefined);
+    expect([first !== undefined, others]).toEqual([true, []]);
+    expect(first && (await look(first))).toBeDefined();
+    expect(await offer(0)).toBeDefined();
+    expect(first && (await look(first))).toBeUndefined();
+    expect(await offer(0, randomUUID())).toBeUndefined();
+    expect(await actionsOn(id)).toEqual(['create', 'map', 'create_link', 'create_link']);
+  });
+
   it('is void once it is expired, replaced or overtaken by another password, and while its user is disabled', async () => {
     const { id } = await newPerson();
     const expired = await make(id, { expiresAt: '2020-01-01T00:00:00.000Z' });
@@ -237,7 +254,7 @@ describe('a second factor', () => {
     expect(await as(ofPerson((await newPerson()).id), findPendingTotp)).toBeUndefined();
   });
 
-  it('has codes for emergencies that work once, and no longer once they are replaced', async () => {
+  it('has recovery codes that work once, and no longer once they are replaced', async () => {
     const { id } = await newPerson();
     const save = (...hashes: string[]) => here((transaction) => saveRecoveryCodes(transaction, id, hashes));
     const take = (hash: string) => here((transaction) => takeRecoveryCode(transaction, id, hash));

@@ -440,7 +440,16 @@ describe('row security', () => {
     findPendingTotp: 'credentials.test.ts: of the person itself alone',
     ...Object.fromEntries(
       [
-        ...['admitSignIn', 'noteSignIn', 'setPassword', 'createUserLink', 'setTotp', 'confirmTotp', 'takeTotpStep'],
+        ...[
+          'admitSignIn',
+          'noteSignIn',
+          'setPassword',
+          'createUserLink',
+          'offerUserLink',
+          'setTotp',
+          'confirmTotp',
+          'takeTotpStep',
+        ],
         ...['clearTotp', 'saveRecoveryCodes', 'takeRecoveryCode', 'describeCredentials'],
       ].map((name) => [name, 'credentials.test.ts: reach the person itself and whom an access sees, and nobody else']),
     ),

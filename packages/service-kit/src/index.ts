@@ -13,6 +13,7 @@ export {
   requireEntitlement,
 } from './api-keys/authenticator';
 export { hashPassword, verifyPassword } from './api-keys/password';
+export { createLinkToken, readLinkToken } from './api-keys/link-tokens';
 export { createRefusalGuard, guardKeys } from './api-keys/guard-keys';
 export {
   admissionSettings,
@@ -25,8 +26,10 @@ export {
   flowSettings,
   httpSettings,
   processSettings,
+  publicSettings,
   sessionSettings,
 } from './config/service-settings';
+export { mailSettings, smtpSettings } from './config/mail-settings';
 export { connectorSettings } from './config/connector-settings';
 export { ownFiles, type VaultGrants } from './config/vault-grants';
 export { readConfig, settingsTable } from './config/read-config';

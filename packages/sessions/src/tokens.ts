@@ -10,11 +10,15 @@ interface SessionClaims {
   readonly expiresAt: number;
 }
 
-interface SessionTokenOptions {
+/** What this deployment signs with. */
+export interface SigningSecrets {
   /** Signs tokens; 32 characters at least. */
   readonly secret: string;
   /** Tokens that were signed with it are still proven, while a secret is exchanged. */
   readonly previousSecret?: string | undefined;
+}
+
+interface SessionTokenOptions extends SigningSecrets {
   /** Epoch ms. */
   readonly now: () => number;
 }
@@ -27,19 +31,22 @@ export interface SessionTokens {
 }
 
 /** Other tokens are signed with the same secret, such as keys of the identity stack: these are told apart by their audience. */
-const AUDIENCE = 'decision-service-session';
-const ALGORITHM = 'HS256';
+export const audienceOf = (purpose: string): string => `decision-service-${purpose}`;
+const AUDIENCE = audienceOf('session');
+export const ALGORITHM = 'HS256';
 /** A token is shorter; one that is longer is not looked at. */
-const MAX_LENGTH = 2_048;
+export const MAX_LENGTH = 2_048;
 /** How far the clocks of two machines may differ, seconds. */
-const CLOCK_TOLERANCE = 5;
+export const CLOCK_TOLERANCE = 5;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
+/** The keys that prove a token; the first one signs. */
+export const keysOf = ({ secret, previousSecret }: SigningSecrets): readonly Uint8Array[] =>
+  [secret, previousSecret].filter((text) => text !== undefined).map((text) => new TextEncoder().encode(text));
+
 /** Tokens of one deployment: JSON Web Tokens, signed with HMAC-SHA256 (specification: "Token passthrough mode", step 4). */
-export const createSessionTokens = ({ secret, previousSecret, now }: SessionTokenOptions): SessionTokens => {
-  const keys = [secret, previousSecret]
-    .filter((text) => text !== undefined)
-    .map((text) => new TextEncoder().encode(text));
+export const createSessionTokens = ({ now, ...secrets }: SessionTokenOptions): SessionTokens => {
+  const keys = keysOf(secrets);
   const [signing = new Uint8Array()] = keys;
   return {
     mint: ({ userId, sessionId, expiresAt }) =>

@@ -20,13 +20,14 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'packages/persistence': ['contracts', 'decision-logs', 'waiting'],
   'packages/sessions': ['contracts'],
   'packages/service-kit': ['contracts', 'waiting'],
-  'packages/connectors': ['cache', 'contracts', 'flows', 'sandbox', 'service-kit', 'values', 'waiting'],
+  'packages/mail': ['service-kit'],
+  'packages/connectors': ['cache', 'contracts', 'flows', 'mail', 'sandbox', 'service-kit', 'values', 'waiting'],
   'packages/execution': ['cache', 'contexts', 'contracts', 'engine', 'flows', 'persistence', 'waiting'],
   'packages/operations': [
     ...['broker', 'connectors', 'contexts', 'contracts', 'execution', 'flows', 'persistence', 'service-kit'],
   ],
   'packages/infrastructure': [
-    ...['broker', 'cache', 'contracts', 'execution', 'persistence', 'service-kit', 'sessions', 'waiting'],
+    ...['broker', 'cache', 'contracts', 'execution', 'mail', 'persistence', 'service-kit', 'sessions', 'waiting'],
   ],
   'packages/launcher': ['broker', 'contracts', 'local-stack', 'persistence', 'service-kit', 'sessions', 'waiting'],
   'services/objects-api': [
@@ -39,6 +40,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
       'execution',
       'flows',
       'infrastructure',
+      'mail',
       'persistence',
       'sandbox',
       'service-kit',
@@ -59,7 +61,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
     ],
   ],
   'services/auth-proxy-adapter': [
-    ...['cache', 'contracts', 'infrastructure', 'persistence', 'service-kit', 'sessions', 'waiting'],
+    ...['cache', 'contracts', 'infrastructure', 'mail', 'persistence', 'service-kit', 'sessions', 'waiting'],
   ],
   'services/hps-gateway': [
     ...['broker', 'cache', 'contracts', 'execution', 'infrastructure', 'persistence', 'service-kit', 'waiting'],

@@ -17,6 +17,11 @@ import { personRoutes } from './people/person-routes';
 import { noVisitors } from './people/visitors';
 import { brandingOf, brandingRoute } from './routes/branding';
 import { type HealthSource, readHealth, readReadiness } from './routes/health';
+import { codePages } from './sign-in/code-sign-in';
+import { factorPages } from './sign-in/factor-pages';
+import { forgottenPages } from './sign-in/forgotten-password';
+import { invitationPages } from './sign-in/invitation-pages';
+import { sessionPages } from './sign-in/own-sessions';
 import { passwordPages } from './sign-in/password-pages';
 import { signInPages } from './sign-in/password-sign-in';
 import { signInRedirects } from './routes/sign-in-redirects';
@@ -67,8 +72,10 @@ const routesOf = ({ config, people }: AppContext): readonly DoorRoute[] => {
     ...(people === undefined || isPassthrough(config)
       ? []
       : [
-          ...signInPages({ ...people.signIn, visitors: people.visitors, branding }),
-          ...passwordPages({ ...people.signIn, visitors: people.visitors, forget: people.forget, branding }),
+          ...[signInPages, codePages, passwordPages, invitationPages, factorPages, sessionPages].flatMap((pages) =>
+            pages({ ...people.signIn, branding }),
+          ),
+          ...forgottenPages({ ...people.signIn, branding, mail: people.mail }),
         ]),
   ];
 };

@@ -5,7 +5,9 @@ import {
   databaseSettings,
   httpSettings,
   list,
+  mailSettings,
   optional,
+  publicSettings,
   type Secret,
   secret,
   sessionSettings,
@@ -142,6 +144,8 @@ export const settings = {
   ...databaseSettings,
   ...cacheSettings,
   ...sessionSettings,
+  ...publicSettings,
+  ...mailSettings,
   ...passthroughSettings,
   ...brandingSettings,
 };

@@ -2,6 +2,7 @@ import { openStores } from '@decision/infrastructure';
 import { runService } from '@decision/service-kit';
 import { createAdapter } from './app';
 import { missingVariables, settings } from './config';
+import { openMail } from './open-mail';
 import { openPeople } from './open-people';
 import { applySavedMapping } from './passthrough/saved-mapping';
 
@@ -15,7 +16,10 @@ runService({
       logger.error({ missing }, 'Token passthrough is enabled but required variables are missing: nobody is let in.');
     const server = createAdapter({
       ...{ config, logger, metrics },
-      people: openPeople({ config, database, cache, metrics, applyMapping: applySavedMapping }),
+      people: openPeople({
+        ...{ config, database, cache, metrics, applyMapping: applySavedMapping },
+        mail: openMail({ config, logger, metrics, stopper }),
+      }),
       pingDatabase: () => database.ping(),
       cacheStatus: () => cache.status(),
     });

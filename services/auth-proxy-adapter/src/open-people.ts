@@ -4,11 +4,13 @@ import { ServiceError } from '@decision/contracts';
 import { openSessions } from '@decision/infrastructure';
 import { type Database, findSignInWorkspace } from '@decision/persistence';
 import { createRefusalGuard, type Metrics } from '@decision/service-kit';
-import { cookieTokenOf } from '@decision/sessions';
+import { cookieTokenOf, createTickets, type Tickets } from '@decision/sessions';
+import { createPlaces } from './door/places';
 import { type AdapterConfig, isPassthrough } from './config';
 import { createPassthrough } from './passthrough/admit';
 import { type ApplySavedMapping, createBeginSession } from './passthrough/begin-session';
-import { type SignInContext } from './sign-in/password-sign-in';
+import { type MailToPeople } from './sign-in/forgotten-password';
+import { type SignInContext } from './sign-in/sign-in-context';
 import { type PageContext } from './people/person-pages';
 import { visitorsBySession, visitorsByToken } from './people/visitors';
 
@@ -18,18 +20,23 @@ interface PeopleOpening {
   readonly cache: Pick<Cache, 'invalidations'>;
   readonly metrics: Metrics;
   readonly applyMapping: ApplySavedMapping;
+  /** Undefined: no mails are sent. */
+  readonly mail?: MailToPeople | undefined;
 }
 
 const HOUR_MS = 3_600_000;
+/** Each hash takes 32 MiB and a thread for some tens of milliseconds. */
+const HASHES = { running: 2, waiting: 64 };
 
 /** Everything about people that routes need. */
 export interface People extends Omit<PageContext, 'branding'> {
-  readonly signIn: Omit<SignInContext, 'branding' | 'visitors'>;
+  readonly signIn: Omit<SignInContext, 'branding'>;
+  readonly mail: MailToPeople | undefined;
 }
 
 /** Everything about people that needs the database and the secret of sessions; undefined where JWT_SECRET is not set. */
 export const openPeople = (opening: PeopleOpening): People | undefined => {
-  const { config, database, cache, metrics, applyMapping } = opening;
+  const { config, database, cache, metrics, applyMapping, mail } = opening;
   const sessions = openSessions({ database, cache, config, metrics });
   if (sessions === undefined) return undefined;
   const { tokens, verifier } = sessions;
@@ -44,14 +51,17 @@ export const openPeople = (opening: PeopleOpening): People | undefined => {
       adminEmail: config.adminEmail ?? '',
     }),
   });
+  const visitors = isPassthrough(config) ? visitorsByToken(passthrough) : visitorsBySession(verifier);
+  const forget = async (workspace: string, key: string): Promise<void> => {
+    verifier.forget(key);
+    // The announcement that was committed makes up for a message that is lost.
+    await cache.invalidations.publish({ v: 1, kind: 'user', workspace_id: workspace, keys: [key] });
+  };
   return {
-    ...{ database, applyMapping },
-    signIn: { database, tokens, workspaceId, sessionMs, guard: openGuard(metrics), now: Date.now },
-    visitors: isPassthrough(config) ? visitorsByToken(passthrough) : visitorsBySession(verifier),
-    forget: async (workspaceId, key) => {
-      verifier.forget(key);
-      // The announcement that was committed makes up for a message that is lost.
-      await cache.invalidations.publish({ v: 1, kind: 'user', workspace_id: workspaceId, keys: [key] });
+    ...{ database, applyMapping, visitors, forget, mail },
+    signIn: {
+      ...{ database, tokens, workspaceId, sessionMs, visitors, forget, now: Date.now },
+      ...{ guard: openGuard(metrics), places: createPlaces(HASHES), codeTickets: openCodeTickets(config) },
     },
     sessionOf: (headers) => {
       const token = cookieTokenOf(headers);
@@ -59,6 +69,15 @@ export const openPeople = (opening: PeopleOpening): People | undefined => {
     },
   };
 };
+
+/** How long the code may come after the password, s. */
+const CODE_SECONDS = 300;
+
+const openCodeTickets = ({ jwtSecret, jwtSecretPrevious }: AdapterConfig): Tickets =>
+  createTickets({
+    ...{ purpose: 'second-factor', lifeSeconds: CODE_SECONDS, now: Date.now },
+    ...{ secret: jwtSecret?.reveal() ?? '', previousSecret: jwtSecretPrevious?.reveal() },
+  });
 
 /** Slows addresses whose guesses were wrong too often. */
 const openGuard = (metrics: Metrics): SignInContext['guard'] => {

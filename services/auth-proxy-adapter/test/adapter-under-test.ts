@@ -3,11 +3,12 @@ import { openCache } from '@decision/cache';
 import { testStack } from '@decision/local-stack';
 import { ensureWorkspace, openDatabase } from '@decision/persistence';
 import { createMigratedDatabase } from '@decision/persistence/testing';
-import { createLogger, createMetrics, readConfig } from '@decision/service-kit';
+import { createLogger, createMetrics, readConfig, type Stopper } from '@decision/service-kit';
 import { Client } from 'pg';
 import { createAdapter } from '../src/app';
 import { settings } from '../src/config';
 import { type ApplySavedMapping } from '../src/passthrough/begin-session';
+import { openMail } from '../src/open-mail';
 import { openPeople } from '../src/open-people';
 import { applySavedMapping } from '../src/passthrough/saved-mapping';
 
@@ -68,13 +69,20 @@ export const startAdapter = async (environment: Environment = passthroughEnviron
   const owner = new Client({ connectionString: url });
   await owner.connect();
   const begin = async () => {
+    const stops: Parameters<Stopper['add']>[1][] = [];
+    const stopper: Pick<Stopper, 'add'> = { add: (_name, stop) => void stops.push(stop) };
     const context = parts(environment);
     const people = openPeople({
       ...{ config: context.config, database, cache, metrics: context.metrics },
       applyMapping: (...given) => adapter.mapping(...given),
+      mail: openMail({ ...context, stopper }),
     });
     const server = createAdapter({ ...context, people, pingDatabase: () => database.ping() });
-    return { url: (await server.listen()).url, stop: () => server.stop(0) };
+    const stop = async (): Promise<void> => {
+      await server.stop(0);
+      for (const end of stops) await end(0);
+    };
+    return { url: (await server.listen()).url, stop };
   };
   const adapter: AdapterUnderTest = {
     url: '',

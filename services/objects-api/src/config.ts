@@ -6,8 +6,9 @@ import {
   databaseSettings,
   flowDocumentSettings,
   httpSettings,
+  mailSettings,
+  publicSettings,
   sessionSettings,
-  url,
 } from '@decision/service-kit';
 
 /** Everything that the environment may say to this service. */
@@ -19,11 +20,8 @@ export const settings = {
   mqBrokers: brokerSettings.mqBrokers,
   ...flowDocumentSettings,
   ...connectorSettings,
-  publicUrl: url('PUBLIC_URL', {
-    protocols: ['http', 'https'],
-    default: 'http://localhost:3000',
-    meaning: 'Where people reach this deployment; the links of invitations begin with it.',
-  }),
+  ...publicSettings,
+  ...mailSettings,
 };
 
 export type ObjectsApiConfig = Config<typeof settings>;

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { createInvalidator } from '@decision/cache';
-import { openAuthenticator, openStores } from '@decision/infrastructure';
+import { openAuthenticator, openMailer, openStores } from '@decision/infrastructure';
 import { findPendingMigrations } from '@decision/persistence';
 import { runService } from '@decision/service-kit';
 import { createAnnounce, createAnnouncementMetrics, startAnnouncementRelay } from './announcements';
@@ -41,6 +41,7 @@ runService({
       // Straight from the database: the service that manages keys must see a revocation at once.
       authenticator: openAuthenticator({ database, cache, config, logger, metrics }),
       publicUrl: config.publicUrl.replace(/\/+$/, ''),
+      mailer: openMailer(config, stopper),
       health: {
         pingDatabase: () => database.ping(),
         pendingMigrations: () => findPendingMigrations(database),

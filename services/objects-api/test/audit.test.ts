@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { operations } from '@decision/contracts';
-import { createSession, ensureAdmin, type Transaction } from '@decision/persistence';
+import { confirmTotp, createSession, ensureAdmin, setTotp, type Transaction } from '@decision/persistence';
 import { type Answer, type ObjectsApiUnderTest, startObjectsApi } from './objects-api-under-test';
 
 let api: ObjectsApiUnderTest;
@@ -222,6 +222,14 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   createResetLink: async () => {
     const { userId } = await signedIn();
     return [() => call('POST', `/admin/users/${userId}/reset-link`), ['user create_link']];
+  },
+  removeSecondFactor: async () => {
+    const { userId } = await signedIn();
+    await inWorkspace(async (transaction) => {
+      await setTotp(transaction, userId, 'GEZDGNBVGY3TQOJQ');
+      await confirmTotp(transaction, userId, 1);
+    });
+    return [() => call('DELETE', `/admin/users/${userId}/second-factor`), ['user clear_totp']];
   },
   revokeSession: async () => {
     const { sessionId } = await signedIn();

@@ -12,6 +12,7 @@ import {
   openDatabase,
   recordKeyUse,
 } from '@decision/persistence';
+import { type Mailer } from '@decision/mail';
 import { createMigratedDatabase } from '@decision/persistence/testing';
 import { createAuthenticator, createLogger, createMetrics, generateApiKey, guardKeys } from '@decision/service-kit';
 import supertest from 'supertest';
@@ -54,6 +55,7 @@ const refuseLive: CallFor = () => () => Promise.reject(new Error('Nothing outsid
 export const startObjectsApi = async ({
   bodyLimitBytes = 1_000_000,
   openLive = (): CallFor => refuseLive,
+  mailer = undefined as Pick<Mailer, 'send'> | undefined,
 } = {}): Promise<ObjectsApiUnderTest> => {
   const stack = testStack();
   const databaseName = stack.uniqueName('objects');
@@ -86,6 +88,7 @@ export const startObjectsApi = async ({
     live: createLiveCalls(openLive),
     flowLimits: {},
     publicUrl: 'https://decisions.example.com',
+    mailer,
     authenticator: createAuthenticator({
       findKey: (selector) => findApiKey(database, selector),
       now: Date.now,

@@ -1,5 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { createSession, ensureAdmin, provisionPerson, recordSignIn, type Transaction } from '@decision/persistence';
+import {
+  confirmTotp,
+  createSession,
+  ensureAdmin,
+  provisionPerson,
+  recordSignIn,
+  setTotp,
+  type Transaction,
+} from '@decision/persistence';
 import { type ObjectsApiUnderTest, startObjectsApi } from './objects-api-under-test';
 
 /* What claims mean, who is signed in, and who was refused: the calls of administrators (specification: "User lifecycle"). */
@@ -211,6 +219,24 @@ describe('a link to choose a password', () => {
     expect(await make(await keyOf({ role: 'admin', user_groups: ['sales', 'north'] }))).toMatchObject({ status: 201 });
     expect(await make(admin, randomUUID())).toMatchObject({ status: 404, body: { code: 'user_not_found' } });
   }); // prettier-ignore
+});
+
+describe('a second factor', () => {
+  const remove = (key = admin, id = person) => call('DELETE', `users/${id}/second-factor`, undefined, key);
+
+  it('that was lost is turned off by whoever may do and see as much as the person', async () => {
+    await inside(async (transaction) => {
+      await setTotp(transaction, person, 'GEZDGNBVGY3TQOJQ');
+      await confirmTotp(transaction, person, 1);
+    });
+    await call('POST', 'users/groups', { name: 'east' });
+    await call('PUT', `users/${person}`, { user_groups: ['sales', 'east'] });
+    const { body } = await call('POST', 'keys', { name: 'Sales', role: 'admin', user_groups: ['sales'] });
+    expect(await remove(String(body['api_key']))).toMatchObject({ status: 403 });
+    expect((await remove()).body).toEqual({ message: '"ada@example.com" signs in with the password alone.' });
+    expect((await remove()).body).toEqual({ message: '"ada@example.com" has no second factor.' });
+    expect(await remove(admin, randomUUID())).toMatchObject({ status: 404, body: { code: 'user_not_found' } });
+  });
 });
 
 it('sign-ins are read by those who read the audit', async () => {

@@ -1,24 +1,10 @@
 import { createHmac } from 'node:crypto';
-import { createTransport } from 'nodemailer';
+import { createMailer, type Mail, MailFailure, type Mailer, type MailServer } from '@decision/mail';
 import { checkStatus } from '../api/api-connector';
 import { ConnectorFailure } from '../connector';
 import { createAddressGuard, type Lookup } from '../network/address-guard';
 import { createHttpClient, originOf } from '../network/http-client';
-import { domainOf, type EmailMessage, readContent, type SlackMessage, type WebhookMessage } from './messages';
-
-/** The operator's mail server. */
-export interface MailServer {
-  readonly host: string;
-  readonly port: number;
-  /** `starttls`: required; `implicit`: from the first byte on; `none`: never. */
-  readonly tls: 'starttls' | 'implicit' | 'none';
-  readonly user?: string | undefined;
-  readonly password?: string | undefined;
-  /** Plain address that mails come from. */
-  readonly from: string;
-  /** Certificates of authorities that are trusted, PEM. Default: those of the runtime. */
-  readonly ca?: string | undefined;
-}
+import { type EmailMessage, readContent, type SlackMessage, type WebhookMessage } from './messages';
 
 interface ChannelsOptions {
   /** Private targets of webhooks that are allowed: FLOW_NOTIFICATION_ALLOWED_HOSTS. */
@@ -50,8 +36,6 @@ export interface Channels {
 
 /** Bytes of the answer of a webhook that are read. */
 const MAX_ANSWER_BYTES = 1_048_576;
-const MAIL_CONNECTIONS = 4;
-const CONNECT_MS = 10_000;
 
 export const createChannels = (options: ChannelsOptions): Channels => {
   const { allowedHosts, signingKeys, mailServer, lookup, ca } = options;
@@ -69,12 +53,12 @@ export const createChannels = (options: ChannelsOptions): Channels => {
       throw new ConnectorFailure(`${originOf(target)} answered ${answer.status}, which is no acceptance.`);
     return { refused: 0 };
   };
-  const mail = mailServer && createMail(mailServer);
+  const mailer = mailServer && createMailer(mailServer);
   return {
     send: async ({ id, channel, content }, signal) => {
       // What is stored was made by this package.
       const message: unknown = readContent(content);
-      if (channel === 'email') return requireMail(mail).send(id, message as EmailMessage, signal);
+      if (channel === 'email') return sendMail(mailer, { id, ...(message as EmailMessage) }, signal);
       if (channel === 'slack') {
         const { url, body } = message as SlackMessage;
         return post(url, {}, body, signal);
@@ -84,7 +68,7 @@ export const createChannels = (options: ChannelsOptions): Channels => {
       return post(url, { ...headers, ...signed }, body, signal);
     },
     stop: async () => {
-      mail?.stop();
+      mailer?.stop();
       await client.stop();
     },
   };
@@ -107,54 +91,19 @@ const signatureHeaders = (id: string, body: string, key: string | undefined): Re
   return { ...headers, 'webhook-signature': `v1,${signature}` };
 };
 
-const requireMail = (mail: Mail | undefined): Mail => {
-  if (mail !== undefined) return mail;
-  throw new ConnectorFailure('Mails are not sent here: FLOW_NOTIFICATION_SMTP_HOST is not set in this process.', {
-    mayRetry: true,
-  });
-};
-
-interface Mail {
-  send(id: string, message: EmailMessage, signal: AbortSignal): Promise<{ readonly refused: number }>;
-  stop(): void;
-}
-
-const createMail = ({ host, port, tls, user, password, from, ca }: MailServer): Mail => {
-  const transport = createTransport({
-    ...{ pool: true, maxConnections: MAIL_CONNECTIONS, host, port },
-    ...{ secure: tls === 'implicit', requireTLS: tls === 'starttls', ignoreTLS: tls === 'none' },
-    ...(user === undefined ? {} : { auth: { user, pass: password ?? '' } }),
-    ...{ connectionTimeout: CONNECT_MS, greetingTimeout: CONNECT_MS, socketTimeout: 2 * CONNECT_MS },
-    ...{ disableFileAccess: true, disableUrlAccess: true, tls: ca === undefined ? {} : { ca } },
-  });
-  const plain = (address: string) => ({ name: '', address });
-  return {
-    send: async (id, message, signal) => {
-      try {
-        const { rejected } = await transport.sendMail({
-          ...{ from: plain(message.from ?? from), to: message.to.map(plain), subject: message.subject },
-          ...(message.replyTo === undefined ? {} : { replyTo: plain(message.replyTo) }),
-          ...{ text: message.text, messageId: `<${id}@${domainOf(from)}>`, signal },
-        });
-        return { refused: rejected.length };
-      } catch (error) {
-        throw mailFailure(error, signal);
-      }
-    },
-    stop: () => transport.close(),
-  };
-};
-
-/** Answers of mail servers name recipients: only their codes are told. */
-const mailFailure = (error: unknown, signal: AbortSignal): ConnectorFailure => {
-  if (signal.reason instanceof ConnectorFailure) return signal.reason;
-  const { code = 'unknown', responseCode } = error as { readonly code?: string; readonly responseCode?: number };
-  if (responseCode === undefined || code === 'EAUTH' || code === 'ETLS')
-    return new ConnectorFailure(
-      `The mail server could not be asked (${code}); check its settings, and whether it is up.`,
-      {
-        mayRetry: true,
-      },
-    );
-  return new ConnectorFailure(`The mail server answered ${responseCode}.`, { mayRetry: responseCode < 500 });
+/** Sends a mail. Throws a {@link ConnectorFailure}. */
+const sendMail = async (
+  mailer: Mailer | undefined,
+  mail: Mail,
+  signal: AbortSignal,
+): Promise<{ readonly refused: number }> => {
+  if (mailer === undefined)
+    throw new ConnectorFailure('Mails are not sent here: FLOW_NOTIFICATION_SMTP_HOST is not set in this process.', {
+      mayRetry: true,
+    });
+  try {
+    return await mailer.send(mail, signal);
+  } catch (error) {
+    throw error instanceof MailFailure ? new ConnectorFailure(error.message, { mayRetry: error.mayRetry }) : error;
+  }
 };

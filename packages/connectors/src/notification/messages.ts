@@ -117,7 +117,7 @@ const mailAddress = (template: string, { inputs }: ConnectorCall, field: string)
 };
 
 /** In lower case. */
-export const domainOf = (address: string): string => address.slice(address.lastIndexOf('@') + 1).toLowerCase();
+const domainOf = (address: string): string => address.slice(address.lastIndexOf('@') + 1).toLowerCase();
 
 /** What a client of this format takes for a mention, a link or the end of one. */
 const escapeSlack: Escape = (text) => text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;');

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { type MailServer, mailServerOf } from '@decision/mail';
 import {
   type Config,
   type connectorSettings,
@@ -7,7 +7,7 @@ import {
   StartRefusal,
   type Stopper,
 } from '@decision/service-kit';
-import { createChannels, type MailServer } from './channels';
+import { createChannels } from './channels';
 import { type ChannelSettings } from './messages';
 import { type NotificationSender, type NotificationStore, type SendEnd, startNotificationSender } from './sender';
 
@@ -34,7 +34,7 @@ interface OpenedStore extends NotificationStore {
 
 /** What the operator allows nodes of type notification. Throws {@link StartRefusal} for keys of another form, and for a mail server without an address. */
 export const channelSettings = (config: NotificationConfig): ChannelSettings => ({
-  mailFrom: mailServerOf(config)?.from,
+  mailFrom: mailServerFor(config)?.from,
   signingKeys: signingKeysOf(config),
 });
 
@@ -53,27 +53,13 @@ const signingKeysOf = ({ flowNotificationSigningKeys }: NotificationConfig): Rea
   return keys;
 };
 
-const mailServerOf = (config: NotificationConfig): MailServer | undefined => {
-  const { flowNotificationSmtpHost: host, flowNotificationSmtpFrom: from } = config;
-  if (host === undefined) return undefined;
-  if (from === undefined)
-    throw new StartRefusal('FLOW_NOTIFICATION_SMTP_FROM is not set; mails need an address that they come from.');
-  return {
-    ...{ host, port: config.flowNotificationSmtpPort, tls: config.flowNotificationSmtpTls, from },
-    ...{ user: config.flowNotificationSmtpUser, password: passwordOf(config) },
-  };
-};
-
-const passwordOf = (config: NotificationConfig): string | undefined => {
-  const { flowNotificationSmtpPassword: password, flowNotificationSmtpPasswordFile: file } = config;
-  if (file === undefined) return password?.reveal();
-  try {
-    return readFileSync(file, 'utf8').replace(/\r?\n$/, '');
-  } catch (error) {
-    const { code = 'unreadable' } = error as NodeJS.ErrnoException;
-    throw new StartRefusal(`FLOW_NOTIFICATION_SMTP_PASSWORD_FILE cannot be read (${code}).`);
-  }
-};
+const mailServerFor = (config: NotificationConfig): MailServer | undefined =>
+  mailServerOf('FLOW_NOTIFICATION_SMTP', {
+    ...{ host: config.flowNotificationSmtpHost, port: config.flowNotificationSmtpPort },
+    ...{ tls: config.flowNotificationSmtpTls, user: config.flowNotificationSmtpUser },
+    ...{ password: config.flowNotificationSmtpPassword, passwordFile: config.flowNotificationSmtpPasswordFile },
+    from: config.flowNotificationSmtpFrom,
+  });
 
 /** Between two counts of what is not sent, for metrics, ms. */
 const COUNT_EVERY_MS = 5_000;
@@ -90,7 +76,7 @@ export const openNotifications = (
     channels: createChannels({
       allowedHosts: config.flowNotificationAllowedHosts,
       signingKeys: signingKeysOf(config),
-      mailServer: mailServerOf(config),
+      mailServer: mailServerFor(config),
     }),
     maxAttempts: config.flowNotificationAttempts,
     onEnd: observeEnds(metrics, logger),

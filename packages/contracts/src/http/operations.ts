@@ -8,6 +8,7 @@ import { checkRequest, getPassthroughClaims, provisionSso } from './people/perso
 import { getBranding } from './people/branding';
 import {
   createResetLink,
+  removeSecondFactor,
   listSessions,
   listSignIns,
   revokeSession,
@@ -59,6 +60,7 @@ export const operations: readonly Operation[] = [
   revokeSession,
   revokeUserSessions,
   createResetLink,
+  removeSecondFactor,
   listSignIns,
   getBranding,
   getPassthroughClaims,

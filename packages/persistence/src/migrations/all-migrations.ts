@@ -30,6 +30,7 @@ import { contextLogging } from './0033-context-logging';
 import { decisionLogErasure } from './0032-decision-log-erasure';
 import { decisionLogPlaces } from './0031-decision-log-places';
 import { people } from './0034-people';
+import { mailedLinks } from './0037-mailed-links';
 import { localSignIn } from './0035-local-sign-in';
 import { type Migration } from './migration';
 
@@ -68,6 +69,7 @@ export const allMigrations: readonly Migration[] = [
   contextLogging,
   people,
   localSignIn,
+  mailedLinks,
 ];
 
 /** Table of the applied migrations. */

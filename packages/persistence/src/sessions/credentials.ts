@@ -161,6 +161,22 @@ export const createUserLink = async (transaction: Transaction, link: NewUserLink
   await record(transaction, userId, 'create_link');
 };
 
+/**
+ * Stores a link that somebody asked for, in place of an earlier one of the purpose; false, and nothing changes, where that is younger than `pauseSeconds`
+ * or the person is gone.
+ */
+export const offerUserLink = async (
+  transaction: Transaction,
+  { userId, purpose, selector, tokenHash, expiresAt }: NewUserLink,
+  pauseSeconds: number,
+): Promise<boolean> => {
+  const sql = `offer_user_link(cast(:id as uuid), :purpose, :selector, decode(:hash, 'hex'), cast(:expires_at as timestamptz), make_interval(secs => cast(:pause as double precision)))`;
+  const bindings = { purpose, selector, hash: tokenHash, expires_at: expiresAt, pause: pauseSeconds };
+  const done = await call(transaction, sql, userId, bindings);
+  if (done) await record(transaction, userId, 'create_link');
+  return done;
+};
+
 /** Both parts of a link, as its bearer shows them. */
 type ShownLink = Pick<NewUserLink, 'selector' | 'tokenHash'>;
 
@@ -221,19 +237,19 @@ export const confirmTotp = async (transaction: Transaction, userId: string, step
 export const takeTotpStep = (transaction: Transaction, userId: string, step: number): Promise<boolean> =>
   call(transaction, 'use_totp_step(cast(:id as uuid), cast(:step as bigint))', userId, { step });
 
-/** Turns the second factor off, with its codes for emergencies. False where there is none. */
+/** Turns the second factor off, with its recovery codes. False where there is none. */
 export const clearTotp = async (transaction: Transaction, userId: string): Promise<boolean> => {
   const done = await call(transaction, 'clear_totp(cast(:id as uuid))', userId);
   if (done) await record(transaction, userId, 'clear_totp');
   return done;
 };
 
-/** Codes for emergencies at most. */
+/** Recovery codes at most. */
 const MAX_RECOVERY_CODES = 20;
 
 const HASHES = `(select coalesce(array_agg(decode(hash, 'hex')), '{}') from unnest(cast(:hashes as text[])) as hash)`;
 
-/** Replaces the codes for emergencies; each is known by its SHA-256, 64 hex digits, and 20 are kept at most. Throws `user_not_found`. */
+/** Replaces the recovery codes; each is known by its SHA-256, 64 hex digits, and 20 are kept at most. Throws `user_not_found`. */
 export const saveRecoveryCodes = async (
   transaction: Transaction,
   userId: string,
@@ -247,7 +263,7 @@ export const saveRecoveryCodes = async (
   await record(transaction, userId, 'save_recovery_codes');
 };
 
-/** Takes a code for emergencies, once: of several at once one gets it. */
+/** Takes a recovery code, once: of several at once one gets it. */
 export const takeRecoveryCode = async (transaction: Transaction, userId: string, hash: string): Promise<boolean> => {
   const done = await call(transaction, `use_recovery_code(cast(:id as uuid), decode(:hash, 'hex'))`, userId, { hash });
   if (done) await record(transaction, userId, 'use_recovery_code');
@@ -258,7 +274,7 @@ export const takeRecoveryCode = async (transaction: Transaction, userId: string,
 interface DescribedCredentials {
   readonly hasPassword: boolean;
   readonly hasTotp: boolean;
-  /** Codes for emergencies that are left. */
+  /** Recovery codes that are left. */
   readonly recoveryCodes: number;
   readonly lockedUntil: string | null;
   readonly passwordChangedAt: string | null;

@@ -135,7 +135,8 @@ interface EndedRow {
 }
 
 const REVOKE = /* sql */ `
-  update sessions set revoked_at = clock_timestamp() where id = cast(:id as uuid) and revoked_at is null
+  update sessions set revoked_at = clock_timestamp()
+  where id = cast(:id as uuid) and revoked_at is null and user_id = coalesce(cast(:user_id as uuid), user_id)
   returning id, user_id`;
 const REVOKE_ALL = /* sql */ `
   update sessions set revoked_at = clock_timestamp()
@@ -144,12 +145,14 @@ const REVOKE_ALL = /* sql */ `
   returning id, user_id`;
 const EMAIL = /* sql */ `select email from users where id = cast(:user_id as uuid)`;
 
-/** Ends a session for good. Undefined where no live one of this id is visible. */
+/** Ends a session for good, if it is one of `userId` where one is named. Undefined where no such live one is visible. */
 export const revokeSession = async (
   transaction: Transaction,
   sessionId: string,
+  { userId }: { readonly userId?: string } = {},
 ): Promise<{ readonly userId: string } | undefined> => {
-  const [row] = isUuid(sessionId) ? await query<EndedRow>(transaction, REVOKE, { id: sessionId }) : [];
+  const bindings = { id: sessionId, user_id: userId ?? null };
+  const [row] = isUuid(sessionId) ? await query<EndedRow>(transaction, REVOKE, bindings) : [];
   if (row === undefined) return undefined;
   await recordEnd(transaction, 'revoke', row.user_id, 1);
   return { userId: row.user_id };

@@ -9,6 +9,8 @@ import { type DescribedRow, describeTable } from '../resources/described-table';
 const { columns, toRecord } = describeTable('invitations', invitationFields);
 
 export interface NewInvitation extends Pick<InvitationRecord, 'email' | 'role' | 'userGroups' | 'expiresAt'> {
+  /** Default false. */
+  readonly allGroups?: boolean | undefined;
   /** Public part of the link. */
   readonly selector: string;
   /** SHA-256 of its secret part, 64 hex digits. */
@@ -32,8 +34,8 @@ const MAX_INVITATIONS = 10_000;
 const EMAIL_HAS_USER = /* sql */ `select from users where lower(email) = lower(:email)`;
 const WITHDRAW_EARLIER = /* sql */ `delete from invitations where lower(email) = lower(:email)`;
 const INSERT = /* sql */ `
-  insert into invitations (email, role, user_groups, selector, token_hash, expires_at)
-  values (:email, :role, cast(:user_groups as text[]), :selector, decode(:token_hash, 'hex'), cast(:expires_at as timestamptz))
+  insert into invitations (email, role, user_groups, all_groups, selector, token_hash, expires_at)
+  values (:email, :role, cast(:user_groups as text[]), :all_groups, :selector, decode(:token_hash, 'hex'), cast(:expires_at as timestamptz))
   on conflict do nothing
   returning ${columns}`;
 const LIST = /* sql */ `
@@ -52,11 +54,14 @@ type CreateInvitationOutcome =
 /** Stores an invitation in place of an earlier one for the address. Throws `forbidden` as {@link createUser} does. */
 export const createInvitation = async (
   transaction: Transaction,
-  { email, role, userGroups, selector, tokenHash, expiresAt }: NewInvitation,
+  { email, role, userGroups, allGroups = false, selector, tokenHash, expiresAt }: NewInvitation,
 ): Promise<CreateInvitationOutcome> => {
   if ((await query(transaction, EMAIL_HAS_USER, { email })).length > 0) return { status: 'email_taken' };
   await query(transaction, WITHDRAW_EARLIER, { email });
-  const bindings = { email, role, user_groups: userGroups, selector, token_hash: tokenHash, expires_at: expiresAt };
+  const bindings = {
+    ...{ email, role, user_groups: userGroups, all_groups: allGroups },
+    ...{ selector, token_hash: tokenHash, expires_at: expiresAt },
+  };
   const [row] = await query<DescribedRow>(transaction, INSERT, bindings);
   if (row === undefined) return { status: 'email_taken' };
   const invitation = toRecord(row);

@@ -50,8 +50,8 @@ export interface NewUser {
   readonly userGroups: readonly string[];
   /** Whether the person sees everything when signed in; then it has no groups. Only an access without restriction may. Default false. */
   readonly allGroups?: boolean | undefined;
-  /** As the hasher of passwords writes it; stored, and never read by the runtime role. */
-  readonly passwordHash: string;
+  /** As the hasher of passwords writes it; stored, and never read by the runtime role. Null: the user has a key that waits for its first rotation. */
+  readonly passwordHash: string | null;
 }
 
 type CreateUserOutcome =

@@ -1,44 +1,60 @@
 import { scrypt, timingSafeEqual } from 'node:crypto';
 
-/** Cost of scrypt: 32 MiB and some tens of milliseconds for each guess. */
-const COST = 32_768;
-const BLOCK_SIZE = 8;
-const PARALLELISM = 1;
+/** Costs of argon2id: 46 MiB and some tens of milliseconds for each guess. */
+const COSTS = { memoryCost: 47_104, timeCost: 2, parallelism: 1 };
+/** Argon2id of the library's enumeration, which is none at run time. */
+const ARGON2ID = 2;
 const SALT_BYTES = 16;
-const KEY_BYTES = 32;
-const MAX_MEMORY_BYTES = 64 * 1024 * 1024;
 
-/** Hashes a password for storage: `scrypt$cost$block$parallel$salt$hash`, so that the costs can grow later. */
-export const hashPassword = (password: string, randomBytes: (size: number) => Buffer): Promise<string> => {
-  const salt = randomBytes(SALT_BYTES);
-  const options = { N: COST, r: BLOCK_SIZE, p: PARALLELISM, maxmem: MAX_MEMORY_BYTES };
-  return new Promise((resolve, reject) => {
-    scrypt(password.normalize('NFKC'), salt, KEY_BYTES, options, (error, key) => {
-      if (error) reject(error);
-      else
-        resolve(['scrypt', COST, BLOCK_SIZE, PARALLELISM, salt.toString('base64'), key.toString('base64')].join('$'));
-    });
-  });
+/** Hashes a password for storage, in the form of the PHC (`$argon2id$v=19$m=...`), so that the costs can grow later. */
+export const hashPassword = async (password: string, randomBytes: (size: number) => Buffer): Promise<string> => {
+  const { hash } = await argon2();
+  return hash(password.normalize('NFKC'), { ...COSTS, algorithm: ARGON2ID, salt: randomBytes(SALT_BYTES) });
+};
+
+/** Loaded by processes that check passwords alone: it is native code. */
+const argon2 = () => import('@node-rs/argon2');
+
+/** The hash of a random text that was thrown away; checked where there is no hash, so that this takes as long. */
+const NOBODY = '$argon2id$v=19$m=47104,t=2,p=1$jDwUG7upI9Bw4yyAquWsfg$PMdZwh3BMPvs0jwaTR6tkPylwngyp5/IWbRvx2a+INQ';
+
+/**
+ * Whether a password is the one that was hashed as {@link hashPassword} does, or did before argon2id: `scrypt$cost$block$parallel$salt$hash`. Takes as
+ * long where there is no hash, and is false then; false too for a hash that cannot be read.
+ */
+export const verifyPassword = (password: string, stored: string | null): Promise<boolean> => {
+  const given = password.normalize('NFKC');
+  return stored?.startsWith('scrypt$') === true ? verifyScrypt(given, stored) : verifyArgon2(given, stored);
 };
 
 /** Costs beyond these are not ours: a stored hash must not be able to hold a process up. */
-const MOST = { N: 131_072, r: 16, p: 4, maxmem: 512 * 1024 * 1024 };
-/** What nobody's password hashes to; checked where there is no hash, so that this takes as long. */
-const NOBODY = ['scrypt', COST, BLOCK_SIZE, PARALLELISM, '', ''].join('$');
+const MOST = { m: 262_144, t: 10, p: 4 };
+const PARAMETERS = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,3}),p=(\d{1,2})\$/;
 
-/**
- * Whether a password is the one that was hashed as {@link hashPassword} does. Takes as long where there is no hash, and is false then; false too for a
- * hash that cannot be read.
- */
-export const verifyPassword = (password: string, stored: string | null): Promise<boolean> => {
-  const [name, cost, block, parallel, salt = '', key = ''] = (stored ?? NOBODY).split('$');
+const verifyArgon2 = async (password: string, stored: string | null): Promise<boolean> => {
+  const hash = stored ?? NOBODY;
+  const [, m, t, p] = PARAMETERS.exec(hash) ?? [];
+  if (!(Number(m) <= MOST.m && Number(t) <= MOST.t && Number(p) <= MOST.p)) return false;
+  const { verify } = await argon2();
+  try {
+    return (await verify(hash, password)) && stored !== null;
+  } catch {
+    return false; // a hash that it cannot read
+  }
+};
+
+const KEY_BYTES = 32;
+const SCRYPT_MOST = { N: 131_072, r: 16, p: 4, maxmem: 512 * 1024 * 1024 };
+
+const verifyScrypt = (password: string, stored: string): Promise<boolean> => {
+  const [, cost, block, parallel, salt = '', key = ''] = stored.split('$');
   const [N, r, p] = [Number(cost), Number(block), Number(parallel)];
-  if (name !== 'scrypt' || !(N <= MOST.N && r <= MOST.r && p <= MOST.p)) return Promise.resolve(false);
+  const { maxmem } = SCRYPT_MOST;
+  if (!(N <= SCRYPT_MOST.N && r <= SCRYPT_MOST.r && p <= SCRYPT_MOST.p)) return Promise.resolve(false);
   const expected = Buffer.from(key, 'base64');
   return new Promise((resolve) => {
-    const given = password.normalize('NFKC');
     try {
-      scrypt(given, Buffer.from(salt, 'base64'), KEY_BYTES, { N, r, p, maxmem: MOST.maxmem }, (error, derived) =>
+      scrypt(password, Buffer.from(salt, 'base64'), KEY_BYTES, { N, r, p, maxmem }, (error, derived) =>
         resolve(error === null && expected.length === KEY_BYTES && timingSafeEqual(derived, expected)),
       );
     } catch {

@@ -1,7 +1,11 @@
 import { allowedHosts } from './allowed-hosts';
-import { oneOf, optional, port, secret, text, wholeNumber } from './setting';
+import { smtpSettings } from './mail-settings';
+import { optional, secret, wholeNumber } from './setting';
 
-const MAIL_ADDRESS = /^[^\s@<>,;:"()[\]\\]{1,64}@[A-Za-z0-9.-]{1,253}$/;
+const smtp = smtpSettings('FLOW_NOTIFICATION_SMTP', {
+  host: 'The mail server that takes the mails of notifications; without it channels of type email fail.',
+  from: ' A channel may name another one of the same domain.',
+});
 
 /** Notifications of flows, and the operator's mail server. */
 export const notificationSettings = {
@@ -33,39 +37,11 @@ export const notificationSettings = {
         'Keys that sign webhooks, as `name=key,name=key`, each of at least 16 characters without commas. A channel names one as `secret`; the one named `default` signs all others. Without it nothing is signed.',
     }),
   ),
-  flowNotificationSmtpHost: optional(
-    text('FLOW_NOTIFICATION_SMTP_HOST', {
-      pattern: /^[A-Za-z0-9.:-]{1,253}$/,
-      accepts: 'a host name or address',
-      meaning: 'The mail server that takes the mails of notifications; without it channels of type email fail.',
-    }),
-  ),
-  flowNotificationSmtpPort: {
-    ...port('FLOW_NOTIFICATION_SMTP_PORT', 587),
-    meaning: 'Its TCP port.',
-  },
-  flowNotificationSmtpTls: oneOf('FLOW_NOTIFICATION_SMTP_TLS', ['starttls', 'implicit', 'none'], {
-    default: 'starttls',
-    meaning:
-      'How the connection to it is protected: by STARTTLS, which is then required, from the first byte on, or not at all.',
-  }),
-  flowNotificationSmtpUser: optional(
-    text('FLOW_NOTIFICATION_SMTP_USER', { meaning: 'User name at the mail server; without it none is told.' }),
-  ),
-  flowNotificationSmtpPassword: optional(
-    secret('FLOW_NOTIFICATION_SMTP_PASSWORD', { meaning: 'Password of that user.' }),
-  ),
-  flowNotificationSmtpPasswordFile: optional(
-    text('FLOW_NOTIFICATION_SMTP_PASSWORD_FILE', {
-      meaning: 'File that holds the password instead; the line break at its end is left out.',
-    }),
-  ),
-  flowNotificationSmtpFrom: optional(
-    text('FLOW_NOTIFICATION_SMTP_FROM', {
-      pattern: MAIL_ADDRESS,
-      accepts: 'a plain mail address',
-      meaning:
-        'Address that mails come from; required with FLOW_NOTIFICATION_SMTP_HOST. A channel may name another one of the same domain.',
-    }),
-  ),
+  flowNotificationSmtpHost: smtp.host,
+  flowNotificationSmtpPort: smtp.port,
+  flowNotificationSmtpTls: smtp.tls,
+  flowNotificationSmtpUser: smtp.user,
+  flowNotificationSmtpPassword: smtp.password,
+  flowNotificationSmtpPasswordFile: smtp.passwordFile,
+  flowNotificationSmtpFrom: smtp.from,
 };

@@ -17,6 +17,15 @@ export const processSettings = {
   ),
 };
 
+/** Settings of services that give people links. */
+export const publicSettings = {
+  publicUrl: url('PUBLIC_URL', {
+    protocols: ['http', 'https'],
+    default: 'http://localhost:3000',
+    meaning: 'Where people reach this deployment; the links that they are given begin with it.',
+  }),
+};
+
 /** Settings of services that admit requests; the target that belongs to them is the service's own. */
 export const admissionSettings = {
   largeBodyThresholdBytes: limit(limits.largeBodyThresholdBytes),

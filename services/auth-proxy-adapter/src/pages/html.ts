@@ -80,6 +80,22 @@ export const pageAnswer = (
 const logoOf = ({ logo_url: logo }: Branding): Html =>
   logo === null ? html`` : html`<img src="${logo}" alt="" height="32" /> `;
 
+/** What is wrong with what somebody sent, above a form; nothing where there is no problem. */
+export const problemOf = (problem: string | undefined): Html =>
+  problem === undefined ? html`` : html`<p class="problem" role="alert">${problem}</p>`;
+
+interface PasswordField {
+  /** Default: the name. */
+  readonly id?: string;
+  readonly name: string;
+  readonly label: string;
+  readonly autocomplete: 'current-password' | 'new-password';
+}
+
+export const passwordField = ({ name, id = name, label, autocomplete }: PasswordField): Html =>
+  html`<label for="${id}">${label}</label>
+    <input id="${id}" name="${name}" type="password" maxlength="1000" autocomplete="${autocomplete}" required />`;
+
 /** Sends a browser on; 303 makes a GET of it. */
 export const redirectTo = (location: string, cookies: readonly string[] = []): DoorAnswer => ({
   status: 303,

@@ -6,7 +6,7 @@ import { type DoorAnswer, type DoorRequest, type DoorRoute } from '../door/route
 import { announceEnd } from '../passthrough/begin-session';
 import { html, pageAnswer, redirectTo } from '../pages/html';
 import { newCookies, type PersonContext } from './person-routes';
-import { isSecure, type Visitor } from './visitors';
+import { isSecure, type Visitor, visitorOf } from './visitors';
 
 export interface PageContext extends PersonContext {
   readonly branding: Branding;
@@ -41,8 +41,7 @@ export const personPages = (context: PageContext): readonly DoorRoute[] => [
 ];
 
 const answerDashboard = async ({ visitors, branding }: PageContext, request: DoorRequest): Promise<DoorAnswer> => {
-  const { headers, rawHeaders, context } = request;
-  const visitor = await visitors.of({ headers, rawHeaders: [...rawHeaders] }, context);
+  const visitor = await visitorOf({ visitors }, request);
   if (visitor === undefined) return redirectTo('/auth/signin');
   return pageAnswer(branding, {
     title: 'Dashboard',
@@ -56,7 +55,11 @@ const answerDashboard = async ({ visitors, branding }: PageContext, request: Doo
         // The proxy signs people in and out.
         branding.external_auth_token_passthrough
           ? html``
-          : html`<p><a href="/auth/changepass">Change your password</a></p>
+          : html`<ul>
+                <li><a href="/auth/changepass">Change your password</a></li>
+                <li><a href="/auth/factor">Second factor</a></li>
+                <li><a href="/auth/sessions">Where you are signed in</a></li>
+              </ul>
               <form method="post" action="/auth/signout"><button type="submit">Sign out</button></form>`
       }`,
     cookies: newCookies(visitor, request),

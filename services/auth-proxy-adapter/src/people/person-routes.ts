@@ -14,7 +14,7 @@ import { clearedCookie, requireSameSite } from '@decision/sessions';
 import { type DoorAnswer, type DoorRequest, type DoorRoute } from '../door/route';
 import { accessDenied, announceEnd, announceRights, type ApplySavedMapping } from '../passthrough/begin-session';
 import { isKeepable } from '../passthrough/token';
-import { cookieFor, isSecure, type Visitor, type Visitors } from './visitors';
+import { cookieFor, isSecure, requireVisitor, type Visitor, type Visitors } from './visitors';
 
 /** Dependencies of routes for somebody who is signed in. */
 export interface PersonContext {
@@ -25,21 +25,13 @@ export interface PersonContext {
   readonly forget: (workspaceId: string, key: string) => Promise<void>;
 }
 
-/** Who asks. Throws `invalid_session` where nobody is signed in. */
-const requireVisitor = async (visitors: Visitors, { headers, rawHeaders, context }: DoorRequest): Promise<Visitor> => {
-  const visitor = await visitors.of({ headers, rawHeaders: [...rawHeaders] }, context);
-  if (visitor === undefined)
-    throw new ServiceError('invalid_session', 'You are not signed in, or no longer; sign in again.');
-  return visitor;
-};
-
 /** The cookie for a visitor who has none yet. */
 export const newCookies = (visitor: Visitor, { headers }: DoorRequest): readonly string[] =>
   visitor.isNew ? [cookieFor(visitor, headers)] : [];
 
-/** Reads as the person: row security shows nothing that the person does not see. */
-const asPerson = <T>(
-  { database }: PersonContext,
+/** Reads and changes as the person: row security shows nothing that the person does not see. */
+export const asPerson = <T>(
+  { database }: Pick<PersonContext, 'database'>,
   { session }: Visitor,
   { context }: DoorRequest,
   work: (transaction: Transaction) => Promise<T>,
@@ -59,7 +51,7 @@ export const personRoutes = (context: PersonContext): readonly DoorRoute[] => [
 ];
 
 const answerClaims = async (context: PersonContext, request: DoorRequest): Promise<DoorAnswer> => {
-  const visitor = await requireVisitor(context.visitors, request);
+  const visitor = await requireVisitor(context, request);
   const person = await asPerson(context, visitor, request, (transaction) => requirePerson(transaction, visitor));
   const { external_sub, external_claims, full_name } = person.metadata;
   const body: PassthroughClaims = { external_sub, external_claims, full_name };
@@ -74,7 +66,7 @@ const requirePerson = async (transaction: Transaction, { session }: Visitor): Pr
 
 const provision = async (context: PersonContext, request: DoorRequest): Promise<DoorAnswer> => {
   requireSameSite(request.method, request.headers);
-  const visitor = await requireVisitor(context.visitors, request);
+  const visitor = await requireVisitor(context, request);
   const claims = await readClaims(request);
   const { workspaceId, userId, sessionId } = visitor.session;
   const origin = { address: request.context.address, requestId: request.context.requestId };

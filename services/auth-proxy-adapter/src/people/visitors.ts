@@ -1,7 +1,9 @@
 import { type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
+import { ServiceError } from '@decision/contracts';
 import { type StoredSession } from '@decision/persistence';
 import { type RequestContext } from '@decision/service-kit';
 import { cookieTokenOf, sessionCookie, type SessionVerifier } from '@decision/sessions';
+import { type DoorRequest } from '../door/route';
 import { type Admitted, type Passthrough } from '../passthrough/admit';
 
 /** Somebody who is signed in. */
@@ -44,6 +46,22 @@ export const visitorsBySession = (verifier: Pick<SessionVerifier<StoredSession>,
 
 /** Without JWT_SECRET there are no sessions. */
 export const noVisitors: Visitors = { of: () => undefined };
+
+/** Who is signed in, if anybody is. */
+export const visitorOf = (
+  { visitors }: { readonly visitors: Visitors },
+  { headers, rawHeaders, context }: DoorRequest,
+): Visitor | undefined | Promise<Visitor | undefined> => visitors.of({ headers, rawHeaders: [...rawHeaders] }, context);
+
+/** Who is signed in. Throws `invalid_session` where nobody is. */
+export const requireVisitor = async (
+  context: { readonly visitors: Visitors },
+  request: DoorRequest,
+): Promise<Visitor> => {
+  const visitor = await visitorOf(context, request);
+  if (visitor !== undefined) return visitor;
+  throw new ServiceError('invalid_session', 'You are not signed in, or no longer; sign in again.');
+};
 
 /** Whether the browser reaches the ingress over TLS. */
 export const isSecure = ({ 'x-forwarded-proto': protocol }: IncomingHttpHeaders): boolean => protocol === 'https';

@@ -2,6 +2,7 @@ import { accessOf } from '@decision/infrastructure';
 import {
   cacheKeys,
   createResetLink,
+  removeSecondFactor,
   getSsoMapping,
   type ListedSession,
   type ListedSignIn,
@@ -15,7 +16,7 @@ import {
 import { findPerson, listSessions, listSignIns, revokeSession, revokeSessionsOf } from '@decision/persistence';
 import { bindOperation, type BoundOperation, readPageQuery } from '@decision/service-kit';
 import { changeAndAnnounce } from '../announcements';
-import { makeResetLink } from '../people/reset-link';
+import { makeResetLink, removeFactor } from '../people/credentials';
 import { readMapping, saveMapping } from '../people/sso-mapping';
 import { type UserContext, userNotFound } from '../users/user-context';
 
@@ -48,6 +49,7 @@ export const peopleRoutes = (context: UserContext): readonly BoundOperation[] =>
     return { message: ended === 1 ? 'One session has ended.' : `${ended} sessions have ended.` };
   }),
   bindOperation(createResetLink, ({ identity, params }) => makeResetLink(context, identity, params['id'] ?? '')),
+  bindOperation(removeSecondFactor, ({ identity, params }) => removeFactor(context, identity, params['id'] ?? '')),
   bindOperation(listSignInsOperation, async ({ identity, query }) => {
     const { signIns, nextCursor } = await context.database.inWorkspace(accessOf(identity), (transaction) =>
       listSignIns(transaction, readPageQuery(query)),

@@ -1,5 +1,3 @@
-import { accessOf } from '@decision/infrastructure';
-import { timingSafeEqual } from 'node:crypto';
 import {
   type AcceptInvitationRequest,
   type CreatedUser,
@@ -8,45 +6,82 @@ import {
   ServiceError,
   type ShownInvitation,
 } from '@decision/contracts';
-import { createInvitation, findInvitation, type FoundInvitation, takeInvitation } from '@decision/persistence';
+import { accessOf, findShownInvitation } from '@decision/infrastructure';
+import { createInvitation, type FoundInvitation, takeInvitation } from '@decision/persistence';
 import {
   assignableGroups,
+  createLinkToken,
   generateApiKey,
-  hashApiKeySecret,
-  type Identity,
-  parseApiKey,
-  type RequestContext,
   hashPassword,
+  type Identity,
+  type RequestContext,
 } from '@decision/service-kit';
-
-import { DEFAULT_ROLE, emailTaken, requireRights, toCreatedUser, type UserContext } from './user-context';
+import { refused } from '../grants';
+import {
+  DEFAULT_ROLE,
+  emailTaken,
+  onlyUnrestricted,
+  requireRights,
+  toCreatedUser,
+  type UserContext,
+} from './user-context';
 import { storeUserWithKey } from './users';
 
 /** How long a link works, ms. */
 const LIFE_MS = 7 * 86_400_000;
-/** A link's token has the form of an API key without its prefix, and is no API key: it is stored elsewhere. */
-const PREFIX = 'dsk_';
+/** How long a mail may take, ms; the answer waits for it. */
+const MAIL_MS = 10_000;
 
-/** Makes an invitation, whose link is in this answer alone. Throws `email_taken`, `invalid_request` and `forbidden`. */
+/**
+ * Makes an invitation, whose links are in this answer and in the mail alone. Throws `email_taken`, `invalid_request` and `forbidden`. A mail that fails
+ * takes nothing back: the link can be handed over.
+ */
 export const inviteUser = async (
   context: UserContext,
   identity: Identity,
-  { email, role = DEFAULT_ROLE, user_groups: wanted }: InviteUserRequest,
+  { email, role = DEFAULT_ROLE, user_groups: wanted, all_groups: allGroups = false }: InviteUserRequest,
 ): Promise<InvitedUser> => {
+  if (allGroups && identity.userGroups !== undefined) throw onlyUnrestricted();
   const userGroups = assignableGroups(identity.userGroups, wanted);
-  const { apiKey, selector, secretHash: tokenHash } = generateApiKey(context.randomBytes);
+  if (allGroups && userGroups.length > 0) throw refused('/all_groups', 'excludes user_groups; leave one of them out');
+  const { token, selector, tokenHash } = createLinkToken(context.randomBytes);
   const expiresAt = new Date(context.now() + LIFE_MS).toISOString();
   const outcome = await context.database.inWorkspace(accessOf(identity), async (transaction) => {
     await requireRights(transaction, identity, { role, userGroups });
-    return createInvitation(transaction, { email, role, userGroups, selector, tokenHash, expiresAt });
+    return createInvitation(transaction, { email, role, userGroups, allGroups, selector, tokenHash, expiresAt });
   });
   if (outcome.status === 'email_taken') throw emailTaken(email);
-  const link = `${context.publicUrl}/api/v1/invitations/${apiKey.slice(PREFIX.length)}`;
+  const { id, expiresAt: expires_at } = outcome.invitation;
+  const page = `${context.publicUrl}/auth/invitation/${token}`;
+  const mailed = await mailInvitation(context, { id, email, page, expiresAt });
   return {
-    message: `An invitation for "${email}" was made. Hand over the link; no mail was sent.`,
+    message: `An invitation for "${email}" was made. ${mailed}`,
     user: { email, role, user_groups: [...userGroups] },
-    invitation: { id: outcome.invitation.id, link, expires_at: outcome.invitation.expiresAt },
+    invitation: { id, link: `${context.publicUrl}/api/v1/invitations/${token}`, page, expires_at },
   };
+};
+
+interface InvitationMail {
+  readonly id: string;
+  readonly email: string;
+  readonly page: string;
+  readonly expiresAt: string;
+}
+
+/** What became of the mail, as a sentence. */
+const mailInvitation = async (
+  { mailer }: UserContext,
+  { id, email, page, expiresAt }: InvitationMail,
+): Promise<string> => {
+  if (mailer === undefined) return 'Hand over the link; no mail was sent.';
+  const text = `You are invited to the decision service. Accept on this page, once, until ${expiresAt}:\n\n${page}\n\nIf you do not expect this, do nothing.\n`;
+  const mail = { id: `invitation-${id}`, to: [email], subject: 'You are invited to the decision service', text };
+  try {
+    const { refused: refusals } = await mailer.send(mail, AbortSignal.timeout(MAIL_MS));
+    return refusals === 0 ? 'It was mailed.' : 'The mail server refused the address; hand over the link.';
+  } catch {
+    return 'It could not be mailed at this moment; hand over the link.';
+  }
 };
 
 /** Withdraws an invitation. Throws `invitation_not_found`. */
@@ -79,19 +114,15 @@ export const acceptInvitation = async (
   const user = await context.database.inWorkspace(access, async (transaction) => {
     const taken = await takeInvitation(transaction, id, 'accept');
     if (taken === undefined) throw notFound();
-    const { role, userGroups } = taken;
-    return storeUserWithKey(transaction, { email, name, role, userGroups, passwordHash }, key);
+    const { role, userGroups, allGroups } = taken;
+    return storeUserWithKey(transaction, { email, name, role, userGroups, allGroups, passwordHash }, key);
   });
   return toCreatedUser(user, key.apiKey, `Welcome. User "${email}" was created.`);
 };
 
-/** Unknown, used, expired and mistyped links are answered alike. */
 const requireInvitation = async ({ database, now }: UserContext, token: string): Promise<FoundInvitation> => {
-  const parts = parseApiKey(`${PREFIX}${token}`);
-  const found = parts && (await findInvitation(database, parts.selector));
-  if (parts === undefined || found === undefined) throw notFound();
-  const proven = timingSafeEqual(hashApiKeySecret(parts.secret), Buffer.from(found.tokenHash, 'hex'));
-  if (!proven || Date.parse(found.expiresAt) <= now()) throw notFound();
+  const found = await findShownInvitation(database, token, now());
+  if (found === undefined) throw notFound();
   return found;
 };
 

@@ -1,4 +1,5 @@
 import { type CreatedUser, ServiceError, toAnswer, type User, userFields, type UserRecord } from '@decision/contracts';
+import { type Mailer } from '@decision/mail';
 import { findUnknownGroups, type ListedUser, type Transaction } from '@decision/persistence';
 import { type Identity } from '@decision/service-kit';
 import { refused, requireGrantableRole } from '../grants';
@@ -8,6 +9,8 @@ import { type KeyContext } from '../keys/api-keys';
 export interface UserContext extends KeyContext {
   /** Public address of this service, without a slash at its end: links begin with it. */
   readonly publicUrl: string;
+  /** Sends mails to people; undefined where there is no mail server, or no page that a mail could lead to. */
+  readonly mailer: Pick<Mailer, 'send'> | undefined;
 }
 
 /** Role of new people if none is named. */
@@ -46,6 +49,9 @@ export const emailTaken = (email: string): ServiceError =>
       email,
     },
   );
+
+export const onlyUnrestricted = (): ServiceError =>
+  new ServiceError('forbidden', 'Whoever is restricted to user groups cannot say who sees everything.', {});
 
 export const userNotFound = (id: string): ServiceError =>
   new ServiceError('user_not_found', `No user with the id ${id} is visible to the caller.`, { id });

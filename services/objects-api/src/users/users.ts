@@ -35,6 +35,7 @@ import { changeAndAnnounce, type AnnounceLater } from '../announcements';
 import {
   DEFAULT_ROLE,
   emailTaken,
+  onlyUnrestricted,
   requireRights,
   toCreatedUser,
   toUser,
@@ -92,9 +93,6 @@ export const updateUser = async (
   });
   return toUser(changed.user);
 };
-
-const onlyUnrestricted = (): ServiceError =>
-  new ServiceError('forbidden', 'Whoever is restricted to user groups cannot say who sees everything.', {});
 
 /** Deletes a user, ends its sessions and revokes its keys. Throws `user_not_found`, and `forbidden` for the administrator of the workspace. */
 export const deleteUser = async (context: UserContext, identity: Identity, id: string): Promise<string> => {

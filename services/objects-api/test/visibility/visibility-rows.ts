@@ -344,6 +344,7 @@ const WORKSPACE: MatrixRows = {
   revokeSession: [{ path: '/admin/sessions/{session.id}' }],
   revokeUserSessions: [{ path: '/admin/users/{user.id}/sessions' }],
   createResetLink: [{ path: '/admin/users/{user.id}/reset-link' }],
+  removeSecondFactor: [{ path: '/admin/users/{user.id}/second-factor' }],
   listSignIns: list('/admin/sign-ins'),
   getUsage: [{ path: '/admin/usage', ...SHARED }],
   listAudit: list(

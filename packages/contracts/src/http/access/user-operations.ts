@@ -111,7 +111,8 @@ export const inviteUser = {
   method: 'post',
   path: '/api/v1/admin/users/invite',
   summary: 'Invite somebody',
-  description: 'Inviting the same address again withdraws the earlier invitation.',
+  description:
+    'Inviting the same address again withdraws the earlier invitation. Where the service has a mail server, the person is sent the page by mail; the message says whether that was done.',
   entitlement: 'users.manage',
   body: { schema: InviteUserRequest, description: 'Who.', example: { email: 'ada@example.com', role: 'editor' } },
   success: {
@@ -124,6 +125,7 @@ export const inviteUser = {
       invitation: {
         id: invitationExample.id,
         link: `https://decisions.example.com/api/v1/invitations/${token[0].example}`,
+        page: `https://decisions.example.com/auth/invitation/${token[0].example}`,
         expires_at: invitationExample.expires_at,
       },
     },

@@ -136,8 +136,14 @@ export const InviteUserRequest = Type.Object(
     user_groups: Type.Optional(
       described(
         groupNames,
-        'Groups that the user will be restricted to, at most 100, each known. Default: not restricted.',
+        'Groups that the user will be restricted to, at most 100, each known. Default: keys of the user are not restricted.',
       ),
+    ),
+    all_groups: Type.Optional(
+      Type.Boolean({
+        description:
+          'Whether the person will see everything when signed in. Only callers without restriction may say so. Default false.',
+      }),
     ),
   },
   { $id: 'InviteUserRequest', additionalProperties: false, description: 'Who is invited, and to what.' },
@@ -160,7 +166,10 @@ export const InvitedUser = Type.Object(
     invitation: Type.Object(
       {
         id: Type.String({ format: 'uuid', description: 'Id, a UUID.' }),
-        link: Type.String({ description: 'To be handed to the invited person. It is not shown again.' }),
+        link: Type.String({ description: 'For programs: the call that accepts. It is not shown again.' }),
+        page: Type.String({
+          description: 'For a browser: the page on which the person accepts. It is not shown again.',
+        }),
         expires_at: described(timestamp, 'When the link ends, ISO 8601 in UTC.'),
       },
       { description: 'The invitation.' },
@@ -183,6 +192,10 @@ export const invitationFields = {
       description: 'Groups that the user will be restricted to; empty: not restricted.',
     }),
     example: [],
+  },
+  all_groups: {
+    schema: Type.Boolean({ description: 'Whether the person will see everything when signed in.' }),
+    example: false,
   },
   created_at: {
     schema: described(timestamp, 'When it was made, ISO 8601 in UTC.'),

@@ -186,6 +186,26 @@ export const createResetLink = {
   errors: ['user_not_found'],
 } as const satisfies Operation;
 
+export const removeSecondFactor = {
+  ...shared,
+  id: 'removeSecondFactor',
+  method: 'delete',
+  path: '/api/v1/admin/users/{id}/second-factor',
+  pathParameters: [{ name: 'id', description: 'The id of the person.', example: person }],
+  summary: 'Turn the second factor of a person off',
+  description:
+    'For somebody who has lost it, with the recovery codes. Be sure who asks: the password is enough from then on. The person may be allowed and ' +
+    'see no more than the caller, as for a link to choose a password.',
+  entitlement: 'users.manage',
+  success: {
+    status: 200,
+    description: 'It is off.',
+    schema: Message,
+    example: { message: '"ada@example.com" signs in with the password alone.' },
+  },
+  errors: ['user_not_found'],
+} as const satisfies Operation;
+
 export const listSignIns = {
   ...shared,
   id: 'listSignIns',

@@ -1,0 +1,24 @@
+import { generateApiKey, hashApiKeySecret, parseApiKey } from './authenticator';
+
+/** Both parts of the token of a link, as they are stored. */
+interface LinkParts {
+  /** Public part. */
+  readonly selector: string;
+  /** SHA-256 of its secret part, 64 hex digits. */
+  readonly tokenHash: string;
+}
+
+/** The token of a link has the form of an API key without its prefix, and is no API key: it is stored elsewhere. */
+const PREFIX = 'dsk_';
+
+/** A new token of a link, and what is stored of it. */
+export const createLinkToken = (randomBytes: (size: number) => Buffer): LinkParts & { readonly token: string } => {
+  const { apiKey, selector, secretHash } = generateApiKey(randomBytes);
+  return { token: apiKey.slice(PREFIX.length), selector, tokenHash: secretHash };
+};
+
+/** What is stored of the token that the bearer of a link shows; undefined where it cannot be one. */
+export const readLinkToken = (token: string): LinkParts | undefined => {
+  const parts = parseApiKey(`${PREFIX}${token}`);
+  return parts && { selector: parts.selector, tokenHash: hashApiKeySecret(parts.secret).toString('hex') };
+};

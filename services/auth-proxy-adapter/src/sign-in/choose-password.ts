@@ -1,0 +1,24 @@
+import { type Html, html, passwordField } from '../pages/html';
+
+/** As the API has it (`CreateUserRequest`). */
+const [SHORTEST, LONGEST] = [12, 1_000];
+
+/** The fields with which somebody chooses a password. */
+export const newPasswordFields = (): Html =>
+  html`${passwordField({
+    ...{ name: 'password', label: `New password, at least ${SHORTEST} characters` },
+    autocomplete: 'new-password',
+  })}
+  ${passwordField({ name: 'again', label: 'The same again', autocomplete: 'new-password' })}`;
+
+/** What is wrong with a password that somebody chose, as a sentence. */
+export const problemWithPassword = (form: URLSearchParams, email: string): string | undefined => {
+  const [password, again] = [form.get('password') ?? '', form.get('again') ?? ''];
+  if (password !== again) return 'The two new passwords are not the same.';
+  const length = [...password].length;
+  if (length < SHORTEST) return `The new password has ${length} characters; it needs ${SHORTEST} at least.`;
+  if (password.length > LONGEST) return `The new password is too long: ${LONGEST} characters are the most.`;
+  return password.toLowerCase() === email.toLowerCase()
+    ? 'The new password must not be your email address.'
+    : undefined;
+};
