@@ -10,6 +10,7 @@ import { createCheck } from './check/check';
 import { type AdapterConfig, isPassthrough, missingVariables } from './config';
 import { requireVariables } from './door/gate';
 import { createDoor, type DoorRoute } from './door/route';
+import { openIdPages } from './open-id/open-id-pages';
 import { openPages } from './pages/open-pages';
 import { type People } from './open-people';
 import { personPages } from './people/person-pages';
@@ -73,8 +74,9 @@ const routesOf = ({ config, people }: AppContext): readonly DoorRoute[] => {
       ? []
       : [
           ...[signInPages, codePages, passwordPages, invitationPages, factorPages, sessionPages].flatMap((pages) =>
-            pages({ ...people.signIn, branding }),
+            pages({ ...people.signIn, branding, providerName: people.openId && config.oidcName }),
           ),
+          ...(people.openId === undefined ? [] : openIdPages({ ...people.openId, branding })),
           ...forgottenPages({ ...people.signIn, branding, mail: people.mail }),
         ]),
   ];

@@ -16,6 +16,7 @@ import {
   url,
   wholeNumber,
 } from '@decision/service-kit';
+import { openIdSettings } from './open-id/settings';
 
 const CLAIM_PATH = {
   pattern: /^[^\0]{1,200}$/,
@@ -147,6 +148,7 @@ export const settings = {
   ...publicSettings,
   ...mailSettings,
   ...passthroughSettings,
+  ...openIdSettings,
   ...brandingSettings,
 };
 

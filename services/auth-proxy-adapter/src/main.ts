@@ -17,7 +17,7 @@ runService({
     const server = createAdapter({
       ...{ config, logger, metrics },
       people: openPeople({
-        ...{ config, database, cache, metrics, applyMapping: applySavedMapping },
+        ...{ config, database, cache, metrics, logger, applyMapping: applySavedMapping },
         mail: openMail({ config, logger, metrics, stopper }),
       }),
       pingDatabase: () => database.ping(),

@@ -3,12 +3,14 @@ import { type Cache } from '@decision/cache';
 import { ServiceError } from '@decision/contracts';
 import { openSessions } from '@decision/infrastructure';
 import { type Database, findSignInWorkspace } from '@decision/persistence';
-import { createRefusalGuard, type Metrics } from '@decision/service-kit';
+import { createRefusalGuard, type Logger, type Metrics } from '@decision/service-kit';
 import { cookieTokenOf, createTickets, type Tickets } from '@decision/sessions';
 import { createPlaces } from './door/places';
 import { type AdapterConfig, isPassthrough } from './config';
 import { createPassthrough } from './passthrough/admit';
 import { type ApplySavedMapping, createBeginSession } from './passthrough/begin-session';
+import { CALLBACK_PATH, FLOW_SECONDS, type OpenIdContext } from './open-id/open-id-pages';
+import { createOpenIdProvider } from './open-id/provider';
 import { type MailToPeople } from './sign-in/forgotten-password';
 import { type SignInContext } from './sign-in/sign-in-context';
 import { type PageContext } from './people/person-pages';
@@ -19,6 +21,7 @@ interface PeopleOpening {
   readonly database: Database;
   readonly cache: Pick<Cache, 'invalidations'>;
   readonly metrics: Metrics;
+  readonly logger: Pick<Logger, 'warn'>;
   readonly applyMapping: ApplySavedMapping;
   /** Undefined: no mails are sent. */
   readonly mail?: MailToPeople | undefined;
@@ -32,24 +35,28 @@ const HASHES = { running: 2, waiting: 64 };
 export interface People extends Omit<PageContext, 'branding'> {
   readonly signIn: Omit<SignInContext, 'branding'>;
   readonly mail: MailToPeople | undefined;
+  /** Undefined where people sign in at no provider. */
+  readonly openId: Omit<OpenIdContext, 'branding'> | undefined;
 }
 
 /** Everything about people that needs the database and the secret of sessions; undefined where JWT_SECRET is not set. */
 export const openPeople = (opening: PeopleOpening): People | undefined => {
-  const { config, database, cache, metrics, applyMapping, mail } = opening;
+  const { config, database, cache, metrics, logger, applyMapping, mail } = opening;
   const sessions = openSessions({ database, cache, config, metrics });
   if (sessions === undefined) return undefined;
   const { tokens, verifier } = sessions;
   const workspaceId = createWorkspaceFinder(database, config.signInWorkspace);
   const sessionMs = config.sessionHours * HOUR_MS;
+  const claimPaths = { id: config.claimId, email: config.claimEmail, name: config.claimName };
+  const beginning = {
+    ...{ database, tokens, applyMapping, workspaceId, sessionMs, now: Date.now },
+    adminEmail: config.adminEmail ?? '',
+  };
   const passthrough = createPassthrough({
     header: config.tokenHeader,
-    claimPaths: { id: config.claimId, email: config.claimEmail, name: config.claimName },
+    claimPaths,
     verifier,
-    begin: createBeginSession({
-      ...{ database, tokens, applyMapping, workspaceId, sessionMs, now: Date.now },
-      adminEmail: config.adminEmail ?? '',
-    }),
+    begin: createBeginSession({ ...beginning, method: 'passthrough' }),
   });
   const visitors = isPassthrough(config) ? visitorsByToken(passthrough) : visitorsBySession(verifier);
   const forget = async (workspace: string, key: string): Promise<void> => {
@@ -57,11 +64,16 @@ export const openPeople = (opening: PeopleOpening): People | undefined => {
     // The announcement that was committed makes up for a message that is lost.
     await cache.invalidations.publish({ v: 1, kind: 'user', workspace_id: workspace, keys: [key] });
   };
+  const guard = openGuard(metrics);
   return {
     ...{ database, applyMapping, visitors, forget, mail },
+    openId: openOpenId(config, {
+      ...{ claimPaths, guard, logger, sessionMs },
+      begin: createBeginSession({ ...beginning, method: 'oidc' }),
+    }),
     signIn: {
       ...{ database, tokens, workspaceId, sessionMs, visitors, forget, now: Date.now },
-      ...{ guard: openGuard(metrics), places: createPlaces(HASHES), codeTickets: openCodeTickets(config) },
+      ...{ guard, places: createPlaces(HASHES), codeTickets: openTickets(config, 'second-factor', CODE_SECONDS) },
     },
     sessionOf: (headers) => {
       const token = cookieTokenOf(headers);
@@ -70,12 +82,35 @@ export const openPeople = (opening: PeopleOpening): People | undefined => {
   };
 };
 
+/** The OpenID provider that the configuration names, if any. */
+const openOpenId = (
+  config: AdapterConfig,
+  context: Pick<OpenIdContext, 'claimPaths' | 'guard' | 'logger' | 'sessionMs' | 'begin'>,
+): Omit<OpenIdContext, 'branding'> | undefined => {
+  const { oidcIssuerUrl: issuerUrl, oidcClientId: clientId, oidcClientSecret, oidcScopes: scopes } = config;
+  if (issuerUrl === undefined || clientId === undefined) return undefined;
+  const redirectUrl = `${config.publicUrl.replace(/\/+$/, '')}${CALLBACK_PATH}`;
+  return {
+    ...context,
+    provider: createOpenIdProvider({
+      ...{ issuerUrl, clientId, scopes, redirectUrl },
+      clientSecret: oidcClientSecret?.reveal(),
+    }),
+    tickets: openTickets(config, 'openid', FLOW_SECONDS),
+    mustBeVerified: config.oidcEmailVerified === 'required',
+  };
+};
+
 /** How long the code may come after the password, s. */
 const CODE_SECONDS = 300;
 
-const openCodeTickets = ({ jwtSecret, jwtSecretPrevious }: AdapterConfig): Tickets =>
+const openTickets = (
+  { jwtSecret, jwtSecretPrevious }: AdapterConfig,
+  purpose: string,
+  lifeSeconds: number,
+): Tickets =>
   createTickets({
-    ...{ purpose: 'second-factor', lifeSeconds: CODE_SECONDS, now: Date.now },
+    ...{ purpose, lifeSeconds, now: Date.now },
     ...{ secret: jwtSecret?.reveal() ?? '', previousSecret: jwtSecretPrevious?.reveal() },
   });
 

@@ -73,7 +73,7 @@ export const startAdapter = async (environment: Environment = passthroughEnviron
     const stopper: Pick<Stopper, 'add'> = { add: (_name, stop) => void stops.push(stop) };
     const context = parts(environment);
     const people = openPeople({
-      ...{ config: context.config, database, cache, metrics: context.metrics },
+      ...{ config: context.config, database, cache, metrics: context.metrics, logger: context.logger },
       applyMapping: (...given) => adapter.mapping(...given),
       mail: openMail({ ...context, stopper }),
     });

@@ -33,6 +33,8 @@ interface BeginOptions {
   readonly tokens: Pick<SessionTokens, 'mint'>;
   readonly applyMapping: ApplySavedMapping;
   readonly sessionMs: number;
+  /** Who says who the person is. */
+  readonly method: 'passthrough' | 'oidc';
   /** Epoch ms. */
   readonly now: () => number;
 }
@@ -41,45 +43,57 @@ interface BeginOptions {
 export const accessDenied = (reason: string): ServiceError =>
   new ServiceError('forbidden', `You may not use this service: ${reason}`, { reason: 'access_denied' });
 
-/** Who changed something, in the audit. */
-const ACTOR = 'passthrough';
-
 /**
  * Steps 3, 4 and 6: makes or updates the person, applies the saved mapping, and begins a session, all in one transaction, so that nothing is half made.
- * Answers the token. Throws `forbidden` where the person is disabled or the mapping refuses the claims.
+ * In the audit the method is who acts. Answers the token. Throws `forbidden` where the person is disabled or the mapping refuses the claims.
  */
 export const createBeginSession =
-  ({ database, workspaceId, adminEmail, tokens, applyMapping, sessionMs, now }: BeginOptions) =>
+  ({ database, workspaceId, adminEmail, tokens, applyMapping, sessionMs, method, now }: BeginOptions) =>
   async (identity: TokenIdentity, origin: Origin): Promise<string> => {
     const access = {
-      ...{ workspaceId: await workspaceId(), userGroups: undefined, actor: ACTOR },
+      ...{ workspaceId: await workspaceId(), userGroups: undefined, actor: method },
       origin: { address: origin.address },
     };
     // Whole seconds, as the token has them.
     const expiresAt = Math.floor((now() + sessionMs) / 1_000) * 1_000;
     const whence = { address: origin.address ?? null, userAgent: origin.userAgent ?? null };
-    const made = await database.inWorkspace(access, async (transaction) => {
+    const recordRefusal = async (error: unknown): Promise<never> => {
+      if (isRefused(error))
+        await database.inWorkspace(access, (transaction) =>
+          recordSignIn(transaction, {
+            ...{ email: identity.email, method, outcome: 'refused', reason: String(error.details['reason']) },
+            ...whence,
+          }),
+        );
+      throw error;
+    };
+    const provisioning = database.inWorkspace(access, async (transaction) => {
       const { person, selectors } = await provisionPerson(transaction, {
         ...{ email: identity.email, adminEmail, name: identity.name },
         ...{ externalSub: identity.externalSub, externalClaims: identity.claims },
       });
       const mapped = await applyMapping(transaction, person.id, identity.claims);
-      const signIn = { userId: person.id, email: person.email, method: 'passthrough', ...whence } as const;
+      const signIn = { userId: person.id, email: person.email, method, ...whence } as const;
       await announceRights(transaction, person.id, { ...mapped, selectors: [...selectors, ...mapped.selectors] });
       if (mapped.denied !== undefined) {
         await recordSignIn(transaction, { ...signIn, outcome: 'refused', reason: 'access mapping' });
         return { denied: mapped.denied };
       }
       const sessionId = await createSession(transaction, {
-        ...{ userId: person.id, method: 'passthrough', expiresAt: new Date(expiresAt).toISOString() },
+        ...{ userId: person.id, method, expiresAt: new Date(expiresAt).toISOString() },
         ...whence,
       });
       await recordSignIn(transaction, { ...signIn, outcome: 'succeeded' });
       return { userId: person.id, sessionId };
     });
+    const made = await provisioning.catch(recordRefusal);
     if (made.denied !== undefined) throw accessDenied(made.denied);
     return tokens.mint({ userId: made.userId, sessionId: made.sessionId, expiresAt });
   };
+
+/** The person is known and was refused, such as one who is disabled; nothing of the attempt was kept. */
+const isRefused = (error: unknown): error is ServiceError =>
+  error instanceof ServiceError && error.code === 'forbidden';
 
 /** Tells every process that the rights of a person, or of its keys, are others now: announced by the relay of objects-api, within seconds. */
 export const announceRights = async (

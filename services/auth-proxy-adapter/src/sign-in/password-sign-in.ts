@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Branding, page } from '@decision/contracts';
+import { page } from '@decision/contracts';
 import { admitSignIn, findSignIn, recordSignIn } from '@decision/persistence';
 import { verifyPassword } from '@decision/service-kit';
 import { requireSameSite } from '@decision/sessions';
@@ -54,10 +54,13 @@ const showForm = async (
   { headers, rawHeaders, context: facts }: DoorRequest,
 ): Promise<DoorAnswer> => {
   const visitor = await context.visitors.of({ headers, rawHeaders: [...rawHeaders] }, facts);
-  return visitor === undefined ? formAnswer(context.branding, { status: 200 }) : redirectTo('/dashboard');
+  return visitor === undefined ? formAnswer(context, { status: 200 }) : redirectTo('/dashboard');
 };
 
-const formAnswer = (branding: Branding, { status, problem }: { status: number; problem?: string }): DoorAnswer =>
+const formAnswer = (
+  { branding, providerName }: SignInContext,
+  { status, problem }: { status: number; problem?: string },
+): DoorAnswer =>
   pageAnswer(branding, {
     title: 'Sign in',
     status,
@@ -76,7 +79,8 @@ const formAnswer = (branding: Branding, { status, problem }: { status: number; p
         />
         <button type="submit">Sign in</button>
       </form>
-      <p><a href="/auth/forgotpass">Forgotten password</a></p>`,
+      <p><a href="/auth/forgotpass">Forgotten password</a></p>
+      ${providerName === undefined ? html`` : html`<p><a href="/auth/oidc">Sign in with ${providerName}</a></p>`}`,
   });
 
 const signIn = async (context: SignInContext, request: DoorRequest): Promise<DoorAnswer> => {
@@ -89,7 +93,7 @@ const signIn = async (context: SignInContext, request: DoorRequest): Promise<Doo
   if (answer !== undefined) return answer;
   await sleep(Math.max(0, REFUSAL_MS - (performance.now() - startedAt)));
   const problem = 'The email address or the password is wrong, or the account cannot sign in at this moment.';
-  return formAnswer(context.branding, { status: 401, problem });
+  return formAnswer(context, { status: 401, problem });
 };
 
 /** A new session, or the page that asks for a code; undefined where anything is wrong. One password is hashed in every case. */

@@ -17,6 +17,8 @@ import { isSecure, type Visitors } from '../people/visitors';
 /** Dependencies of signing in without a proxy. */
 export interface SignInContext {
   readonly branding: Branding;
+  /** What people call the OpenID provider at which they may sign in as well; undefined: there is none. */
+  readonly providerName?: string | undefined;
   readonly visitors: Visitors;
   readonly database: Pick<Database, 'inWorkspace' | 'lookUp'>;
   readonly tokens: Pick<SessionTokens, 'mint'>;

@@ -1,0 +1,357 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { type AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { readConfig } from '@decision/service-kit';
+import { exportJWK, generateKeyPair, type JWTPayload, type KeyLike, SignJWT } from 'jose';
+import { settings } from '../src/config';
+import { type AdapterUnderTest, passthroughEnvironment, startAdapter } from './adapter-under-test';
+
+const PUBLIC_URL = 'https://decisions.example.com';
+const CALLBACK = `${PUBLIC_URL}/auth/oidc/callback`;
+const environmentFor = (issuer: string): Record<string, string> => ({
+  ...{ JWT_SECRET: 's'.repeat(40), ADMIN_EMAIL: 'boss@example.com', PUBLIC_URL, OIDC_ISSUER_URL: issuer },
+  ...{ OIDC_CLIENT_ID: 'decisions', OIDC_CLIENT_SECRET: 'a secret & more: %', OIDC_NAME: 'Our directory' },
+}); // prettier-ignore
+
+/** A browser that keeps cookies and sees the adapter at its public address, over TLS. */
+const openBrowser = (adapter: AdapterUnderTest) => {
+  const jars = new Map<string, Map<string, string>>();
+  const get = async (url: string): Promise<Response> => {
+    const { origin } = new URL(url);
+    const jar = jars.get(origin) ?? new Map<string, string>();
+    jars.set(origin, jar);
+    const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ');
+    const answer = await fetch(url.replace(PUBLIC_URL, adapter.url), {
+      ...{
+        redirect: 'manual',
+        headers: { cookie, ...(origin === PUBLIC_URL ? { 'x-forwarded-proto': 'https' } : {}) },
+      },
+    });
+    for (const set of answer.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(set) ?? [];
+      if (value === '') jar.delete(name);
+      else jar.set(name, value);
+    }
+    return answer;
+  };
+  return {
+    get,
+    cookieHeader: () => [...(jars.get(PUBLIC_URL) ?? [])].map(([name, value]) => `${name}=${value}`).join('; '),
+    cookies: () => [...(jars.get(PUBLIC_URL) ?? [])].map(([name]) => name),
+    setCookie: (name: string, value: string) => jars.get(PUBLIC_URL)?.set(name, value),
+    /** Follows redirects from a page until one is answered, or `until` is reached, which is not asked for. */
+    visit: async (path: string, until?: string): Promise<{ readonly url: string; readonly answer: Response }> => {
+      let url = `${PUBLIC_URL}${path}`;
+      for (let step = 0; step < 20; step += 1) {
+        const answer = await get(url);
+        const location = answer.headers.get('location');
+        if (location === null) return { url, answer };
+        url = new URL(location, url).href;
+        if (until !== undefined && url.startsWith(until)) return { url, answer };
+      }
+      throw new Error('The redirects do not end.');
+    },
+  };
+};
+
+describe('at a real provider', () => {
+  let provider: ChildProcess;
+  let issuer: string;
+  let adapter: AdapterUnderTest;
+
+  beforeAll(async () => {
+    const script = join(__dirname, 'openid-provider.mjs');
+    provider = spawn(process.execPath, [script, CALLBACK], { stdio: ['pipe', 'pipe', 'ignore'] });
+    if (provider.stdout === null) throw new Error('The provider has no output.');
+    const lines = createInterface(provider.stdout);
+    [issuer] = (await once(lines, 'line')) as [string];
+    lines.close();
+    adapter = await startAdapter(environmentFor(issuer));
+  });
+  afterAll(async () => {
+    await adapter.stop();
+    provider.stdin?.end();
+    await once(provider, 'exit');
+  });
+
+  const account = (sub: string, claims: object, more: object = {}) =>
+    fetch(`${issuer}/account`, { method: 'PUT', body: JSON.stringify({ sub, claims, ...more }) });
+  const ada = { email: 'ada@example.com', email_verified: true, name: 'Ada', groups: ['staff'] };
+
+  it('a person signs in, gets a session, and is known by the claims', async () => {
+    await account('ada-1', ada);
+    const browser = openBrowser(adapter);
+    expect(await (await browser.get(`${PUBLIC_URL}/auth/signin`)).text()).toContain('Sign in with Our directory');
+    const { url, answer } = await browser.visit('/auth/oidc');
+    expect([url, answer.status]).toEqual([`${PUBLIC_URL}/dashboard`, 200]);
+    expect(await answer.text()).toContain('ada@example.com');
+    expect(browser.cookies()).toEqual(['__Host-decision_session']);
+    const [person] = await adapter.sql(`select role, user_metadata, (select method from sessions where user_id = users.id) as method from users where email = 'ada@example.com'`); // prettier-ignore
+    expect(person).toMatchObject({
+      ...{ role: 'developer', method: 'oidc' },
+      user_metadata: { external_sub: 'ada-1', full_name: 'Ada', external_claims: { groups: ['staff'] } },
+    });
+    expect(await adapter.sql(`select method, outcome from sign_ins where email = 'ada@example.com'`)).toEqual([{ method: 'oidc', outcome: 'succeeded' }]); // prettier-ignore
+  });
+
+  it('whom the mapping refuses, and who is disabled, is led to /auth/denied without a session', async () => {
+    await account('eve-1', { ...ada, email: 'eve@example.com' });
+    const mapping = adapter.mapping;
+    adapter.mapping = () => Promise.resolve({ denied: 'no group', selectors: [], changed: false });
+    const browser = openBrowser(adapter);
+    expect((await browser.visit('/auth/oidc')).url).toBe(`${PUBLIC_URL}/auth/denied`);
+    adapter.mapping = mapping;
+    await adapter.sql(`update users set disabled_at = now() where email = 'eve@example.com'`);
+    expect((await browser.visit('/auth/oidc')).url).toBe(`${PUBLIC_URL}/auth/denied`);
+    expect(
+      await adapter.sql(`select outcome, reason from sign_ins where email = 'eve@example.com' order by created_at, id`),
+    ).toEqual([
+      { outcome: 'refused', reason: 'access mapping' },
+      { outcome: 'refused', reason: 'user_disabled' },
+    ]);
+    expect(browser.cookies()).toEqual([]);
+    expect(await adapter.sql(`select count(*)::int as count from sessions s join users u on u.id = s.user_id where email = 'eve@example.com'`)).toEqual([{ count: 0 }]); // prettier-ignore
+  });
+
+  it.each([
+    ['an address that is not verified', { ...ada, email: 'unverified@example.com', email_verified: false }],
+    ['an address of which nothing is said', { email: 'unsaid@example.com' }],
+    ['no address', { email_verified: true, name: 'Nobody' }],
+    ['an address that is none', { email: ['ada@example.com'], email_verified: true }],
+  ])('lets nobody in with %s', async (_what, claims) => {
+    await account('somebody', claims);
+    const browser = openBrowser(adapter);
+    const { url, answer } = await browser.visit('/auth/oidc');
+    expect([url.startsWith(CALLBACK), answer.status, browser.cookies()]).toEqual([true, 401, []]);
+    expect(await answer.text()).toContain('password of this service');
+  });
+
+  it('a person who is refused there is told so', async () => {
+    await account('ada-1', ada, { refuses: true });
+    const browser = openBrowser(adapter);
+    const { answer } = await browser.visit('/auth/oidc');
+    expect([answer.status, browser.cookies()]).toEqual([401, []]);
+  });
+
+  it('a callback counts once, and for the browser alone that began it', async () => {
+    await account('ada-1', ada);
+    const [browser, thief] = [openBrowser(adapter), openBrowser(adapter)];
+    const { url } = await browser.visit('/auth/oidc', CALLBACK);
+    expect((await thief.get(url)).status).toBe(400);
+    await thief.visit('/auth/oidc', CALLBACK);
+    expect((await thief.get(url)).status).toBe(400);
+    expect((await browser.get(url)).status).toBe(303);
+    expect((await browser.get(url)).status).toBe(400);
+  });
+
+  it('a code that was used already begins no second session, even with the cookie of its browser', async () => {
+    await account('ada-1', ada);
+    const browser = openBrowser(adapter);
+    const { url } = await browser.visit('/auth/oidc', CALLBACK);
+    const [, name = '', value = ''] = /^([^=]+)=(.*)$/.exec(browser.cookieHeader()) ?? [];
+    expect((await browser.get(url)).status).toBe(303);
+    browser.setCookie(name, value);
+    expect((await browser.get(url)).status).toBe(400);
+  });
+
+  it('what does not belong together is not believed: no code, another state, another issuer, a cookie that is cut', async () => {
+    await account('ada-1', ada);
+    const answers = [];
+    for (const change of [
+      (url: URL) => url.searchParams.delete('code'),
+      (url: URL) => url.searchParams.set('state', 'another'),
+      (url: URL) => url.searchParams.set('iss', 'https://evil.example'),
+      (url: URL) => url.searchParams.append('state', 'twice'),
+      (url: URL) => url.searchParams.set('code', 'x'.repeat(9_000)),
+    ]) {
+      const browser = openBrowser(adapter);
+      const url = new URL((await browser.visit('/auth/oidc', CALLBACK)).url);
+      change(url);
+      answers.push((await browser.get(url.href)).status);
+      expect(browser.cookies()).toEqual([]);
+    }
+    const browser = openBrowser(adapter);
+    const { url } = await browser.visit('/auth/oidc', CALLBACK);
+    browser.setCookie('__Host-decision_oidc', 'cut');
+    answers.push((await browser.get(url)).status);
+    expect(answers).toEqual([400, 400, 400, 400, 400, 400]);
+  });
+
+  it('leads back to the dashboard alone, wherever the query wants to go', async () => {
+    await account('ada-1', ada);
+    const browser = openBrowser(adapter);
+    await browser.visit('/auth/oidc?redirect=https://evil.example&redirect_uri=//evil.example', CALLBACK);
+    const { url } = await browser.visit('/auth/oidc?redirect=//evil.example', CALLBACK);
+    const answer = await browser.get(`${url}&redirect=https://evil.example`);
+    expect(answer.headers.get('location')).toBe('/dashboard');
+  });
+
+  it('any process of the service finishes what another one began', async () => {
+    await account('ada-1', ada);
+    const browser = openBrowser(adapter);
+    const { url } = await browser.visit('/auth/oidc', CALLBACK);
+    const other = await adapter.beside();
+    const answer = await fetch(url.replace(PUBLIC_URL, other.url), {
+      ...{ redirect: 'manual', headers: { 'x-forwarded-proto': 'https', cookie: browser.cookieHeader() } },
+    });
+    await other.stop();
+    expect(answer.headers.get('location')).toBe('/dashboard');
+  });
+});
+
+describe('at a provider that is broken or hostile', () => {
+  let server: Server;
+  let issuer: string;
+  let adapter: AdapterUnderTest;
+  let key: KeyLike;
+  let publicKeys: object;
+  /** What the token endpoint answers, of the nonce that was asked with. */
+  let tokens: (claims: JWTPayload) => Promise<object>;
+  let discovery: (response: ServerResponse) => boolean = () => false;
+  let nonce = '';
+
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const { pathname, searchParams } = new URL(request.url ?? '/', issuer);
+    const send = (body: object): void => {
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify(body));
+    };
+    if (pathname === '/.well-known/openid-configuration') {
+      if (discovery(response)) return;
+      send({
+        ...{ issuer, authorization_endpoint: `${issuer}/authorize`, token_endpoint: `${issuer}/token` },
+        ...{ jwks_uri: `${issuer}/keys`, id_token_signing_alg_values_supported: ['RS256'], response_types_supported: ['code'] },
+      }); // prettier-ignore
+    } else if (pathname === '/keys') send({ keys: [publicKeys] });
+    else if (pathname === '/authorize') {
+      nonce = searchParams.get('nonce') ?? '';
+      response.statusCode = 302;
+      response.setHeader('location', `${CALLBACK}?code=c&state=${searchParams.get('state')}`);
+      response.end();
+    } else {
+      const now = Math.floor(Date.now() / 1_000);
+      const claims = { email: 'mallory@example.com', email_verified: true, sub: 'm', nonce };
+      send(await tokens({ ...claims, iss: issuer, aud: 'decisions', iat: now, exp: now + 60 }));
+    }
+  };
+
+  const sign = async (claims: JWTPayload, by = key): Promise<object> => ({
+    ...{ access_token: 'a', token_type: 'Bearer' },
+    id_token: await new SignJWT(claims).setProtectedHeader({ alg: 'RS256', kid: 'one' }).sign(by),
+  });
+
+  beforeAll(async () => {
+    const pair = await generateKeyPair('RS256');
+    key = pair.privateKey;
+    publicKeys = { ...(await exportJWK(pair.publicKey)), kid: 'one', alg: 'RS256', use: 'sig' };
+    server = createServer((request, response) => void answer(request, response));
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  beforeEach(async () => {
+    tokens = (claims) => sign(claims);
+    discovery = () => false;
+    adapter = await startAdapter(environmentFor(issuer));
+  });
+  afterEach(() => adapter.stop());
+  afterAll(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+
+  const outcome = async (): Promise<number> => {
+    const browser = openBrowser(adapter);
+    const { answer: page } = await browser.visit('/auth/oidc');
+    if (page.status !== 200) expect(browser.cookies()).toEqual([]);
+    return page.status;
+  };
+
+  it('lets in whoever it signs for as it should, so that the refusals below are due to what they change', async () => {
+    expect(await outcome()).toBe(200);
+  });
+
+  it('believes no ID token that is for somebody else, too old, of another sign-in, or signed by nobody or another key', async () => {
+    const other = (await generateKeyPair('RS256')).privateKey;
+    const encode = (part: object): string => Buffer.from(JSON.stringify(part)).toString('base64url');
+    const forgeries: ((claims: JWTPayload) => Promise<object>)[] = [
+      (claims) => sign({ ...claims, aud: 'another' }),
+      (claims) => sign({ ...claims, iss: 'https://evil.example' }),
+      (claims) => sign({ ...claims, exp: Math.floor(Date.now() / 1_000) - 3_600 }),
+      (claims) => sign({ ...claims, nonce: 'another' }),
+      ({ nonce: _nonce, ...claims }) => sign(claims),
+      (claims) => sign(claims, other),
+      (claims) => Promise.resolve({ access_token: 'a', token_type: 'Bearer', id_token: `${encode({ alg: 'none' })}.${encode(claims)}.` }), // prettier-ignore
+      () => Promise.resolve({ access_token: 'a', token_type: 'Bearer' }),
+      () => Promise.resolve({ access_token: 'a', token_type: 'Bearer', id_token: 'x' }),
+    ];
+    for (const forgery of forgeries) {
+      tokens = forgery;
+      expect([400, 503]).toContain(await outcome());
+    }
+    expect(await adapter.sql(`select from users where email = 'mallory@example.com'`)).toEqual([]);
+  });
+
+  it('takes a clock that is some seconds off for right, and one that is an hour off for wrong', async () => {
+    const now = Math.floor(Date.now() / 1_000);
+    tokens = (claims) => sign({ ...claims, iat: now - 70, exp: now - 10 });
+    expect(await outcome()).toBe(200);
+    tokens = (claims) => sign({ ...claims, iat: now - 3_660, exp: now - 3_600 });
+    expect(await outcome()).toBe(400);
+  });
+
+  it('keeps no claims that nest too deep or hold U+0000', async () => {
+    let deep: unknown = 'x';
+    for (let level = 0; level < 200; level += 1) deep = { deep };
+    for (const more of [{ deep }, { name: 'a\0b' }]) {
+      tokens = (claims) => sign({ ...claims, ...more });
+      expect(await outcome()).toBe(503);
+    }
+  });
+
+  it.each<[string, (response: ServerResponse) => boolean]>([
+    ['answers with a redirect', (response) => (response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end(), true)],
+    ['answers with nonsense', (response) => (response.end('<html>'), true)],
+    ['answers 10 MB', (response) => (response.writeHead(200, { 'content-type': 'application/json' }).end('x'.repeat(10_000_000)), true)],
+    ['names another issuer', (response) => (response.writeHead(200, { 'content-type': 'application/json' }).end('{"issuer":"https://evil.example"}'), true)],
+  ])('is told from one that works where it %s, and is asked again the next time', async (_what, broken) => {
+    discovery = broken;
+    expect(await outcome()).toBe(503);
+    expect((await fetch(`${adapter.url}/auth/signin`)).status).toBe(200);
+    discovery = () => false;
+    expect(await outcome()).toBe(200);
+  }); // prettier-ignore
+
+  it('is given up after ten seconds where it says nothing', async () => {
+    discovery = () => true;
+    const startedAt = performance.now();
+    expect(await outcome()).toBe(503);
+    expect(performance.now() - startedAt).toBeGreaterThan(9_000);
+  });
+});
+
+it('in passthrough mode there is none of it', async () => {
+  const adapter = await startAdapter({ ...environmentFor('https://issuer.example'), ...passthroughEnvironment });
+  const answers = await Promise.all(
+    ['/auth/oidc', '/auth/oidc/callback?code=c&state=s'].map((path) => fetch(`${adapter.url}${path}`)),
+  );
+  await adapter.stop();
+  expect(answers.map(({ status }) => status)).toEqual([404, 404]);
+});
+
+it.each([
+  [{ OIDC_CLIENT_ID: '' }, 'needs OIDC_CLIENT_ID beside it'],
+  [{ ADMIN_EMAIL: '' }, 'needs ADMIN_EMAIL beside it'],
+  [{ OIDC_ISSUER_URL: 'http://issuer.example' }, 'must begin with https://'],
+  [{ OIDC_SCOPES: 'email' }, 'of which openid is the first'],
+])('a start with %j is refused: %s', (change, sentence) => {
+  const environment = {
+    ...environmentFor('https://issuer.example'),
+    DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none',
+  };
+  expect(() => readConfig(settings, environment)).not.toThrow();
+  expect(() => readConfig(settings, { ...environment, ...change })).toThrow(sentence);
+});
