@@ -32,7 +32,9 @@ module.exports = {
       },
     ],
   },
-  transformIgnorePatterns: ['/node_modules/(?!(?:\\.pnpm/[^/]+/node_modules/)?(?:jose|oauth4webapi|openid-client|p-limit|yocto-queue)/)'],
+  transformIgnorePatterns: [
+    '/node_modules/(?!(?:\\.pnpm/[^/]+/node_modules/)?(?:jose|oauth4webapi|openid-client|p-limit|yocto-queue)/)',
+  ],
   setupFilesAfterEnv: [require.resolve('./jest/fail-on-leaks.js')],
   reporters: ['default', [require.resolve('./jest/count-reporter.js'), {}]],
   // Far above the milliseconds of an idle machine: only a test that hangs fails by it, not one that a busy machine delays.

@@ -104,11 +104,7 @@ const openOpenId = (
 /** How long the code may come after the password, s. */
 const CODE_SECONDS = 300;
 
-const openTickets = (
-  { jwtSecret, jwtSecretPrevious }: AdapterConfig,
-  purpose: string,
-  lifeSeconds: number,
-): Tickets =>
+const openTickets = ({ jwtSecret, jwtSecretPrevious }: AdapterConfig, purpose: string, lifeSeconds: number): Tickets =>
   createTickets({
     ...{ purpose, lifeSeconds, now: Date.now },
     ...{ secret: jwtSecret?.reveal() ?? '', previousSecret: jwtSecretPrevious?.reveal() },
