@@ -10,6 +10,7 @@ import { settings } from '../src/config';
 import { type ApplySavedMapping } from '../src/passthrough/begin-session';
 import { openMail } from '../src/open-mail';
 import { openPeople } from '../src/open-people';
+import { type Fault, faultyDatabase, openWire } from './faulty-database';
 import { applySavedMapping } from '../src/passthrough/saved-mapping';
 
 /** Variables of passthrough, complete. */
@@ -50,6 +51,8 @@ export interface AdapterUnderTest {
   readonly databaseUrl: string;
   /** What the mapping does: what is saved, until a test replaces it. */
   mapping: ApplySavedMapping;
+  /** Takes the database away before the n-th thing that is asked of it. */
+  readonly fault: Fault;
   /** Another process on the same database. */
   beside(): Promise<{ readonly url: string; stop(): Promise<void> }>;
   /** Runs a statement as the owner of the database. */
@@ -64,10 +67,12 @@ export const startAdapter = async (environment: Environment = passthroughEnviron
   const stack = testStack();
   const url = await createMigratedDatabase(stack.databaseUrl, stack.uniqueName('adapter'));
   const { id: workspaceId } = await ensureWorkspace(url, { slug: 'main', name: 'Main' });
-  const database = openDatabase({ url, applicationName: 'adapter-test', acquireTimeoutMs: 30_000 });
+  const wire = await openWire(url);
+  const reliable = openDatabase({ url: wire.url, applicationName: 'adapter-test', acquireTimeoutMs: 30_000 });
   const cache = openCache({ url: undefined, keyPrefix: '' }, silent);
   const owner = new Client({ connectionString: url });
   await owner.connect();
+  const { database, fault } = faultyDatabase(reliable, wire);
   const begin = async () => {
     const stops: Parameters<Stopper['add']>[1][] = [];
     const stopper: Pick<Stopper, 'add'> = { add: (_name, stop) => void stops.push(stop) };
@@ -89,6 +94,7 @@ export const startAdapter = async (environment: Environment = passthroughEnviron
     workspaceId,
     databaseUrl: url,
     mapping: applySavedMapping,
+    fault,
     beside: begin,
     sql: async (statement) => (await owner.query<Record<string, unknown>>(statement)).rows,
     stop: async () => {
@@ -96,6 +102,7 @@ export const startAdapter = async (environment: Environment = passthroughEnviron
       await owner.end();
       await cache.close();
       await database.close();
+      await wire.close();
     },
   };
   const first = await begin();
