@@ -8,7 +8,7 @@ const preset = require('@decision/tooling/jest-preset');
  */
 module.exports = {
   ...preset,
-  roots: ['packages', 'services', 'tests-e2e', 'benchmarks'].map((folder) => `<rootDir>/${folder}`),
+  roots: ['packages', 'services', 'tests-e2e', 'benchmarks', 'charts'].map((folder) => `<rootDir>/${folder}`),
   testMatch: ['<rootDir>/**/{src,test}/**/*.test.ts'],
   modulePathIgnorePatterns: ['<rootDir>/(packages|services)/[^/]+/dist/'],
   // What writes parts of docs/ from the code asks no server.

@@ -48,7 +48,7 @@ const homes = [
   ...['packages', 'services'].flatMap((folder) =>
     readdirSync(join(repositoryRoot, folder)).map((name) => `${folder}/${name}`),
   ),
-  ...['tests-e2e', 'benchmarks'],
+  ...['tests-e2e', 'benchmarks', 'charts'],
 ];
 const packages = homes.map((home) => readPackage(home, filesBelow(home)));
 /** Its tools are there for every package. */

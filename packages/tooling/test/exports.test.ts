@@ -25,7 +25,7 @@ const codeBelow = (folder: string): string[] =>
 const withoutComments = (text: string): string => text.replace(/\/\*[\s\S]*?\*\/|(?<!:)\/\/.*$/gm, '');
 
 /** An index passes names on and uses none. */
-const users = ['packages', 'services', 'tests-e2e', 'benchmarks']
+const users = ['packages', 'services', 'tests-e2e', 'benchmarks', 'charts']
   .flatMap(codeBelow)
   .filter((path) => !path.endsWith('/src/index.ts'))
   .map((path) => {

@@ -43,6 +43,10 @@ export interface EnsureTopicsOptions {
   readonly replication?: number | Readonly<Partial<Record<TopicKey, number>>>;
   /** Which topics. Default: all of the catalogue. */
   readonly topics?: readonly TopicKey[];
+  /** Partitions by topic, in place of those of the plan. */
+  readonly partitions?: Readonly<Partial<Record<TopicKey, number>>>;
+  /** How long `logs` keeps messages, ms. Default: a day. */
+  readonly logsRetentionMs?: number;
 }
 
 export interface EnsuredTopics {
@@ -152,6 +156,15 @@ export const countMembers = (settings: BrokerSettings, log: BrokerLog, group: Co
   return administer(settings, log, count, COUNT_DEADLINE_MS);
 };
 
+/** The retention of `logs` is the operator's; its segments end no later than they do by default. */
+const definitionOf = (
+  { topic, definition }: TopicQuestion,
+  { logsRetentionMs }: EnsureTopicsOptions,
+): TopicDefinition =>
+  topic !== 'logs' || logsRetentionMs === undefined
+    ? definition
+    : { ...definition, retentionMs: logsRetentionMs, segmentMs: Math.min(definition.segmentMs, logsRetentionMs) };
+
 const topicConfig = ({ maxMessageBytes, retentionMs, segmentMs }: TopicDefinition, copies: number) => [
   { name: 'max.message.bytes', value: String(maxMessageBytes) },
   { name: 'retention.ms', value: String(retentionMs) },
@@ -167,17 +180,17 @@ const copiesOf = (topic: TopicKey, replication: EnsureTopicsOptions['replication
 const createTopics = async (
   admin: Admin,
   wanted: readonly TopicQuestion[],
-  { replication }: EnsureTopicsOptions,
+  options: EnsureTopicsOptions,
 ): Promise<void> => {
   if (wanted.length === 0) return;
   await admin.createTopics({
     // The library's own waiting fails where the new topics are not known to every broker at once.
     waitForLeaders: false,
-    topics: wanted.map(({ topic, name, partitions, definition }) => ({
-      topic: name,
-      numPartitions: partitions,
-      replicationFactor: copiesOf(topic, replication),
-      configEntries: topicConfig(definition, copiesOf(topic, replication)),
+    topics: wanted.map((asked) => ({
+      topic: asked.name,
+      numPartitions: asked.partitions,
+      replicationFactor: copiesOf(asked.topic, options.replication),
+      configEntries: topicConfig(definitionOf(asked, options), copiesOf(asked.topic, options.replication)),
     })),
   });
   while (!(await allServed(admin, wanted))) await sleep(LEADER_POLL_MS);
@@ -203,7 +216,11 @@ export const ensureTopics = (
 ): Promise<EnsuredTopics> => {
   const keys = options.topics ?? (Object.keys(topics) as TopicKey[]); // the catalogue's own keys
   const questions = keys.map((key) =>
-    question(settings, key, plan === 'production' ? topics[key].partitions : topics[key].localPartitions),
+    question(
+      settings,
+      key,
+      options.partitions?.[key] ?? (plan === 'production' ? topics[key].partitions : topics[key].localPartitions),
+    ),
   );
   return administer(settings, log, async (admin) => {
     const problems = await findProblems(admin, questions);

@@ -32,15 +32,22 @@ const PASSWORD_BYTES = 18;
 
 /**
  * Makes a role that services log in with, or gives the role of that name a new password, and answers the URL with both. The role may act as the
- * runtime role and do nothing else. The user of the given URL must be allowed to make roles. Throws as {@link ensureRuntimeRole}.
+ * runtime role and do nothing else. Without a password one is drawn. The user of the given URL must be allowed to make roles. Throws as {@link ensureRuntimeRole}.
  */
-export const ensureServiceLogin = async (adminUrl: string, name: string): Promise<string> => {
-  const password = randomBytes(PASSWORD_BYTES).toString('base64url');
+export const ensureServiceLogin = async (
+  adminUrl: string,
+  name: string,
+  password: string = randomBytes(PASSWORD_BYTES).toString('base64url'),
+): Promise<string> => {
   const role = escapeIdentifier(name);
   const statement = /* sql */ `
     do $$ begin
       if not exists (select from pg_roles where rolname = ${escapeLiteral(name)}) then create role ${role}; end if;
-      alter role ${role} login noinherit nosuperuser nocreaterole nocreatedb nobypassrls password ${escapeLiteral(password)};
+      alter role ${role} login noinherit password ${escapeLiteral(password)};
+      -- Only a superuser may say so, and a role that another has made is nothing else.
+      if (select rolsuper from pg_roles where rolname = current_user) then
+        alter role ${role} nosuperuser nocreaterole nocreatedb nobypassrls;
+      end if;
       grant ${runtimeRole} to ${role} with inherit false, set true;
     end $$`;
   await asAdministrator(adminUrl, (client) => despiteCollisions(client, statement));

@@ -1,0 +1,89 @@
+{{/* Refuses values that each are right and together cannot work, with a sentence that says what to change. */}}
+{{- define "umbrella.check" -}}
+{{- $values := .Values -}}
+{{- $faults := list -}}
+{{- $logging := $values.app.logging -}}
+{{- if gt ($values.app.limits.logRecordMaxBytes | int64) 67108864 }}
+{{- $faults = append $faults "app.limits.logRecordMaxBytes is above 67108864, the largest message of the topic logs." }}
+{{- end }}
+{{- if gt ($values.app.limits.itemMaxBytes | int64) ($values.app.limits.httpBodyBytes | int64) }}
+{{- $faults = append $faults "app.limits.itemMaxBytes is above app.limits.httpBodyBytes: no such input could arrive." }}
+{{- end }}
+{{- $scaling := $values.hps.workers.autoscaling }}
+{{- if gt ($scaling.minReplicas | int) ($scaling.maxReplicas | int) }}
+{{- $faults = append $faults "hps.workers.autoscaling.minReplicas is above hps.workers.autoscaling.maxReplicas." }}
+{{- end }}
+{{- if gt ($scaling.maxReplicas | int) ($values.topics.solution.partitions | int) }}
+{{- $faults = append $faults (printf "hps.workers.autoscaling.maxReplicas is %d, but topics.solution.partitions is %d: further workers would have no partition. Give the topic about twice as many partitions as there are workers." ($scaling.maxReplicas | int) ($values.topics.solution.partitions | int)) }}
+{{- end }}
+{{- if and (eq (include "umbrella.usesInternalBroker" .) "true") (index .Subcharts "mq") }}
+{{- range $topic := list "solution" "solutionResponse" "logs" }}
+{{- $copies := (index $values.topics $topic).replication | int }}
+{{- if gt $copies ($values.mq.replicas | int) }}
+{{- $faults = append $faults (printf "topics.%s.replication is %d, but mq.replicas is %d." $topic $copies ($values.mq.replicas | int)) }}
+{{- end }}
+{{- end }}
+{{- $cap := dig "messageMaxBytes" 67108864 $values.mq | int64 }}
+{{- if lt $cap 67108864 }}
+{{- $faults = append $faults "mq.messageMaxBytes is below 67108864: the topic logs takes messages of that size." }}
+{{- end }}
+{{- if lt (dig "replicaFetchMaxBytes" 134217728 $values.mq | int64) 134217728 }}
+{{- $faults = append $faults "mq.replicaFetchMaxBytes is below 134217728: copies of the largest messages could not be fetched." }}
+{{- end }}
+{{- end }}
+{{- with $logging.mqSasl }}
+{{- if and (has .mechanism (list "plain" "scram-sha-256" "scram-sha-512")) (not .existingSecret) (not (and .username .password)) }}
+{{- $faults = append $faults (printf "app.logging.mqSasl.mechanism is %s: give existingSecret, or username and password." .mechanism) }}
+{{- end }}
+{{- if eq .mechanism "aws-iam" }}
+{{- if not .region }}{{ $faults = append $faults "app.logging.mqSasl.mechanism is aws-iam: give its region." }}{{ end }}
+{{- if not $logging.mqSsl }}{{ $faults = append $faults "app.logging.mqSasl.mechanism is aws-iam, which needs app.logging.mqSsl: true." }}{{ end }}
+{{- end }}
+{{- if and (eq .mechanism "oauthbearer") (or (not .tokenUrl) (and (not .existingSecret) (not (and .username .password)))) }}
+{{- $faults = append $faults "app.logging.mqSasl.mechanism is oauthbearer: give tokenUrl, and existingSecret or username and password (client id and client secret)." }}
+{{- end }}
+{{- if and .mechanism (eq (include "umbrella.usesInternalBroker" $) "true") }}
+{{- $faults = append $faults "app.logging.mqSasl.mechanism is set, but the broker inside the cluster asks for no login: set mq.enabled: false and app.logging.mqBrokers." }}
+{{- end }}
+{{- end }}
+{{- if and $logging.mqTls.certKey (not $logging.mqTls.keyKey) }}
+{{- $faults = append $faults "app.logging.mqTls.certKey is set without keyKey." }}
+{{- end }}
+{{- with $values.database }}
+{{- if and (not .enabled) (not .external.host) }}{{ $faults = append $faults "database.enabled is false: give database.external.host." }}{{ end }}
+{{- if not (or .service.password .service.existingSecret) }}
+{{- $faults = append $faults "database.service needs password or existingSecret: the charts draw no passwords. Make one with: openssl rand -hex 24" }}
+{{- end }}
+{{- if and $values.migrations.job (not (or .owner.password .owner.existingSecret)) }}
+{{- $faults = append $faults "database.owner needs password or existingSecret: the charts draw no passwords. Make one with: openssl rand -hex 24" }}
+{{- end }}
+{{- if eq .owner.user .service.user }}
+{{- $faults = append $faults "database.owner.user and database.service.user are the same: services must not own the schema." }}
+{{- end }}
+{{- end }}
+{{- if and $values.cache.enabled $values.cache.external.host }}
+{{- $faults = append $faults "cache.external.host is set, but cache.enabled is true: set cache.enabled: false to use a cache of your own." }}
+{{- end }}
+{{- $secret := $values.global.backend.jwtSecret }}
+{{- if and $secret (lt (len $secret) 32) }}
+{{- $faults = append $faults "global.backend.jwtSecret has fewer than 32 characters." }}
+{{- end }}
+{{- with $values.ingress }}
+{{- if and .enabled (not .host) }}{{ $faults = append $faults "ingress.enabled is true: give ingress.host." }}{{ end }}
+{{- if and .enabled (eq .implementation "envoy-gateway") (not .gateway.name) }}{{ $faults = append $faults "ingress.implementation is envoy-gateway: give ingress.gateway.name." }}{{ end }}
+{{- if and .enabled (eq .implementation "plain") (eq (include "umbrella.passthrough" $) "true") }}
+{{- $faults = append $faults "ingress.implementation is plain, which asks nobody who people are: token passthrough needs traefik or envoy-gateway." }}
+{{- end }}
+{{- end }}
+{{- with $values.mqBridge }}
+{{- if .enabled }}
+{{- if not .brokers }}{{ $faults = append $faults "mqBridge.enabled is true: give mqBridge.brokers." }}{{ end }}
+{{- if not .provider }}{{ $faults = append $faults "mqBridge.enabled is true: give mqBridge.provider, aws or gcp." }}{{ end }}
+{{- if and (eq .provider "aws") (not .region) }}{{ $faults = append $faults "mqBridge.provider is aws: give mqBridge.region." }}{{ end }}
+{{- if not (or .image.tag .image.digest) }}{{ $faults = append $faults "mqBridge.enabled is true: give mqBridge.image.tag or mqBridge.image.digest." }}{{ end }}
+{{- end }}
+{{- end }}
+{{- if $faults }}
+{{- fail (printf "\n\nThese values cannot work:\n- %s\n" (join "\n- " $faults)) }}
+{{- end }}
+{{- end -}}

@@ -1,0 +1,121 @@
+{{/* Security of every pod and of every container: nothing that a service does not need. */}}
+{{- define "decision.podSecurity" -}}
+runAsNonRoot: true
+runAsUser: {{ .user | default 10001 }}
+runAsGroup: {{ .user | default 10001 }}
+fsGroup: {{ .user | default 10001 }}
+fsGroupChangePolicy: OnRootMismatch
+seccompProfile:
+  type: RuntimeDefault
+{{- end -}}
+
+{{- define "decision.containerSecurity" -}}
+allowPrivilegeEscalation: false
+privileged: false
+readOnlyRootFilesystem: true
+runAsNonRoot: true
+capabilities:
+  drop: [ALL]
+{{- end -}}
+
+{{/* Spreads the pods of a component over nodes and zones, and puts them where they are where that is impossible. */}}
+{{- define "decision.spread" -}}
+{{- range $key := list "topology.kubernetes.io/zone" "kubernetes.io/hostname" }}
+- maxSkew: 1
+  topologyKey: {{ $key }}
+  whenUnsatisfiable: ScheduleAnyway
+  labelSelector:
+    matchLabels:
+      {{- include "decision.selectorLabels" $ | nindent 6 }}
+{{- end }}
+{{- end -}}
+
+{{/* Fields of a pod that values place: node, priority, tolerations. */}}
+{{- define "decision.placement" -}}
+{{- $values := .root.Values -}}
+{{- with $values.priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
+{{- with $values.nodeSelector }}
+nodeSelector:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with $values.tolerations }}
+tolerations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with $values.affinity }}
+affinity:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+topologySpreadConstraints:
+  {{- if $values.topologySpreadConstraints }}
+  {{- toYaml $values.topologySpreadConstraints | nindent 2 }}
+  {{- else }}
+  {{- include "decision.spread" . | nindent 2 }}
+  {{- end }}
+{{- end -}}
+
+{{/* How long a pod may take to stop, seconds: the grace period and the longest request, and ten seconds to spare. */}}
+{{- define "decision.terminationSeconds" -}}
+{{- $variables := include "decision.variables" . | fromYaml -}}
+{{- $grace := get $variables "SHUTDOWN_GRACE_MS" | default "5000" | int64 -}}
+{{- $request := get $variables "RPC_TIMEOUT_MS" | default "60000" | int64 -}}
+{{- $drain := get $variables "SHUTDOWN_DRAIN_MS" | default (add $request 2000 | toString) | int64 -}}
+{{- add (div (add $grace $drain 999) 1000) 10 -}}
+{{- end -}}
+
+{{/* An init container that waits for the database and its schema, and says in one line what it waits for. */}}
+{{- define "decision.awaitSchema" -}}
+- name: await-schema
+  image: {{ include "decision.image" (dict "root" .root "image" .root.Values.image) }}
+  imagePullPolicy: {{ .root.Values.image.pullPolicy }}
+  command: [node, node_modules/@decision/infrastructure/dist/cli/await-schema.js]
+  workingDir: /app
+  env:
+    {{- include "decision.env" (merge (dict "nodeOptions" "--max-old-space-size=96") .) | trim | nindent 4 }}
+    - name: AWAIT_SCHEMA_SECONDS
+      value: {{ .root.Values.awaitSchema.seconds | int | quote }}
+    - name: AWAIT_SCHEMA_GO_ON
+      value: {{ .root.Values.awaitSchema.goOnWithout | quote }}
+  securityContext:
+    {{- include "decision.containerSecurity" . | nindent 4 }}
+  resources:
+    requests:
+      cpu: 20m
+      memory: 96Mi
+      ephemeral-storage: 16Mi
+    limits:
+      memory: 256Mi
+      ephemeral-storage: 64Mi
+  volumeMounts:
+    - name: tmp
+      mountPath: /tmp
+    {{- with .mounts }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
+{{- end -}}
+
+{{- define "decision.probes" -}}
+startupProbe:
+  httpGet:
+    path: /health
+    port: http
+  periodSeconds: 2
+  timeoutSeconds: 6
+  failureThreshold: {{ .root.Values.probes.startupSeconds | int | div 2 | default 30 }}
+livenessProbe:
+  httpGet:
+    path: /health
+    port: http
+  periodSeconds: 10
+  timeoutSeconds: 6
+  failureThreshold: 6
+readinessProbe:
+  httpGet:
+    path: /ready
+    port: http
+  periodSeconds: 2
+  timeoutSeconds: 3
+  failureThreshold: 1
+{{- end -}}
