@@ -63,7 +63,8 @@ export const createAdapter = (context: AppContext): ServiceServer => {
   });
 };
 
-const routesOf = ({ config, people }: AppContext): readonly DoorRoute[] => {
+/** Everything that this service answers, as its configuration has it. */
+export const routesOf = ({ config, people }: Pick<AppContext, 'config' | 'people'>): readonly DoorRoute[] => {
   const branding = brandingOf(config);
   return [
     brandingRoute(branding),
