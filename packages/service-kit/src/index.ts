@@ -44,6 +44,7 @@ export {
   Secret,
   secret,
   type Setting,
+  type Surroundings,
   text,
   url,
   wholeNumber,

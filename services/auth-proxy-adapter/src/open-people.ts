@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Cache } from '@decision/cache';
 import { ServiceError } from '@decision/contracts';
 import { openSessions } from '@decision/infrastructure';
-import { type Database, findSignInWorkspace } from '@decision/persistence';
+import { type Database, findSignInWorkspace, recordSignIn } from '@decision/persistence';
 import { createRefusalGuard, type Logger, type Metrics } from '@decision/service-kit';
 import { cookieTokenOf, createTickets, type Tickets } from '@decision/sessions';
 import { createPlaces } from './door/places';
@@ -70,6 +70,14 @@ export const openPeople = (opening: PeopleOpening): People | undefined => {
     openId: openOpenId(config, {
       ...{ claimPaths, guard, logger, sessionMs },
       begin: createBeginSession({ ...beginning, method: 'oidc' }),
+      recordRefusal: async (email, reason, { address, userAgent = null }) =>
+        database.inWorkspace(
+          { workspaceId: await workspaceId(), userGroups: undefined, actor: 'oidc', origin: { address } },
+          (transaction) =>
+            recordSignIn(transaction, {
+              ...{ email, method: 'oidc', outcome: 'refused', reason, address: address ?? null, userAgent },
+            }),
+        ),
     }),
     signIn: {
       ...{ database, tokens, workspaceId, sessionMs, visitors, forget, now: Date.now },
@@ -85,7 +93,7 @@ export const openPeople = (opening: PeopleOpening): People | undefined => {
 /** The OpenID provider that the configuration names, if any. */
 const openOpenId = (
   config: AdapterConfig,
-  context: Pick<OpenIdContext, 'claimPaths' | 'guard' | 'logger' | 'sessionMs' | 'begin'>,
+  context: Pick<OpenIdContext, 'claimPaths' | 'guard' | 'logger' | 'sessionMs' | 'begin' | 'recordRefusal'>,
 ): Omit<OpenIdContext, 'branding'> | undefined => {
   const { oidcIssuerUrl: issuerUrl, oidcClientId: clientId, oidcClientSecret, oidcScopes: scopes } = config;
   if (issuerUrl === undefined || clientId === undefined) return undefined;

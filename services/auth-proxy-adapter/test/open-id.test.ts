@@ -126,6 +126,9 @@ describe('at a real provider', () => {
     const browser = openBrowser(adapter);
     const { url, answer } = await browser.visit('/auth/oidc');
     expect([url.startsWith(CALLBACK), answer.status, browser.cookies()]).toEqual([true, 401, []]);
+    const refused = await adapter.sql(`select reason from sign_ins where email in ('unverified@example.com', 'unsaid@example.com') order by created_at`); // prettier-ignore
+    for (const { reason } of refused) expect(reason).toBe('address not verified');
+    if ('email' in claims && typeof claims.email === 'string') expect(refused.length).toBeGreaterThan(0);
     expect(await answer.text()).toContain('password of this service');
   });
 
@@ -212,6 +215,8 @@ describe('at a provider that is broken or hostile', () => {
   let tokens: (claims: JWTPayload) => Promise<object>;
   let discovery: (response: ServerResponse) => boolean = () => false;
   let nonce = '';
+  /** What the userinfo endpoint says beside the subject; undefined: there is no such endpoint. */
+  let userinfo: object | undefined;
 
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const { pathname, searchParams } = new URL(request.url ?? '/', issuer);
@@ -224,8 +229,10 @@ describe('at a provider that is broken or hostile', () => {
       send({
         ...{ issuer, authorization_endpoint: `${issuer}/authorize`, token_endpoint: `${issuer}/token` },
         ...{ jwks_uri: `${issuer}/keys`, id_token_signing_alg_values_supported: ['RS256'], response_types_supported: ['code'] },
+        ...(userinfo === undefined ? {} : { userinfo_endpoint: `${issuer}/me` }),
       }); // prettier-ignore
-    } else if (pathname === '/keys') send({ keys: [publicKeys] });
+    } else if (pathname === '/me') send({ sub: 'm', ...userinfo });
+    else if (pathname === '/keys') send({ keys: [publicKeys] });
     else if (pathname === '/authorize') {
       nonce = searchParams.get('nonce') ?? '';
       response.statusCode = 302;
@@ -255,6 +262,7 @@ describe('at a provider that is broken or hostile', () => {
   beforeEach(async () => {
     tokens = (claims) => sign(claims);
     discovery = () => false;
+    userinfo = undefined;
     adapter = await startAdapter(environmentFor(issuer));
   });
   afterEach(() => adapter.stop());
@@ -322,8 +330,30 @@ describe('at a provider that is broken or hostile', () => {
     expect(await outcome()).toBe(503);
     expect((await fetch(`${adapter.url}/auth/signin`)).status).toBe(200);
     discovery = () => false;
+    // Until the pause is over it is not asked.
+    await new Promise((resolve) => setTimeout(resolve, 300));
     expect(await outcome()).toBe(200);
   }); // prettier-ignore
+
+  it('is asked less often the longer it fails, and its failures count against nobody', async () => {
+    let asked = 0;
+    discovery = (response) => (response.end('<html>'), (asked += 1) > 0);
+    for (let time = 0; time < 30; time += 1) expect(await outcome()).toBe(503);
+    expect(asked).toBeLessThan(6);
+    const wrong = () =>
+      fetch(`${adapter.url}/auth/signin`, { method: 'POST', body: new URLSearchParams({ email: 'a@b.example', password: 'x' }) });
+    expect((await wrong()).status).toBe(401);
+  }); // prettier-ignore
+
+  it('says of an address that it is verified only where it says the address', async () => {
+    tokens = ({ email: _email, ...claims }) => sign(claims);
+    userinfo = { email: 'boss@example.com' };
+    expect(await outcome()).toBe(401);
+    userinfo = { email: 'mallory@example.com', email_verified: true };
+    expect(await outcome()).toBe(200);
+    tokens = ({ email_verified: _verified, ...claims }) => sign(claims);
+    expect(await outcome()).toBe(401);
+  });
 
   it('is given up after ten seconds where it says nothing', async () => {
     discovery = () => true;
@@ -346,6 +376,8 @@ it.each([
   [{ OIDC_CLIENT_ID: '' }, 'needs OIDC_CLIENT_ID beside it'],
   [{ ADMIN_EMAIL: '' }, 'needs ADMIN_EMAIL beside it'],
   [{ OIDC_ISSUER_URL: 'http://issuer.example' }, 'must begin with https://'],
+  [{ OIDC_ISSUER_URL: '' }, 'needs OIDC_ISSUER_URL beside it'],
+  [{ EXTERNAL_AUTH_CLAIM_EMAIL: 'upn' }, 'must be not_checked where EXTERNAL_AUTH_CLAIM_EMAIL is upn'],
   [{ OIDC_SCOPES: 'email' }, 'of which openid is the first'],
 ])('a start with %j is refused: %s', (change, sentence) => {
   const environment = {

@@ -1,7 +1,7 @@
-import { type Branding, claimAt, type Claims, page, ServiceError } from '@decision/contracts';
+import { type Branding, type Claims, page, ServiceError } from '@decision/contracts';
 import { type createRefusalGuard, type Logger } from '@decision/service-kit';
 import { clearedCookie, sessionCookie, type Tickets } from '@decision/sessions';
-import { createPlaces } from '../door/places';
+import { createPlaces, type Places } from '../door/places';
 import { type DoorAnswer, type DoorRequest, type DoorRoute } from '../door/route';
 import { html, pageAnswer, redirectTo } from '../pages/html';
 import { type Origin } from '../passthrough/admit';
@@ -21,6 +21,8 @@ export interface OpenIdContext {
   readonly mustBeVerified: boolean;
   /** Makes or updates the person and begins a session; answers its token. Throws `forbidden` where the person may not come in. */
   readonly begin: (identity: TokenIdentity, origin: Origin) => Promise<string>;
+  /** Notes that somebody with this address was refused. */
+  readonly recordRefusal: (email: string, reason: string, origin: Origin) => Promise<void>;
   readonly guard: ReturnType<typeof createRefusalGuard>;
   readonly logger: Pick<Logger, 'warn'>;
   readonly sessionMs: number;
@@ -61,7 +63,7 @@ export const openIdPages = (context: OpenIdContext): readonly DoorRoute[] => {
           'Leads to /dashboard with a session, or to /auth/denied where the mapping refuses the claims or the person is disabled. What cannot be proven is answered 400, what the provider refused 401, and 503 while the provider does not answer.',
         errors: ['too_many_refusals', 'overloaded', 'database_unavailable'],
       }),
-      answer: (request) => places.run(() => finish(context, request)),
+      answer: (request) => finish(context, places, request),
     },
   ];
 };
@@ -75,30 +77,39 @@ const begin = async (context: OpenIdContext, request: DoorRequest): Promise<Door
   }
 };
 
-const finish = async (context: OpenIdContext, request: DoorRequest): Promise<DoorAnswer> => {
+const finish = async (context: OpenIdContext, places: Places, request: DoorRequest): Promise<DoorAnswer> => {
   const startedAt = performance.now();
   const check = context.guard.admit(request.context.address);
   try {
-    const claims = await provenClaims(context, request);
-    const { userAgent, address } = { userAgent: request.headers['user-agent'], address: request.context.address };
-    const token = await context.begin(identityOf(claims, context.claimPaths), { userAgent, address });
+    const token = await places.run(async () => {
+      const claims = await provenClaims(context, request);
+      return context.begin(identityOf(claims, context.claimPaths), originOf(request));
+    });
     check.end();
     const secure = isSecure(request.headers);
     const cookie = sessionCookie(token, { secure, maxAgeSeconds: context.sessionMs / 1_000 });
     return redirectTo('/dashboard', [cookie, flowCookie('', request)]);
   } catch (error) {
-    if (error instanceof ServiceError && error.code === 'database_unavailable') {
-      check.end();
-      throw error;
-    }
-    await check.refuse(startedAt);
+    // A refusal that is made to wait holds no place of others; what is not the fault of the browser is no refusal.
+    if (isOurFault(error)) check.end();
+    else await check.refuse(startedAt);
     return explain(context, request, error);
   }
 };
 
+const isOurFault = (error: unknown): boolean =>
+  error instanceof OpenIdFailure
+    ? error.problem === 'unavailable'
+    : !(error instanceof ServiceError) || error.code === 'database_unavailable' || error.code === 'overloaded';
+
+const originOf = ({ headers, context }: DoorRequest): Origin => ({
+  userAgent: headers['user-agent'],
+  address: context.address,
+});
+
 /** What the provider says of the person. Throws {@link OpenIdFailure}, and `invalid_token` for claims that are not enough. */
 const provenClaims = async (
-  { provider, tickets, claimPaths, mustBeVerified }: OpenIdContext,
+  { provider, tickets, claimPaths, mustBeVerified, recordRefusal }: OpenIdContext,
   request: DoorRequest,
 ): Promise<Claims> => {
   const flow = await tickets.read(flowIn(request));
@@ -108,10 +119,9 @@ const provenClaims = async (
   const { state = '', nonce = '', verifier = '' } = flow;
   const claims = await provider.finish(query, { state, nonce, verifier } satisfies OpenIdFlow);
   if (!isKeepable(claims)) throw new OpenIdFailure('unavailable', 'The claims cannot be kept.');
-  const email = claimAt(claims, claimPaths.email);
-  if (mustBeVerified && claims['email_verified'] !== true)
-    throw new OpenIdFailure('refused', `The provider does not say that ${email === undefined ? 'an' : 'the'} address is verified.`); // prettier-ignore
-  return claims;
+  if (!mustBeVerified || claims['email_verified'] === true) return claims;
+  await recordRefusal(identityOf(claims, claimPaths).email, 'address not verified', originOf(request));
+  throw new OpenIdFailure('refused', 'The provider does not say that the address is verified.');
 };
 
 const COOKIE = 'decision_oidc';

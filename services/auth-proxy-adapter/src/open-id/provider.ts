@@ -56,6 +56,8 @@ export class OpenIdFailure extends Error {
 
 /** The metadata of the provider is asked for again after so long, ms. */
 const DISCOVERY_MS = 3_600_000;
+/** A provider that did not answer is left alone for so long, ms; twice as long after each further failure, up to the most. */
+const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [250, 30_000];
 /** Bytes of an answer of the provider that are read. */
 const MAX_ANSWER_BYTES = 1_048_576;
 /** How far the clocks of the provider and of this process may differ, s. */
@@ -63,15 +65,24 @@ const CLOCK_TOLERANCE = 30;
 
 /** Talks to one provider: authorization code flow with PKCE, state and nonce; signatures of ID tokens are verified. */
 export const createOpenIdProvider = (options: ProviderOptions): OpenIdProvider => {
-  let known: { readonly configuration: Promise<client.Configuration>; readonly since: number } | undefined;
+  let known: { readonly configuration: Promise<client.Configuration>; until: number } | undefined;
+  let failures = 0;
   const discovered = (): Promise<client.Configuration> => {
-    if (known !== undefined && performance.now() - known.since < DISCOVERY_MS) return known.configuration;
-    const configuration = discover(options);
-    const mine = { configuration, since: performance.now() };
+    if (known !== undefined && performance.now() < known.until) return known.configuration;
+    const mine = { configuration: discover(options), until: Infinity };
     known = mine;
-    // What failed is asked for again by whoever comes next.
-    configuration.catch(() => (known = known === mine ? undefined : known));
-    return configuration;
+    mine.configuration.then(
+      () => {
+        failures = 0;
+        mine.until = performance.now() + DISCOVERY_MS;
+      },
+      () => {
+        // Until it may be asked again, everybody is told of this failure.
+        mine.until = performance.now() + Math.min(FIRST_PAUSE_MS * 2 ** failures, LONGEST_PAUSE_MS);
+        failures += 1;
+      },
+    );
+    return mine.configuration;
   };
   return {
     begin: () =>
@@ -96,9 +107,15 @@ export const createOpenIdProvider = (options: ProviderOptions): OpenIdProvider =
         const claims = { ...tokens.claims() };
         if (configuration.serverMetadata().userinfo_endpoint === undefined) return claims;
         const more = await client.fetchUserInfo(configuration, tokens.access_token, String(claims['sub']));
-        return { ...more, ...claims };
+        return joinClaims(claims, more);
       }),
   };
+};
+
+/** Where both have a claim, that of the ID token counts. Whether an address is verified is said by whoever says the address. */
+const joinClaims = (claims: Claims, more: Claims): Claims => {
+  const speaker = 'email' in claims ? claims : more;
+  return { ...more, ...claims, email_verified: speaker['email_verified'] };
 };
 
 const discover = async ({

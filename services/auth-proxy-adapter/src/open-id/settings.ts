@@ -1,4 +1,13 @@
-import { oneOf, optional, type Secret, secret, type Setting, text, url } from '@decision/service-kit';
+import {
+  oneOf,
+  optional,
+  type Secret,
+  secret,
+  type Setting,
+  type Surroundings,
+  text,
+  url,
+} from '@decision/service-kit';
 
 const LOOPBACK: readonly string[] = ['localhost', '127.0.0.1', '[::1]'];
 
@@ -30,10 +39,22 @@ const clientSecret: Setting<Secret | undefined> = optional(
   }),
 );
 
+const clientId = optional(text('OIDC_CLIENT_ID', { meaning: 'Id of this client at the provider.' }));
+
+const emailVerified = oneOf('OIDC_EMAIL_VERIFIED', ['required', 'not_checked'], {
+  default: 'required',
+  meaning:
+    'Whether the claim email_verified must be true. Not checked: the provider is trusted to let nobody claim the address of somebody else.',
+});
+
 /** Signing in at an OpenID provider. The paths of claims are those of passthrough. */
 export const openIdSettings = {
   oidcIssuerUrl: issuerUrl,
-  oidcClientId: optional(text('OIDC_CLIENT_ID', { meaning: 'Id of this client at the provider.' })),
+  oidcClientId: {
+    ...clientId,
+    conflict: (value: string | undefined, { environment }: Surroundings) =>
+      value === undefined || environment['OIDC_ISSUER_URL'] ? undefined : 'needs OIDC_ISSUER_URL beside it',
+  },
   oidcClientSecret: clientSecret,
   oidcScopes: text('OIDC_SCOPES', {
     default: 'openid email profile',
@@ -47,9 +68,12 @@ export const openIdSettings = {
     accepts: 'a name of up to 100 characters',
     meaning: 'What the page to sign in calls the provider.',
   }),
-  oidcEmailVerified: oneOf('OIDC_EMAIL_VERIFIED', ['required', 'not_checked'], {
-    default: 'required',
-    meaning:
-      'Whether the claim email_verified must be true. Not checked: the provider is trusted to let nobody claim the address of somebody else.',
-  }),
+  oidcEmailVerified: {
+    ...emailVerified,
+    conflict: (value: string, { environment }: Surroundings) => {
+      const path = environment['EXTERNAL_AUTH_CLAIM_EMAIL'] || 'email';
+      if (value !== 'required' || path === 'email' || !environment['OIDC_ISSUER_URL']) return undefined;
+      return `must be not_checked where EXTERNAL_AUTH_CLAIM_EMAIL is ${path}: the claim email_verified speaks of the claim email alone`;
+    },
+  },
 };
