@@ -1,0 +1,295 @@
+import { ingressRoutes } from '@decision/contracts';
+import { UMBRELLA, type Value } from '../src/chart-values';
+import { at, find, get, listAt, render, type Rendered, template, textAt, valuePath, variablesOf } from './render';
+
+const adapter = (objects: readonly Rendered[]) => variablesOf(objects, 'auth-proxy-adapter');
+const gateway = (objects: readonly Rendered[]) => variablesOf(objects, 'hps-gateway');
+
+/** Secret and key behind each variable of a service. */
+const secretsOf = (objects: readonly Rendered[], service: string): Readonly<Record<string, string>> => {
+  const [container = null] = listAt(get(objects, 'Deployment', service), 'spec.template.spec.containers');
+  return Object.fromEntries(
+    listAt(container, 'env').flatMap((entry) => {
+      const reference = at(entry, 'valueFrom.secretKeyRef');
+      return reference === null
+        ? []
+        : [[textAt(entry, 'name'), `${textAt(reference, 'name')}/${textAt(reference, 'key')}`] as const];
+    }),
+  );
+};
+
+const valueOf = (objects: readonly Rendered[], service: string, name: string): Value => {
+  const [container = null] = listAt(get(objects, 'Deployment', service), 'spec.template.spec.containers');
+  return at(listAt(container, 'env').find((entry) => at(entry, 'name') === name) ?? null, 'value');
+};
+
+describe('token passthrough', () => {
+  it.each<[Value, string]>([
+    [true, 'true'],
+    ['true', 'true'],
+    [false, 'false'],
+    ['yes', 'false'],
+    ['True', 'false'],
+    [1, 'false'],
+    ['', 'false'],
+  ])('global.externalAuth.enabled: %j sets both flags to %s', (enabled, flag) => {
+    expect(adapter(render('minimal.yaml', { 'global.externalAuth.enabled': enabled }))).toMatchObject({
+      EXTERNAL_AUTH_TOKEN_PASSTHROUGH: flag,
+      PUBLIC_EXTERNAL_AUTH_TOKEN_PASSTHROUGH: flag,
+    });
+  });
+
+  it('has the header and claims of the specification by default, and no public paths', () => {
+    const variables = adapter(render('minimal.yaml'));
+    expect(variables).toMatchObject({
+      EXTERNAL_AUTH_HEADER: 'Authorization',
+      EXTERNAL_AUTH_CLAIM_ID: 'sub',
+      EXTERNAL_AUTH_CLAIM_EMAIL: 'email',
+      EXTERNAL_AUTH_CLAIM_NAME: 'name',
+    });
+    expect(variables).not.toHaveProperty('EXTERNAL_AUTH_PUBLIC_PATHS');
+  });
+
+  it('takes others, the administrator and the identity stack', () => {
+    expect(adapter(render('passthrough-claims.yaml'))).toMatchObject({
+      EXTERNAL_AUTH_HEADER: 'X-Company-Token',
+      EXTERNAL_AUTH_CLAIM_EMAIL: 'profile.mail',
+      ADMIN_EMAIL: 'admin@example.com',
+      BACKEND_URL: 'https://identity.example.com',
+    });
+    expect(adapter(render('passthrough.yaml'))['EXTERNAL_AUTH_PUBLIC_PATHS']).toBe('/public,/about');
+    expect(secretsOf(render('passthrough.yaml'), 'auth-proxy-adapter')).toMatchObject({
+      JWT_SECRET: 'decision-secrets/jwt-secret',
+      BACKEND_ANON_KEY: 'decision-secrets/anon-key',
+      BACKEND_SERVICE_KEY: 'decision-secrets/service-key',
+    });
+  });
+
+  it('leaves missing values missing, so that the service names them', () => {
+    const objects = render('passthrough-incomplete.yaml');
+    for (const name of ['ADMIN_EMAIL', 'BACKEND_URL']) expect(adapter(objects)).not.toHaveProperty(name);
+    for (const name of ['JWT_SECRET', 'BACKEND_ANON_KEY', 'BACKEND_SERVICE_KEY'])
+      expect(secretsOf(objects, 'auth-proxy-adapter')).not.toHaveProperty(name);
+  });
+
+  it.each(['objects-api', 'contexts-api', 'hps-gateway', 'log-collector'])(
+    '%s has the same signing secret',
+    (service) => {
+      expect(secretsOf(render('passthrough.yaml'), service)['JWT_SECRET']).toBe('decision-secrets/jwt-secret');
+    },
+  );
+});
+
+describe('limits', () => {
+  it('are those of the chart', () => {
+    expect(gateway(render('minimal.yaml'))).toMatchObject({
+      HTTP_BODY_LIMIT_BYTES: '134217728',
+      ITEM_MAX_BYTES: '20971520',
+      RPC_TIMEOUT_MS: '300000',
+      LARGE_BODY_MAX_CONCURRENT: '2',
+      LARGE_BODY_THRESHOLD_BYTES: '8388608',
+      MAX_WORKERS: '128',
+    });
+    expect(gateway(render('minimal.yaml'))).not.toHaveProperty('BULK_MAX_ITEMS');
+    expect(variablesOf(render('minimal.yaml'), 'contexts-api')['CONTEXT_BATCH_DB_CHUNK']).toBe('500');
+  });
+
+  it('follow the values', () => {
+    expect(gateway(render('other-limits.yaml'))).toMatchObject({
+      HTTP_BODY_LIMIT_BYTES: '6291456',
+      BULK_MAX_ITEMS: '100000',
+      MAX_WORKERS: '32',
+    });
+  });
+});
+
+describe('brokers', () => {
+  const own = 'rel-mq-0.rel-mq-pods.decisions.svc:9092';
+
+  it('are those inside the cluster where app.logging.mqBrokers is empty', () => {
+    expect(gateway(render('minimal.yaml'))).toMatchObject({ MQ_BROKERS: own, MQ_TOPIC_PREFIX: 'decision.' });
+    expect(gateway(render('three-brokers.yaml'))['MQ_BROKERS']?.split(',')).toHaveLength(3);
+  });
+
+  it('are none with mq.enabled: false and an empty list: then there is no worker', () => {
+    const objects = render('no-broker.yaml');
+    expect(gateway(objects)).not.toHaveProperty('MQ_BROKERS');
+    expect(find(objects, 'Deployment', 'solve-worker')).toBeUndefined();
+    expect(find(objects, 'StatefulSet', 'mq')).toBeUndefined();
+  });
+
+  it('outside are used with mq.enabled: false and app.logging.enabled: true, and not with false', () => {
+    expect(gateway(render('kafka-bare.yaml'))['MQ_BROKERS']).toBe(
+      'b-1.kafka.example.com:9096,b-2.kafka.example.com:9096',
+    );
+    expect(gateway(render('kafka-bare.yaml', { 'app.logging.enabled': false }))).not.toHaveProperty('MQ_BROKERS');
+  });
+
+  it('have no prefix of topics where it is empty', () => {
+    expect(gateway(render('no-prefix.yaml'))['MQ_TOPIC_PREFIX']).toBe('');
+    expect(at(get(render('no-prefix.yaml'), 'ScaledObject', 'solve-worker'), 'spec.triggers.0.metadata')).toMatchObject(
+      {
+        topic: 'solution',
+        consumerGroup: 'generic-workers',
+      },
+    );
+  });
+
+  it.each([
+    ['kafka-plain.yaml', 'plain', 'plaintext'],
+    ['kafka-scram-256.yaml', 'scram-sha-256', 'scram_sha256'],
+    ['kafka-scram-512.yaml', 'scram-sha-512', 'scram_sha512'],
+    ['kafka-aws-iam.yaml', 'aws-iam', 'aws_msk_iam'],
+    ['kafka-oauthbearer.yaml', 'oauthbearer', 'oauthbearer'],
+  ])('%s: services and the autoscaler prove who they are by %s', (file, mechanism, sasl) => {
+    const objects = render(file);
+    for (const service of ['hps-gateway', 'contexts-api', 'solve-worker', 'log-collector'])
+      expect(variablesOf(objects, service)).toMatchObject({ MQ_SASL_MECHANISM: mechanism, MQ_SSL: 'true' });
+    const trigger = at(get(objects, 'ScaledObject', 'solve-worker'), 'spec.triggers.0');
+    expect(trigger).toMatchObject({
+      metadata: { sasl, tls: 'enable', bootstrapServers: gateway(objects)['MQ_BROKERS'] ?? '' },
+      authenticationRef: { name: file === 'kafka-oauthbearer.yaml' ? 'kafka-oauth' : 'rel-solve-worker' },
+    });
+  });
+
+  it('take user name and password from an existing secret by its keys', () => {
+    expect(secretsOf(render('kafka-scram-512.yaml'), 'solve-worker')).toMatchObject({
+      MQ_SASL_USERNAME: 'kafka-login/user',
+      MQ_SASL_PASSWORD: 'kafka-login/pass',
+    });
+  });
+
+  it.each(['aws', 'gcp'])('log-collector, and it alone, goes over the bridge to those of %s', (provider) => {
+    const objects = render(`bridge-${provider}.yaml`);
+    const variables = variablesOf(objects, 'log-collector');
+    expect(variables['MQ_BROKERS']).toMatch(/^rel-mq-bridge:9092/);
+    expect(variables).not.toHaveProperty('MQ_SASL_MECHANISM');
+    expect(gateway(objects)['MQ_BROKERS']).toContain('b-1.kafka.example.com');
+    expect(get(objects, 'Deployment', 'mq-bridge')).toBeDefined();
+  });
+
+  it('inside take the messages and copies that the specification names', () => {
+    const properties = String(
+      at(get(render('three-brokers.yaml'), 'ConfigMap', 'mq'), 'data')?.['server.properties' as never],
+    );
+    for (const line of [
+      'message.max.bytes=67108864',
+      'replica.fetch.max.bytes=134217728',
+      'replica.fetch.response.max.bytes=134217728',
+      'min.insync.replicas=2',
+      'auto.create.topics.enable=false',
+    ])
+      expect(properties.split('\n')).toContain(line);
+  });
+
+  it('get topics with the partitions of the specification, those of answers as many as the workers', () => {
+    const variables = (values: Readonly<Record<string, Value>>) => {
+      const job = render('minimal.yaml', values).find(
+        ({ kind, metadata }) => kind === 'Job' && metadata.name.includes('topics'),
+      );
+      const [container = null] = job === undefined ? [] : listAt(job, 'spec.template.spec.containers');
+      return listAt(container, 'env');
+    };
+    expect(variables({})).toEqual(
+      expect.arrayContaining([
+        { name: 'TOPIC_SOLUTION_PARTITIONS', value: '128' },
+        { name: 'TOPIC_SOLUTION_RESPONSE_PARTITIONS', value: '128' },
+        { name: 'TOPIC_LOGS_PARTITIONS', value: '8' },
+        { name: 'TOPIC_LOGS_RETENTION_MS', value: '86400000' },
+      ]),
+    );
+    expect(variables({ 'hps.workers.solutionPartitions': 48 })).toContainEqual({
+      name: 'TOPIC_SOLUTION_RESPONSE_PARTITIONS',
+      value: '48',
+    });
+  });
+});
+
+describe('the cache', () => {
+  it.each([
+    ['minimal.yaml', 'redis://rel-cache:6379'],
+    ['first-try.yaml', 'redis://:$(CACHE_PASSWORD)@rel-cache:6379'],
+    ['external-cache.yaml', 'rediss://:$(CACHE_PASSWORD)@cache.example.com:6380'],
+    ['external-cache-password.yaml', 'redis://decision:$(CACHE_PASSWORD)@cache.example.com:6379'],
+    ['no-cache.yaml', null],
+  ])('%s: CACHE_URL is %s', (file, url) => {
+    expect(valueOf(render(file), 'hps-gateway', 'CACHE_URL')).toBe(url);
+  });
+
+  it('takes its password from an existing secret by its key', () => {
+    expect(secretsOf(render('external-cache.yaml'), 'hps-gateway')['CACHE_PASSWORD']).toBe('cache-secret/token');
+    expect(find(render('external-cache.yaml'), 'StatefulSet', 'cache')).toBeUndefined();
+  });
+});
+
+describe('the database', () => {
+  it('inside is PostgreSQL 17 with logical replication', () => {
+    const [container = null] = listAt(
+      get(render('minimal.yaml'), 'StatefulSet', 'database'),
+      'spec.template.spec.containers',
+    );
+    expect(listAt(container, 'args')).toContain('wal_level=logical');
+    expect(at(container, 'image')).toBe('postgres:17');
+  });
+
+  it('outside is reached over TLS that is checked, with a login of the services that does not own the schema', () => {
+    const objects = render('external-database.yaml');
+    const url =
+      'postgresql://decision_service:$(DATABASE_PASSWORD)@postgres.data.example.com:5432/decision?sslmode=verify-full';
+    expect(valueOf(objects, 'hps-gateway', 'DATABASE_URL')).toBe(url);
+    const job = objects.find(({ kind, metadata }) => kind === 'Job' && metadata.name.includes('migrations'));
+    expect(JSON.stringify(job)).toContain(
+      'postgresql://decision_owner:$(DATABASE_OWNER_PASSWORD)@postgres.data.example.com',
+    );
+  });
+});
+
+describe('workers', () => {
+  it('are scaled by keda, the autoscaler of Kubernetes, or nothing', () => {
+    const kinds = (file: string) => ['ScaledObject', 'HorizontalPodAutoscaler'].map((kind) => find(render(file), kind, 'solve-worker') !== undefined); // prettier-ignore
+    expect(kinds('minimal.yaml')).toEqual([true, false]);
+    expect(kinds('hpa.yaml')).toEqual([false, true]);
+    expect(kinds('no-autoscaling.yaml')).toEqual([false, false]);
+    expect(at(get(render('no-autoscaling.yaml'), 'Deployment', 'solve-worker'), 'spec.replicas')).toBe(4);
+  });
+});
+
+describe('the ingress', () => {
+  it('of Traefik sends each path where the contract does, and asks about people', () => {
+    const routes = listAt(get(render('ingress-traefik.yaml'), 'IngressRoute', 'ingress'), 'spec.routes');
+    const people = routes
+      .filter((route) => !textAt(route, 'match').includes('X-Api-Key'))
+      .slice(0, ingressRoutes.length);
+    expect(
+      people.map((route) => ({
+        prefix: /PathRegexp\(`\^(.*?)\(\/\|\$\)`\)/.exec(textAt(route, 'match'))?.[1],
+        service: textAt(route, 'services.0.name').replace('rel-', ''),
+      })),
+    ).toEqual(ingressRoutes);
+    const priorities = people.map((route) => Number(at(route, 'priority')));
+    expect(priorities).toEqual([...priorities].sort((a, b) => b - a));
+    const asked = people.filter((route) => at(route, 'middlewares.0.name') === 'rel-ingress-people');
+    expect(asked).toHaveLength(ingressRoutes.filter(({ service }) => service !== 'auth-proxy-adapter').length - 2);
+  });
+
+  it('of Envoy Gateway waits longer than a request may run, and its question fails closed', () => {
+    const objects = render('ingress-envoy-gateway.yaml');
+    const rules = listAt(get(objects, 'HTTPRoute', 'ingress-people'), 'spec.rules');
+    expect(new Set(rules.map((rule) => at(rule, 'timeouts.request')))).toEqual(new Set(['330s']));
+    expect(at(get(objects, 'SecurityPolicy', 'ingress-people'), 'spec.extAuth.failOpen')).toBe(false);
+  });
+
+  it('of Kubernetes has every route', () => {
+    const paths = listAt(get(render('ingress-plain.yaml'), 'Ingress', 'ingress'), 'spec.rules.0.http.paths');
+    expect(paths.map((path) => at(path, 'path'))).toEqual(ingressRoutes.map(({ prefix }) => prefix));
+  });
+});
+
+it('every image is of global.imageRegistry, by tag or digest', () => {
+  const { output } = template(UMBRELLA, ['--values', valuePath('values', 'registry.yaml')]);
+  const images = [...output.matchAll(/^ *image: (.*)$/gm)].map(([, image = '']) => image);
+  expect(images.length).toBeGreaterThan(15);
+  expect(images.filter((image) => !image.startsWith('registry.example.com/decision/'))).toEqual([]);
+  expect(images).toContain('registry.example.com/decision/objects-api:1.2.3-rc.1');
+  expect(images.some((image) => image.includes('/hps-gateway@sha256:'))).toBe(true);
+});
