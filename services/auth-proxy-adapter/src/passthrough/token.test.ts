@@ -44,6 +44,13 @@ describe('step 1: the header', () => {
   it('longer than the limit is refused', () => {
     expect(() => readToken(['authorization', 'a'.repeat(65_537)], 'Authorization')).toThrow('longer than 65536');
   });
+
+  it('with a payload of 1 MB is refused before anything of it is decoded', () => {
+    const token = tokenOf({ email: 'a@example.com', a: 'a'.repeat(1_048_576) });
+    expect(() => readToken(['X-Identity', token], 'x-identity')).toThrow(
+      expect.objectContaining({ code: 'headers_too_large' }),
+    );
+  });
 });
 
 describe('step 2: the payload', () => {
