@@ -48,6 +48,11 @@ describe('translateError', () => {
     expect(codeOf(serverError('42501', routine))).toBe('forbidden');
   });
 
+  it('takes a database that lets nobody in for one that is away', () => {
+    expect(codeOf(serverError('55000', 'CheckMyDatabase'))).toBe('database_unavailable');
+    expect(codeOf(serverError('55000', 'currval_oid'))).toBe('internal_error');
+  });
+
   it('takes any other lack of privilege for a fault of the service', () => {
     expect(codeOf(serverError('42501', 'aclcheck_error'))).toBe('internal_error');
   });

@@ -93,6 +93,8 @@ const ofDatabaseError = (error: DatabaseError): Translation => {
   const { code = '', routine = '' } = error;
   if (code === '42501' && ROW_SECURITY_ROUTINES.has(routine)) return FOREIGN_GROUPS;
   if (isOutdatedPlan(error)) return CONFLICT;
+  // An operator lets nobody in at this moment (allow_connections).
+  if (code === '55000' && routine === 'CheckMyDatabase') return UNREACHABLE;
   return BY_SQL_STATE[code] ?? BY_SQL_STATE[code.slice(0, 3)] ?? BY_SQL_STATE[code.slice(0, 2)] ?? UNEXPECTED;
 };
 
