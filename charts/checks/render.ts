@@ -60,8 +60,20 @@ export const template = (chart: string, args: readonly string[]): { readonly ok:
 export const lint = (chart: string, args: readonly string[]) =>
   run(helm(), ['lint', '--strict', '--kube-version', KUBERNETES, join(chartsFolder, chart), ...args]);
 
-/** The objects that the umbrella makes of a value file, and of further values (`--set-json`). Throws with the refusal. */
+const known = new Map<string, readonly Rendered[]>();
+
+/**
+ * The objects that the umbrella makes of a value file, and of further values (`--set-json`). A file alone is rendered once. Throws with the refusal.
+ */
 export const render = (file: string, values: Readonly<Record<string, Value>> = {}): readonly Rendered[] => {
+  if (Object.keys(values).length > 0) return renderAnew(file, values);
+  const objects = known.get(file) ?? renderAnew(file);
+  known.set(file, objects);
+  return objects;
+};
+
+/** As {@link render}, each time. */
+export const renderAnew = (file: string, values: Readonly<Record<string, Value>> = {}): readonly Rendered[] => {
   const sets = Object.entries(values).flatMap(([path, value]) => ['--set-json', `${path}=${JSON.stringify(value)}`]);
   const { ok, output } = template(UMBRELLA, ['--values', valuePath('values', file), ...sets]);
   if (!ok) throw new TypeError(output);

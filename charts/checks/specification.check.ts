@@ -1,6 +1,20 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { ingressRoutes } from '@decision/contracts';
-import { UMBRELLA, type Value } from '../src/chart-values';
-import { at, find, get, listAt, render, type Rendered, template, textAt, valuePath, variablesOf } from './render';
+import { chartsFolder, SERVICES, UMBRELLA, type Value } from '../src/chart-values';
+import {
+  at,
+  find,
+  get,
+  listAt,
+  render,
+  type Rendered,
+  template,
+  textAt,
+  valueFiles,
+  valuePath,
+  variablesOf,
+} from './render';
 
 const adapter = (objects: readonly Rendered[]) => variablesOf(objects, 'auth-proxy-adapter');
 const gateway = (objects: readonly Rendered[]) => variablesOf(objects, 'hps-gateway');
@@ -78,6 +92,36 @@ describe('token passthrough', () => {
       expect(secretsOf(render('passthrough.yaml'), service)['JWT_SECRET']).toBe('decision-secrets/jwt-secret');
     },
   );
+});
+
+/** Variables of a service by docs/configuration.md, which is written from the code. */
+const settingsOf = (service: string): readonly string[] => {
+  const page = readFileSync(join(chartsFolder, '../docs/configuration.md'), 'utf8');
+  const [, part = ''] = page.split(`<!-- written: settings of ${service} -->`);
+  const [table = ''] = part.split('<!-- end of');
+  return [...table.matchAll(/^\| `(\w+)` \|/gm)].map(([, name = '']) => name);
+};
+
+/** Variables that only people's browsers, Node or other variables read. */
+const NO_SETTINGS = ['PUBLIC_EXTERNAL_AUTH_TOKEN_PASSTHROUGH', 'NODE_EXTRA_CA_CERTS', 'NODE_ENV', 'NODE_OPTIONS'];
+const PARTS_OF_OTHERS = ['DATABASE_PASSWORD', 'CACHE_PASSWORD', 'FLOW_AI_API_KEY', 'TZ'];
+
+describe.each(SERVICES)('the variables of %s', (service) => {
+  it.each(valueFiles('values'))('are settings that it has: %s', (file) => {
+    const objects = render(file);
+    const deployment = find(objects, 'Deployment', service);
+    if (deployment === undefined)
+      return expect(['gateway-only.yaml', 'no-broker.yaml', 'no-logging.yaml']).toContain(file);
+    const [container = null] = listAt(deployment, 'spec.template.spec.containers');
+    const names = [
+      ...Object.keys(variablesOf(objects, service)),
+      ...listAt(container, 'env').map((one) => textAt(one, 'name')),
+    ];
+    const known = new Set([...settingsOf(service), ...NO_SETTINGS, ...PARTS_OF_OTHERS]);
+    expect(known.size).toBeGreaterThan(30);
+    expect(names.filter((name) => !known.has(name))).toEqual([]);
+    expect(names).toContain('DATABASE_URL');
+  });
 });
 
 describe('limits', () => {
