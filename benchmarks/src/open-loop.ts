@@ -1,9 +1,12 @@
 import { connect, type Socket } from 'node:net';
 import { summarise, type Measurement } from './measurement';
 
+type Headers = Readonly<Record<string, string>>;
+
 interface OpenLoop {
   readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
+  /** A function says them anew for each request. */
+  readonly headers: Headers | (() => Headers);
   readonly body: string;
   /** Requests that begin each second, evenly, whether or not those before them have been answered. */
   readonly perSecond: number;
@@ -34,7 +37,9 @@ const DRAIN_MS = 2_000;
  */
 export const measureOpenLoop = async (options: OpenLoop): Promise<OpenLoopResult> => {
   const { perSecond, seconds, connections } = options;
-  const bytes = requestBytes(options);
+  const { headers } = options;
+  const fixed = typeof headers === 'function' ? undefined : requestBytes(options, headers);
+  const bytes = (): Buffer => fixed ?? requestBytes(options, typeof headers === 'function' ? headers() : headers);
   const { hostname, port } = new URL(options.url);
   const answered: number[] = [];
   const counts = { refused: 0, failed: 0, unsent: 0 };
@@ -54,7 +59,7 @@ export const measureOpenLoop = async (options: OpenLoop): Promise<OpenLoopResult
     let connection = free.pop();
     while (connection?.isClosed === true) connection = free.pop();
     if (connection === undefined) counts.unsent += 1;
-    else connection.ask(bytes);
+    else connection.ask(bytes());
   };
   const beganAt = performance.now();
   let begun = 0;
@@ -81,7 +86,7 @@ const openConnection = (port: number, host: string, onAnswer: OnAnswer): Promise
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-const requestBytes = ({ url, headers, body }: OpenLoop): Buffer => {
+const requestBytes = ({ url, body }: OpenLoop, headers: Headers): Buffer => {
   const { pathname, host } = new URL(url);
   const all = {
     host,

@@ -1,8 +1,11 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import { BenchmarkError } from './benchmark-error';
 import { startChild } from './child';
 import { measureHttp } from './http-load';
 import { type Measurement, medianOf } from './measurement';
+import { measureOpenLoop } from './open-loop';
+import { tokenOf } from './person-token';
 import { runBenchmark } from './run-benchmark';
 import { say } from './service-under-test';
 
@@ -11,7 +14,8 @@ const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 3);
 const CONNECTIONS = 50;
 /** Requests of known people a second beside a flood, well below what one process answers. */
 const STEADY_PER_SECOND = 300;
-const FLOODING = 32;
+/** People whom nobody has seen: more than can be made. */
+const STRANGERS_PER_SECOND = Number(process.env['BENCH_STRANGERS'] ?? 1_000);
 
 const SECRET = randomBytes(32).toString('hex');
 
@@ -21,42 +25,31 @@ const ENVIRONMENT = {
   ...{ BACKEND_URL: 'http://127.0.0.1', BACKEND_ANON_KEY: 'anon', BACKEND_SERVICE_KEY: 'service' },
 };
 
-/** A token as large as those of directories usually are. */
-const tokenOf = (email: string): string => {
-  const claims = { email, sub: email, name: 'Ada', groups: Array.from({ length: 20 }, (_, index) => `group-${index}`) };
-  const [header, payload] = [{ alg: 'RS256', kid: 'k' }, claims].map((part) =>
-    Buffer.from(JSON.stringify(part)).toString('base64url'),
-  );
-  return `${header ?? ''}.${payload ?? ''}.${randomBytes(256).toString('base64url')}`;
-};
-
 const medianOfRounds = async (measure: () => Promise<Measurement>): Promise<Measurement> => {
   const rounds: Measurement[] = [];
   while (rounds.length < ROUNDS) rounds.push(await measure());
   return medianOf(rounds);
 };
 
-/** Sends tokens of people whom nobody has seen, until it is stopped; answers the statuses that came back. */
-const startFlood = (url: string): { stop(): Promise<ReadonlyMap<number, number>> } => {
-  let isOver = false;
-  const statuses = new Map<number, number>();
-  const send = async (): Promise<void> => {
-    while (!isOver) {
-      const email = `${randomBytes(8).toString('hex')}@example.com`;
-      const answer = await fetch(url, { headers: { authorization: `Bearer ${tokenOf(email)}` } });
-      await answer.arrayBuffer();
-      statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
-    }
+interface Beside {
+  readonly check: Measurement;
+  /** The bare echo, which shares nothing with the adapter but the processors. */
+  readonly echo: Measurement;
+}
+
+/** Known people and the bare echo, each asked at a rate that does not depend on the answers. */
+const measureBeside = async (check: string, echo: string, headers: Record<string, string>): Promise<Beside> => {
+  const ask = async (url: string): Promise<Measurement> => {
+    const { admitted, refused, unsent } = await measureOpenLoop({
+      ...{ url, headers, body: '', perSecond: STEADY_PER_SECOND, seconds: SECONDS, connections: 100 },
+    });
+    // Those that are never sent or answered would make the others look quick.
+    return { ...admitted, errors: admitted.errors + Math.round((refused + unsent) * SECONDS) };
   };
-  const sending = Promise.all(Array.from({ length: FLOODING }, send));
-  return {
-    stop: async () => {
-      isOver = true;
-      await sending;
-      return statuses;
-    },
-  };
+  return { check: await ask(check), echo: await ask(echo) };
 };
+
+const shown = ({ p50, p99 }: Measurement): string => `p50 ${p50.toFixed(2)} ms, p99 ${p99.toFixed(1)} ms`;
 
 runBenchmark(
   async ({ fleet }) => {
@@ -73,20 +66,32 @@ runBenchmark(
     for (const url of [check, echo.firstLine]) await measureHttp({ ...load, url, seconds: 2 });
     const bare = await medianOfRounds(() => measureHttp({ ...load, url: echo.firstLine }));
     const known = await medianOfRounds(() => measureHttp({ ...load, url: check }));
+    const calm: Beside[] = [];
+    const flooded: Beside[] = [];
+    while (flooded.length < ROUNDS) {
+      calm.push(await measureBeside(check, echo.firstLine, headers));
+      // A process of its own, so that what it takes to send them is not counted.
+      const args = [check, String(STRANGERS_PER_SECOND), String(2 * SECONDS + 1)];
+      const flood = await startChild('src/baselines/strangers.ts', args);
+      await pause(500);
+      flooded.push(await measureBeside(check, echo.firstLine, headers));
+      await pause(2_000);
+      await flood.stop();
+    }
     await echo.stop();
-    const steady = { ...load, url: check, perSecond: STEADY_PER_SECOND, connections: 10 };
-    const calm = await medianOfRounds(() => measureHttp(steady));
-    const flood = startFlood(check);
-    const flooded = await medianOfRounds(() => measureHttp(steady));
-    const statuses = await flood.stop();
     const ratio = (one: number, other: number): string => (one / other).toFixed(2);
     say(`bare echo of the same server: ${bare.perSecond.toFixed(0)}/s, p50 ${bare.p50} ms, p99 ${bare.p99} ms`);
     say(`check of a known person: ${known.perSecond.toFixed(0)}/s, p50 ${known.p50} ms, p99 ${known.p99} ms`);
     say(`cost of a check, in bare echoes: ${ratio(bare.perSecond, known.perSecond)} (at most 2)`);
-    say(`known people at ${STEADY_PER_SECOND}/s, calm: p50 ${calm.p50} ms, p99 ${calm.p99} ms`);
-    say(`the same beside a flood: p50 ${flooded.p50} ms, p99 ${flooded.p99} ms, ${flooded.errors} errors`);
-    say(`answers to the flood: ${[...statuses].map(([status, count]) => `${status}: ${count}`).join(', ')}`);
-    if (known.errors + flooded.errors > 0) throw new BenchmarkError('Known people were refused.');
+    for (const what of ['check', 'echo'] as const) {
+      const [alone, beside] = [calm, flooded].map((rounds) => medianOf(rounds.map((round) => round[what])));
+      if (alone === undefined || beside === undefined) continue;
+      say(`${what} at ${STEADY_PER_SECOND}/s, calm: ${shown(alone)}; beside strangers: ${shown(beside)}`);
+      say(`  slower by p50 ${ratio(beside.p50, alone.p50)}, p99 ${ratio(beside.p99, alone.p99)} (at most 2)`);
+    }
+    const refused = flooded.reduce((sum, { check: { errors } }) => sum + errors, 0);
+    if (known.errors + refused > 0)
+      throw new BenchmarkError(`${known.errors + refused} requests of known people were refused.`);
   },
   { 'auth-proxy-adapter': ENVIRONMENT },
 );

@@ -195,7 +195,7 @@ const fill = (text: string, names: MatrixNames, encode: (name: string) => string
 
 /** Parts that differ between any two requests. */
 const OF_REQUEST =
-  /"(request_id|trace_id|started_at|created_at|updated_at|createdAt|updatedAt|joined_at|expires_at|published_at|publishedAt|live_at|last_used_at|api_key|selector|link|duration|total_ms|ingest_ms)":("[^"]*"|[\d.]+)/g;
+  /"(request_id|trace_id|started_at|created_at|updated_at|createdAt|updatedAt|joined_at|expires_at|published_at|publishedAt|live_at|last_used_at|last_session_at|api_key|selector|link|duration|total_ms|ingest_ms)":("[^"]*"|[\d.]+)/g;
 
 /** Ids that stand in no row are those that the request made. */
 const withoutNames = (text: string, names: readonly (readonly [string, string])[], rows: string): string =>

@@ -114,7 +114,7 @@ describe('users', () => {
   it('are made, listed with the public part of their key, changed with their keys, and deleted with them', async () => {
     const user = await makeUser({ email: 'Ada@example.com' });
     const key = await makeKey({ userId: user.id });
-    expect(await here(listUsers)).toContainEqual({ ...user, selector: key.selector });
+    expect(await here(listUsers)).toContainEqual({ ...user, selector: key.selector, sessions: 0, lastSessionAt: null });
     const changed = await here((transaction) =>
       updateUser(transaction, user.id, { role: 'viewer', userGroups: ['eu'] }),
     );

@@ -7,6 +7,7 @@ import {
   listAudit,
   listSessions,
   listSignIns,
+  listUsers,
   type NewSession,
   type NewSignIn,
   provisionPerson,
@@ -86,6 +87,7 @@ describe('a session', () => {
     const userId = await newPerson();
     await Promise.all([begin(userId), begin(userId), begin(userId)]);
     expect(await asOwner(workspace.url, `select sessions, last_session_at from user_usage where user_id = '${userId}'`)).toEqual([{ sessions: '3', last_session_at: expect.any(Date) }]); // prettier-ignore
+    expect((await here(listUsers)).find(({ id }) => id === userId)).toMatchObject({ sessions: 3, lastSessionAt: expect.stringMatching(/Z$/) }); // prettier-ignore
   });
 
   it('keeps what a stranger sends cut to its size', async () => {

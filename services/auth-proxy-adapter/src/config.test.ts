@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { readConfig } from '@decision/service-kit';
-import { missingVariables, settings } from './config';
+import { isPassthroughForBrowsers, missingVariables, settings } from './config';
 
 const SECRET = 's'.repeat(32);
 const signed = (secret: string): string => {
@@ -30,4 +30,28 @@ it('only the text true asks for the variables of passthrough', () => {
   ]);
   for (const value of ['True', '1', 'yes', 'false', ''])
     expect(missingVariables(read({ EXTERNAL_AUTH_TOKEN_PASSTHROUGH: value }))).toEqual([]);
+});
+
+describe('PUBLIC_EXTERNAL_AUTH_TOKEN_PASSTHROUGH', () => {
+  const told = (flag: string | undefined, server: string | undefined): boolean =>
+    isPassthroughForBrowsers(
+      read({
+        ...(flag === undefined ? {} : { PUBLIC_EXTERNAL_AUTH_TOKEN_PASSTHROUGH: flag }),
+        ...(server === undefined ? {} : { EXTERNAL_AUTH_TOKEN_PASSTHROUGH: server }),
+      }),
+    );
+
+  it('is what the server does where it is not set, and where it says the same', () => {
+    expect([told(undefined, 'true'), told('', 'true'), told('true', 'true')]).toEqual([true, true, true]);
+    expect([told(undefined, undefined), told('false', undefined), told('yes', '1')]).toEqual([false, false, false]);
+  });
+
+  it.each([
+    ['true', undefined],
+    ['true', 'TRUE'],
+    ['false', 'true'],
+    ['TRUE', 'true'],
+  ])('%j is refused at the start beside %j of the server', (flag, server) => {
+    expect(() => told(flag, server)).toThrow(/PUBLIC_EXTERNAL_AUTH_TOKEN_PASSTHROUGH.*contradicts/);
+  });
 });

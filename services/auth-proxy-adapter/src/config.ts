@@ -41,6 +41,22 @@ const isSignedBy = (token: string, key: string): boolean => {
   return given.length === expected.length && timingSafeEqual(given, expected);
 };
 
+const ENABLED = 'true';
+
+/** The flag for browsers. They would be shown links that lead nowhere, or none where they need them, if it were another one than that of the server. */
+const flagForBrowsers: Setting<string | undefined> = {
+  ...optional(
+    text('PUBLIC_EXTERNAL_AUTH_TOKEN_PASSTHROUGH', {
+      accepts: '`true`, or any other text for false; as EXTERNAL_AUTH_TOKEN_PASSTHROUGH',
+      meaning: 'Whether pages are told that a proxy says who people are. Not set: what the server does.',
+    }),
+  ),
+  conflict: (value, { environment }) =>
+    value === undefined || (value === ENABLED) === (environment['EXTERNAL_AUTH_TOKEN_PASSTHROUGH'] === ENABLED)
+      ? undefined
+      : 'contradicts EXTERNAL_AUTH_TOKEN_PASSTHROUGH: leave it out, or set both alike',
+};
+
 /** Token passthrough: see docs/people.md. What is required with it may be missing at the start, and is then named in every answer. */
 const passthroughSettings = {
   tokenPassthrough: text('EXTERNAL_AUTH_TOKEN_PASSTHROUGH', {
@@ -48,6 +64,7 @@ const passthroughSettings = {
     accepts: '`true`, which enables it; any other text disables it',
     meaning: 'Whether the token of the proxy in front says who a person is. Then people do not sign in here.',
   }),
+  publicTokenPassthrough: flagForBrowsers,
   tokenHeader: text('EXTERNAL_AUTH_HEADER', {
     default: 'Authorization',
     pattern: /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/,
@@ -156,7 +173,12 @@ export type AdapterConfig = Config<typeof settings>;
 
 /** Whether the token of the proxy says who a person is. Only the text `true` enables it. */
 export const isPassthrough = ({ tokenPassthrough }: Pick<AdapterConfig, 'tokenPassthrough'>): boolean =>
-  tokenPassthrough === 'true';
+  tokenPassthrough === ENABLED;
+
+/** What browsers are told of it. */
+export const isPassthroughForBrowsers = (
+  config: Pick<AdapterConfig, 'tokenPassthrough' | 'publicTokenPassthrough'>,
+): boolean => (config.publicTokenPassthrough ?? config.tokenPassthrough) === ENABLED;
 
 /** Variables that passthrough needs and that are not set, in the order of the documentation; none where it is off. */
 export const missingVariables = (config: AdapterConfig): readonly string[] =>

@@ -82,6 +82,8 @@ describe('users, as existing clients call them', () => {
       all_groups: false,
       disabled_at: null,
       api_key: user.api_key.slice(0, 16),
+      sessions: 0,
+      last_session_at: null,
       joined_at: expect.stringMatching(/Z$/),
     });
     expect(JSON.stringify(listed)).not.toContain(user.api_key);

@@ -18,14 +18,19 @@ const changeOfUser = (action: string, before?: UserRecord, after?: UserRecord): 
 export interface ListedUser extends UserRecord {
   /** Public part of the newest live key of the user; null where there is none. */
   readonly selector: string | null;
+  /** Sessions that the person has begun since the user was made. */
+  readonly sessions: number;
+  /** When the person signed in last, ISO 8601 UTC; null: never. */
+  readonly lastSessionAt: string | null;
 }
 
 /** Users that are listed at most. */
 const MAX_USERS = 10_000;
 
 const LIST = /* sql */ `
-  select ${columns}, newest.selector
+  select ${columns}, newest.selector, usage.sessions, usage.last_session_at
   from users
+  left join user_usage as usage on usage.workspace_id = users.workspace_id and usage.user_id = users.id
   left join lateral (
     select selector from api_keys
     where api_keys.user_id = users.id and revoked_at is null and (expires_at is null or expires_at > clock_timestamp())
@@ -35,10 +40,21 @@ const LIST = /* sql */ `
   order by users.created_at desc, users.id desc
   limit ${MAX_USERS}`;
 
+interface ListedRow extends DescribedRow {
+  readonly selector: string | null;
+  /** A bigint, which the driver answers as text. */
+  readonly sessions: string | null;
+  readonly last_session_at: Date | null;
+}
+
 /** The users that are visible, newest first; 10,000 at most. */
 export const listUsers = async (transaction: Transaction): Promise<readonly ListedUser[]> => {
-  const rows = await query<{ readonly selector: string | null } & DescribedRow>(transaction, LIST);
-  return rows.map((row) => ({ ...toRecord(row), selector: row.selector }));
+  const rows = await query<ListedRow>(transaction, LIST);
+  return rows.map((row) => ({
+    ...{ ...toRecord(row), selector: row.selector },
+    sessions: Number(row.sessions ?? 0),
+    lastSessionAt: row.last_session_at?.toISOString() ?? null,
+  }));
 };
 
 export interface NewUser {

@@ -51,9 +51,11 @@ export interface Passthrough<Session> {
 }
 
 const CAPACITY = 10_000;
-/** Sign-ins that run at once; the other connections to the database are left to people who are known. */
-const RUNNING = 4;
+/** Sign-ins that run at once; the other connections to the database, and most of the processor, are left to people who are known. */
+const RUNNING = 2;
 const WAITING = 256;
+/** While some wait, sign-ins take a third of the time. */
+const REST = 2;
 /** How long a sign-in may take, ms. */
 const BEGIN_MS = 8_000;
 
@@ -67,12 +69,14 @@ export const createPassthrough = <Session extends PersonSession>(
   /** Tokens of sessions by person, for those who bring no cookie. */
   const begun = new BoundedMap<string>(capacity);
   const flights = new Map<string, Promise<Admitted<Session>>>();
-  const places = createPlaces({ running: RUNNING, waiting: WAITING });
+  const places = createPlaces({ running: RUNNING, waiting: WAITING, rest: REST });
 
-  const personOf = (token: string): string => {
+  const personOf = (token: string, cookie: string | undefined): string => {
     const fingerprint = hash('sha256', token, 'base64');
     const known = fingerprints.get(fingerprint);
     if (known !== undefined) return known;
+    // Strangers beyond those who may wait are refused before anything of their tokens is decoded or remembered.
+    if (cookie === undefined) places.requireRoom();
     const person = personKey(identityOf(decodeClaims(token), claimPaths).email);
     fingerprints.set(fingerprint, person);
     return person;
@@ -117,8 +121,8 @@ export const createPassthrough = <Session extends PersonSession>(
   return {
     admit: (request) => {
       const token = readToken(request.rawHeaders, header);
-      const person = personOf(token);
       const cookie = cookieOf(request.headers);
+      const person = personOf(token, cookie);
       const session = cookie === undefined ? undefined : verifier.recall(cookie);
       if (cookie !== undefined && session !== undefined && personKey(session.email) === person)
         return { session, token: cookie, isNew: false };

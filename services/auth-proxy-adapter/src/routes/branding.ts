@@ -1,5 +1,5 @@
 import { type Branding, getBranding } from '@decision/contracts';
-import { type AdapterConfig, isPassthrough } from '../config';
+import { type AdapterConfig, isPassthroughForBrowsers } from '../config';
 import { type DoorRoute } from '../door/route';
 
 type BrandingConfig = Pick<
@@ -10,6 +10,7 @@ type BrandingConfig = Pick<
   | 'brandingAccentColor'
   | 'brandingLinks'
   | 'tokenPassthrough'
+  | 'publicTokenPassthrough'
 >;
 
 /** What pages show of the operator. */
@@ -21,7 +22,7 @@ export const brandingOf = (config: BrandingConfig): Branding => ({
     const at = link.indexOf('=');
     return { label: link.slice(0, at), url: link.slice(at + 1) };
   }),
-  external_auth_token_passthrough: isPassthrough(config),
+  external_auth_token_passthrough: isPassthroughForBrowsers(config),
 });
 
 export const brandingRoute = (branding: Branding): DoorRoute => ({

@@ -29,9 +29,10 @@ export const requireRights = async (
 
 export const toUser = (user: UserRecord): User => ({ ...toAnswer(userFields, user), joined_at: user.createdAt });
 
-/** With the public part of the user's key, by which it can be recognised. */
-export const toListedUser = ({ selector, ...user }: ListedUser): User => ({
+/** With the public part of the user's key, by which it can be recognised, and what is counted of its sessions. */
+export const toListedUser = ({ selector, sessions, lastSessionAt, ...user }: ListedUser): User => ({
   ...toUser(user),
+  ...{ sessions, last_session_at: lastSessionAt },
   ...(selector === null ? {} : { api_key: `dsk_${selector}` }),
 });
 

@@ -45,9 +45,14 @@ export const listUsers = {
   method: 'get',
   path: '/api/v1/admin/users/list',
   summary: 'List users',
-  description: 'Newest first, with the public part of the newest live key of each.',
+  description: 'Newest first, with the public part of the newest live key of each, and when the person signed in last.',
   entitlement: 'users.read',
-  success: { status: 200, description: 'The users that the key may see.', schema: UserList, example: [userExample] },
+  success: {
+    status: 200,
+    description: 'The users that the key may see.',
+    schema: UserList,
+    example: [{ ...userExample, sessions: 12, last_session_at: moment }],
+  },
   errors: [],
 } as const satisfies Operation;
 

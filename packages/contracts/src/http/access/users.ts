@@ -57,6 +57,15 @@ export const User = Type.Object(
     api_key: Type.Optional(
       Type.String({ description: "The public part of the user's newest live key; never the secret." }),
     ),
+    sessions: Type.Optional(
+      Type.Integer({ minimum: 0, description: 'How many times the person has signed in; in the list alone.' }),
+    ),
+    last_session_at: Type.Optional(
+      described(
+        nullable(timestamp),
+        'When the person signed in last, ISO 8601 in UTC; null: never. In the list alone.',
+      ),
+    ),
     joined_at: described(timestamp, 'When the user was made, ISO 8601 in UTC.'),
   },
   { $id: 'User', description: 'Somebody who works in the workspace.' },
