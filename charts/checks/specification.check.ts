@@ -323,6 +323,12 @@ describe('the ingress', () => {
     expect(at(get(objects, 'SecurityPolicy', 'ingress-people'), 'spec.extAuth.failOpen')).toBe(false);
   });
 
+  it('gives services its address, for links', () => {
+    for (const service of ['objects-api', 'auth-proxy-adapter'])
+      expect(variablesOf(render('ingress-traefik.yaml'), service)['PUBLIC_URL']).toBe('https://decisions.example.com');
+    expect(adapter(render('minimal.yaml'))).not.toHaveProperty('PUBLIC_URL');
+  });
+
   it('of Kubernetes has every route', () => {
     const paths = listAt(get(render('ingress-plain.yaml'), 'Ingress', 'ingress'), 'spec.rules.0.http.paths');
     expect(paths.map((path) => at(path, 'path'))).toEqual(ingressRoutes.map(({ prefix }) => prefix));

@@ -97,10 +97,12 @@ HTTP_BODY_LIMIT_BYTES: {{ include "decision.text" $limits.httpBodyBytes | quote 
 {{- if ne $name "log-collector" }}
 CACHE_KEY_PREFIX: {{ $values.cache.keyPrefix | quote }}
 {{- end }}
-{{- if eq $name "objects-api" }}
+{{- if has $name (list "objects-api" "auth-proxy-adapter") }}
 {{- with include "umbrella.publicUrl" .root }}
 PUBLIC_URL: {{ . | quote }}
 {{- end }}
+{{- end }}
+{{- if eq $name "objects-api" }}
 {{- with include "umbrella.brokers" .root }}
 MQ_BROKERS: {{ . | quote }}
 {{- end }}
