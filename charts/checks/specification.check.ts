@@ -102,8 +102,8 @@ const settingsOf = (service: string): readonly string[] => {
   return [...table.matchAll(/^\| `(\w+)` \|/gm)].map(([, name = '']) => name);
 };
 
-/** Variables that only people's browsers, Node or other variables read. */
-const NO_SETTINGS = ['PUBLIC_EXTERNAL_AUTH_TOKEN_PASSTHROUGH', 'NODE_EXTRA_CA_CERTS', 'NODE_ENV', 'NODE_OPTIONS'];
+/** Variables that only Node or other variables read. */
+const NO_SETTINGS = ['NODE_EXTRA_CA_CERTS', 'NODE_ENV', 'NODE_OPTIONS'];
 const PARTS_OF_OTHERS = ['DATABASE_PASSWORD', 'CACHE_PASSWORD', 'FLOW_AI_API_KEY', 'TZ'];
 
 describe.each(SERVICES)('the variables of %s', (service) => {
