@@ -210,7 +210,7 @@ describe('invitations', () => {
     expect(await findInvitation(workspace.database, 'unknown')).toBeUndefined();
     const listed = await here(listInvitations);
     expect(listed.map((entry) => entry.id)).toContain(id);
-    expect(JSON.stringify(listed)).not.toMatch(/linked|abab/);
+    expect(JSON.stringify(listed)).not.toMatch(/linked|(?:ab){8}/);
     const takes = await Promise.all([1, 2, 3].map(() => here((transaction) => takeInvitation(transaction, id, 'accept')))); // prettier-ignore
     expect(takes.filter((taken) => taken !== undefined)).toHaveLength(1);
     expect(await findInvitation(workspace.database, 'linked')).toBeUndefined();

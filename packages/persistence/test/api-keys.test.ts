@@ -137,7 +137,7 @@ describe('API keys', () => {
       expect(new Set(seen).size).toBe(seen.length);
       const whole = await inWorkspace((transaction) => listApiKeys(transaction, { limit: 1000 }));
       expect(whole.keys.map(({ id }) => id)).toEqual(seen);
-      expect(JSON.stringify(whole)).not.toMatch(/hash|abab/i);
+      expect(JSON.stringify(whole)).not.toMatch(/hash|(?:ab){8}/i);
     });
 
     it('refuses a cursor that was made up', async () => {

@@ -117,7 +117,7 @@ describe('the audit', () => {
     const entries = await read({ subjectId: made.key.id });
     expect(entries.map(({ action }) => action)).toEqual(['revoke', 'create']);
     expect(entries[0]).toMatchObject({ before: { revokedAt: null }, after: { revokedAt: expect.any(String) } });
-    expect(JSON.stringify(entries)).not.toMatch(/abab|hash/i);
+    expect(JSON.stringify(entries)).not.toMatch(/(?:ab){8}|hash/i);
   });
 
   it('has every change of an object, with its content as a document, and of its values one entry with counts', async () => {
