@@ -17,6 +17,9 @@ const STEADY_PER_SECOND = 300;
 /** People whom nobody has seen: more than can be made. */
 const STRANGERS_PER_SECOND = Number(process.env['BENCH_STRANGERS'] ?? 1_000);
 
+/** How long strangers may take to open their connections, s. */
+const OPENING_S = 3;
+
 const SECRET = randomBytes(32).toString('hex');
 
 /** Variables of passthrough. */
@@ -71,11 +74,12 @@ runBenchmark(
     while (flooded.length < ROUNDS) {
       calm.push(await measureBeside(check, echo.firstLine, headers));
       // A process of its own, so that what it takes to send them is not counted.
-      const args = [check, String(STRANGERS_PER_SECOND), String(2 * SECONDS + 1)];
+      const args = [check, String(STRANGERS_PER_SECOND), String(2 * SECONDS + OPENING_S)];
       const flood = await startChild('src/baselines/strangers.ts', args);
-      await pause(500);
+      // It opens its connections first.
+      await pause(OPENING_S * 1_000);
       flooded.push(await measureBeside(check, echo.firstLine, headers));
-      await pause(2_000);
+      await pause(OPENING_S * 1_000);
       await flood.stop();
     }
     await echo.stop();
