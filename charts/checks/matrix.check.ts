@@ -62,6 +62,7 @@ const withGo = findGo() === undefined ? describe.skip : describe;
 const OTHER_TYPES: Readonly<Record<string, string | undefined>> = {
   ScaledObject: '@kubernetes-models/keda/keda.sh/v1alpha1/ScaledObject',
   TriggerAuthentication: '@kubernetes-models/keda/keda.sh/v1alpha1/TriggerAuthentication',
+  PrometheusRule: '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1/PrometheusRule',
   ServiceMonitor: '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1/ServiceMonitor',
   HTTPRoute: '@kubernetes-models/gateway-api/gateway.networking.k8s.io/v1/HTTPRoute',
   Middleware: '@kubernetes-models/traefik/traefik.io/v1alpha1/Middleware',

@@ -16,6 +16,7 @@ module.exports = () => {
   }
   tools.buildProgram('kubeconform');
   tools.buildProgram('kube-score');
+  tools.buildProgram('promtool');
   tools.fetchSchemas();
   tools.fetchTypes();
 };

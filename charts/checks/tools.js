@@ -13,6 +13,7 @@ const PROGRAMS = {
   helm: { module: 'helm.sh/helm/v3/cmd/helm', version: 'v3.20.2' },
   kubeconform: { module: 'github.com/yannh/kubeconform/cmd/kubeconform', version: 'v0.7.0' },
   'kube-score': { module: 'github.com/zegl/kube-score/cmd/kube-score', version: 'v1.20.0' },
+  promtool: { module: 'github.com/prometheus/prometheus/cmd/promtool', version: 'v0.310.0' },
 };
 /** Version of Kubernetes whose types count, and the package that brings them. */
 const KUBERNETES = '1.33.0';
