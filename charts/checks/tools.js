@@ -60,7 +60,12 @@ const buildProgram = (name) => {
   const { module, version } = PROGRAMS[name];
   const folder = join(CACHE, `building-${process.pid}`);
   mkdirSync(join(CACHE, 'bin'), { recursive: true });
-  must(go, ['install', `${module}@${version}`], { env: { ...process.env, GOBIN: folder, GOFLAGS: '-p=1' } });
+  mkdirSync(folder, { recursive: true });
+  // In a module of its own: `go install` refuses programs whose module replaces others.
+  const options = { cwd: folder, env: { ...process.env, GOFLAGS: '-p=1' } };
+  must(go, ['mod', 'init', 'tools'], options);
+  must(go, ['get', `${module}@${version}`], options);
+  must(go, ['build', '-ldflags', '-s -w', '-o', name, module], options);
   renameSync(join(folder, name), built(name));
   rmSync(folder, { recursive: true, force: true });
   return built(name);
