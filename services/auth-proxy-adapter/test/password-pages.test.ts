@@ -1,44 +1,25 @@
 import { randomBytes } from 'node:crypto';
 import { createUserLink, openDatabase } from '@decision/persistence';
-import { generateApiKey, hashPassword } from '@decision/service-kit';
-import { type AdapterUnderTest, cookieOf, passthroughEnvironment, startAdapter } from './adapter-under-test';
+import { createLinkToken } from '@decision/service-kit';
+import { type AdapterUnderTest, passthroughEnvironment, startAdapter } from './adapter-under-test';
+import { openPeopleUnderTest, PASSWORD } from './people-under-test';
 
-const PASSWORD = 'correct horse battery';
 const OTHER = 'another horse battery';
 let adapter: AdapterUnderTest;
-let hash: string;
+const { add: newPerson, post, signIn, isSignedIn } = openPeopleUnderTest(() => adapter);
 
-beforeAll(async () => {
-  adapter = await startAdapter({ JWT_SECRET: 's'.repeat(40) });
-  hash = await hashPassword(PASSWORD, randomBytes);
-});
+beforeAll(async () => (adapter = await startAdapter({ JWT_SECRET: 's'.repeat(40) })));
 afterAll(() => adapter.stop());
 
-let people = 0;
-const newPerson = async (): Promise<{ readonly email: string; readonly id: string }> => {
-  const email = `person-${(people += 1)}@example.com`;
-  const [row] = await adapter.sql(
-    `insert into users (workspace_id, email, role, password_hash) values ('${adapter.workspaceId}', '${email}', 'developer', '${hash}') returning id`,
-  );
-  return { email, id: String(row?.['id']) };
-};
-
-const post = (path: string, fields: Record<string, string>, headers: Record<string, string> = {}): Promise<Response> =>
-  fetch(`${adapter.url}${path}`, { method: 'POST', redirect: 'manual', headers, body: new URLSearchParams(fields) });
-const signIn = async (email: string, password: string): Promise<string | undefined> =>
-  cookieOf(await post('/auth/signin', { email, password }));
-const isSignedIn = async (cookie = ''): Promise<boolean> =>
-  (await fetch(`${adapter.url}/auth/check`, { headers: { cookie } })).headers.get('x-decision-session') !== null;
-
 const newLink = async (userId: string, lifeMs = 60_000): Promise<string> => {
-  const { apiKey, selector, secretHash: tokenHash } = generateApiKey(randomBytes);
+  const { token, selector, tokenHash } = createLinkToken(randomBytes);
   const database = openDatabase({ url: adapter.databaseUrl, applicationName: 'links' });
   const expiresAt = new Date(Date.now() + lifeMs).toISOString();
   await database.inWorkspace({ workspaceId: adapter.workspaceId, userGroups: undefined }, (transaction) =>
     createUserLink(transaction, { userId, purpose: 'reset', selector, tokenHash, expiresAt }),
   );
   await database.close();
-  return `/auth/reset/${apiKey.slice('dsk_'.length)}`;
+  return `/auth/reset/${token}`;
 };
 
 it('a forgotten password is something to ask an administrator about', async () => {
