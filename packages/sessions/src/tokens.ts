@@ -1,4 +1,4 @@
-import { jwtVerify, SignJWT } from 'jose';
+import { type JWTPayload, jwtVerify, SignJWT } from 'jose';
 
 /** What a token says. Everything else about the person is looked up. */
 interface SessionClaims {
@@ -35,9 +35,9 @@ export const audienceOf = (purpose: string): string => `decision-service-${purpo
 const AUDIENCE = audienceOf('session');
 export const ALGORITHM = 'HS256';
 /** A token is shorter; one that is longer is not looked at. */
-export const MAX_LENGTH = 2_048;
+const MAX_LENGTH = 2_048;
 /** How far the clocks of two machines may differ, seconds. */
-export const CLOCK_TOLERANCE = 5;
+const CLOCK_TOLERANCE = 5;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 /** The keys that prove a token; the first one signs. */
@@ -59,25 +59,35 @@ export const createSessionTokens = ({ now, ...secrets }: SessionTokenOptions): S
         .setExpirationTime(Math.floor(expiresAt / 1_000))
         .sign(signing),
     verify: async (token) => {
-      if (token.length > MAX_LENGTH) return undefined;
-      for (const key of keys) {
-        const claims = await proven(token, key, now());
-        if (claims !== undefined) return claims;
-      }
-      return undefined;
+      const proof = { keys, audience: AUDIENCE, requiredClaims: ['sub', 'jti', 'exp'], now: now() };
+      const { sub = '', jti = '', exp = 0 } = (await provenClaims(token, proof)) ?? {};
+      return UUID.test(sub) && UUID.test(jti) ? { userId: sub, sessionId: jti, expiresAt: exp * 1_000 } : undefined;
     },
   };
 };
 
-const proven = async (token: string, key: Uint8Array, now: number): Promise<SessionClaims | undefined> => {
-  try {
-    const { payload } = await jwtVerify(token, key, {
-      ...{ algorithms: [ALGORITHM], audience: AUDIENCE, clockTolerance: CLOCK_TOLERANCE, currentDate: new Date(now) },
-      requiredClaims: ['sub', 'jti', 'exp'],
-    });
-    const { sub = '', jti = '', exp = 0 } = payload;
-    return UUID.test(sub) && UUID.test(jti) ? { userId: sub, sessionId: jti, expiresAt: exp * 1_000 } : undefined;
-  } catch {
-    return undefined;
+interface Proof {
+  /** The first one that fits proves the token. */
+  readonly keys: readonly Uint8Array[];
+  readonly audience: string;
+  readonly requiredClaims: string[];
+  /** Epoch ms. */
+  readonly now: number;
+}
+
+/** The claims of a token of this deployment; undefined for one of another audience, form, algorithm or signature, and for one that has expired. */
+export const provenClaims = async (
+  token: string,
+  { keys, audience, requiredClaims, now }: Proof,
+): Promise<JWTPayload | undefined> => {
+  if (token.length > MAX_LENGTH) return undefined;
+  const checks = { algorithms: [ALGORITHM], audience, clockTolerance: CLOCK_TOLERANCE, currentDate: new Date(now) };
+  for (const key of keys) {
+    try {
+      return (await jwtVerify(token, key, { ...checks, requiredClaims })).payload;
+    } catch {
+      // Another key may prove it.
+    }
   }
+  return undefined;
 };

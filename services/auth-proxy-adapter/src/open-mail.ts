@@ -13,5 +13,5 @@ interface Opening {
 /** Mails to people, where the operator has a mail server. */
 export const openMail = ({ config, logger, metrics, stopper }: Opening): MailToPeople | undefined => {
   const mailer = openMailer(config, stopper);
-  return mailer && { mailer, logger, metrics, publicUrl: config.publicUrl.replace(/\/+$/, '') };
+  return mailer && { mailer, logger, metrics, publicUrl: config.publicUrl };
 };

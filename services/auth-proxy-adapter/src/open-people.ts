@@ -28,7 +28,7 @@ interface PeopleOpening {
 }
 
 const HOUR_MS = 3_600_000;
-/** Each hash takes 32 MiB and a thread for some tens of milliseconds. */
+/** Each hash takes 46 MiB and a thread for some tens of milliseconds. */
 const HASHES = { running: 2, waiting: 64 };
 
 /** Everything about people that routes need. */
@@ -97,7 +97,7 @@ const openOpenId = (
 ): Omit<OpenIdContext, 'branding'> | undefined => {
   const { oidcIssuerUrl: issuerUrl, oidcClientId: clientId, oidcClientSecret, oidcScopes: scopes } = config;
   if (issuerUrl === undefined || clientId === undefined) return undefined;
-  const redirectUrl = `${config.publicUrl.replace(/\/+$/, '')}${CALLBACK_PATH}`;
+  const redirectUrl = `${config.publicUrl}${CALLBACK_PATH}`;
   return {
     ...context,
     provider: createOpenIdProvider({

@@ -40,7 +40,7 @@ runService({
       live: createLiveCalls(() => openLiveCalls(cache, { config, logger, metrics, stopper })),
       // Straight from the database: the service that manages keys must see a revocation at once.
       authenticator: openAuthenticator({ database, cache, config, logger, metrics }),
-      publicUrl: config.publicUrl.replace(/\/+$/, ''),
+      publicUrl: config.publicUrl,
       mailer: openMailer(config, stopper),
       health: {
         pingDatabase: () => database.ping(),

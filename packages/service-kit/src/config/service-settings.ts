@@ -17,13 +17,21 @@ export const processSettings = {
   ),
 };
 
-/** Settings of services that give people links. */
+const publicUrl = url('PUBLIC_URL', {
+  protocols: ['http', 'https'],
+  default: 'http://localhost:3000',
+  meaning: 'Where people reach this deployment; the links that they are given begin with it.',
+});
+
+/** Settings of services that give people links. The address has no slash at its end. */
 export const publicSettings = {
-  publicUrl: url('PUBLIC_URL', {
-    protocols: ['http', 'https'],
-    default: 'http://localhost:3000',
-    meaning: 'Where people reach this deployment; the links that they are given begin with it.',
-  }),
+  publicUrl: {
+    ...publicUrl,
+    read: (text: string | undefined) => {
+      const reading = publicUrl.read(text);
+      return reading.ok ? { ...reading, value: reading.value.replace(/\/+$/, '') } : reading;
+    },
+  },
 };
 
 /** Settings of services that admit requests; the target that belongs to them is the service's own. */

@@ -55,7 +55,7 @@ export const makeAdminLink = async (
         return admin.email;
       });
       print(`${email} chooses a password here, once, until ${expiresAt}:`);
-      print(`${config.publicUrl.replace(/\/+$/, '')}/auth/reset/${token}`);
+      print(`${config.publicUrl}/auth/reset/${token}`);
       return 0;
     } finally {
       await database.close();

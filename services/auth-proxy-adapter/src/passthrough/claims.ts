@@ -39,8 +39,11 @@ export const identityOf = (claims: Claims, paths: ClaimPaths): TokenIdentity => 
   };
 };
 
+/** Whether a text has the form of an address that a user may have. */
+export const isAddress = (text: string): boolean => text.length <= MAX_EMAIL && EMAIL.test(text);
+
 const isEmail = (value: unknown): value is string =>
-  typeof value === 'string' && value.length <= MAX_EMAIL && EMAIL.test(value) && isUnmistakable(value);
+  typeof value === 'string' && isAddress(value) && isUnmistakable(value);
 
 /** Signs that become ASCII letters where case is folded or text is normalised; an address with them reads as the one of somebody else. */
 const isUnmistakable = (email: string): boolean => {

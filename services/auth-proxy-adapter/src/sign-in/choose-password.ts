@@ -1,7 +1,9 @@
 import { type Html, html, passwordField } from '../pages/html';
 
 /** As the API has it (`CreateUserRequest`). */
-const [SHORTEST, LONGEST] = [12, 1_000];
+const SHORTEST = 12;
+/** Characters of a password at most. */
+export const MAX_PASSWORD = 1_000;
 
 /** The fields with which somebody chooses a password. */
 export const newPasswordFields = (): Html =>
@@ -17,7 +19,7 @@ export const problemWithPassword = (form: URLSearchParams, email: string): strin
   if (password !== again) return 'The two new passwords are not the same.';
   const length = [...password].length;
   if (length < SHORTEST) return `The new password has ${length} characters; it needs ${SHORTEST} at least.`;
-  if (password.length > LONGEST) return `The new password is too long: ${LONGEST} characters are the most.`;
+  if (password.length > MAX_PASSWORD) return `The new password is too long: ${MAX_PASSWORD} characters are the most.`;
   return password.toLowerCase() === email.toLowerCase()
     ? 'The new password must not be your email address.'
     : undefined;

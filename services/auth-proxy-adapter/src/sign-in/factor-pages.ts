@@ -15,10 +15,10 @@ import qrcode from 'qrcode-generator';
 import { type DoorAnswer, type DoorRequest, type DoorRoute } from '../door/route';
 import { Html, html, pageAnswer, passwordField, problemOf, redirectTo } from '../pages/html';
 import { asPerson } from '../people/person-routes';
-import { requireVisitor, type Visitor, visitorOf } from '../people/visitors';
+import { requireVisitor, type Visitor } from '../people/visitors';
 import { provePassword, WRONG_PASSWORD } from './own-password';
 import { factorAddress, hashOfRecoveryCode, newFactorSecret, newRecoveryCodes, stepOfCode } from './second-factor';
-import { announceEnds, createRunner, type SignInContext } from './sign-in-context';
+import { announceEnds, createRunner, pageOfVisitor, type SignInContext } from './sign-in-context';
 
 const PATH = '/auth/factor';
 const ERRORS = ['invalid_session', 'database_unavailable'] as const;
@@ -33,10 +33,7 @@ export const factorPages = (context: SignInContext): readonly DoorRoute[] => [
       description: 'Whether there is one, and how many recovery codes are left.',
       errors: ERRORS,
     }),
-    answer: async (request) => {
-      const visitor = await visitorOf(context, request);
-      return visitor === undefined ? redirectTo('/auth/signin') : show(context, request, visitor);
-    },
+    answer: pageOfVisitor(context, (request, visitor) => show(context, request, visitor)),
   },
   {
     operation: page({

@@ -7,7 +7,7 @@ import { requireSameSite } from '@decision/sessions';
 import { createPlaces, type Places } from '../door/places';
 import { type DoorAnswer, type DoorRequest, type DoorRoute } from '../door/route';
 import { html, pageAnswer } from '../pages/html';
-import { isEmail } from './password-sign-in';
+import { isAddress } from '../passthrough/claims';
 import { createRunner, type SignInContext } from './sign-in-context';
 
 /** What mails to people need. */
@@ -128,7 +128,7 @@ const mailLink = (
   email: string,
 ): Promise<boolean> =>
   places.run(async () => {
-    if (!isEmail(email)) return false;
+    if (!isAddress(email)) return false;
     const workspaceId = await findWorkspace();
     const stored = await findSignIn(database, workspaceId, email);
     // Whoever has no password here is signed in by somebody else, who may have barred the person.

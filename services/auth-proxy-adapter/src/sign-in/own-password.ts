@@ -2,6 +2,7 @@ import { admitSignIn, findSignIn, noteSignIn } from '@decision/persistence';
 import { verifyPassword } from '@decision/service-kit';
 import { type DoorRequest } from '../door/route';
 import { type Visitor } from '../people/visitors';
+import { MAX_PASSWORD } from './choose-password';
 import { createRunner, guarded, LOCK, type SignInContext } from './sign-in-context';
 
 export const WRONG_PASSWORD = 'Your password is wrong, or cannot be checked at this moment.';
@@ -18,7 +19,7 @@ export const provePassword = async (
     const stored = await findSignIn(context.database, workspaceId, email);
     if (stored?.userId !== userId) return undefined;
     const { admitted } = await run((transaction) => admitSignIn(transaction, userId, LOCK));
-    return ((await verifyPassword(password.slice(0, 1_000), stored.passwordHash)) && admitted) || undefined;
+    return ((await verifyPassword(password.slice(0, MAX_PASSWORD), stored.passwordHash)) && admitted) || undefined;
   });
   if (proven === undefined) return false;
   await run((transaction) => noteSignIn(transaction, userId));

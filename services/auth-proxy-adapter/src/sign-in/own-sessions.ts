@@ -4,8 +4,8 @@ import { clearedCookie, requireSameSite } from '@decision/sessions';
 import { type DoorAnswer, type DoorRequest, type DoorRoute } from '../door/route';
 import { html, pageAnswer, redirectTo } from '../pages/html';
 import { asPerson } from '../people/person-routes';
-import { isSecure, requireVisitor, type Visitor, visitorOf } from '../people/visitors';
-import { announceEnds, type SignInContext } from './sign-in-context';
+import { isSecure, requireVisitor, type Visitor } from '../people/visitors';
+import { announceEnds, pageOfVisitor, type SignInContext } from './sign-in-context';
 
 const PATH = '/auth/sessions';
 /** Live sessions of a person are 100 at most. */
@@ -21,10 +21,7 @@ export const sessionPages = (context: SignInContext): readonly DoorRoute[] => [
       description: 'Since when, whence and how somebody is signed in.',
       errors: ['invalid_session', 'database_unavailable'],
     }),
-    answer: async (request) => {
-      const visitor = await visitorOf(context, request);
-      return visitor === undefined ? redirectTo('/auth/signin') : show(context, request, visitor);
-    },
+    answer: pageOfVisitor(context, (request, visitor) => show(context, request, visitor)),
   },
   {
     operation: page({

@@ -4,11 +4,11 @@ import { findUserLink, recordSignIn, revokeSessionsOf, setPassword, takeUserLink
 import { hashPassword, readLinkToken } from '@decision/service-kit';
 import { requireSameSite } from '@decision/sessions';
 import { type DoorAnswer, type DoorRequest, type DoorRoute } from '../door/route';
-import { html, pageAnswer, passwordField, problemOf, redirectTo } from '../pages/html';
-import { requireVisitor, visitorOf } from '../people/visitors';
+import { html, pageAnswer, passwordField, problemOf } from '../pages/html';
+import { requireVisitor } from '../people/visitors';
 import { newPasswordFields, problemWithPassword } from './choose-password';
 import { provePassword, WRONG_PASSWORD } from './own-password';
-import { announceEnds, createRunner, guarded, type SignInContext, whenceOf } from './sign-in-context';
+import { announceEnds, createRunner, guarded, pageOfVisitor, type SignInContext, whenceOf } from './sign-in-context';
 
 /** The parameter of pages that a link leads to. */
 export const linkToken = [
@@ -30,10 +30,7 @@ export const passwordPages = (context: SignInContext): readonly DoorRoute[] => {
         summary: 'Page to change the own password',
         errors: ['invalid_session', 'database_unavailable'],
       }),
-      answer: async (request) => {
-        const visitor = await visitorOf(context, request);
-        return visitor === undefined ? redirectTo('/auth/signin') : changeForm(context.branding, 200);
-      },
+      answer: pageOfVisitor(context, () => changeForm(context.branding, 200)),
     },
     {
       operation: page({

@@ -5,17 +5,13 @@ import { verifyPassword } from '@decision/service-kit';
 import { requireSameSite } from '@decision/sessions';
 import { type DoorAnswer, type DoorRequest, type DoorRoute } from '../door/route';
 import { html, pageAnswer, problemOf, redirectTo } from '../pages/html';
+import { isAddress } from '../passthrough/claims';
+import { MAX_PASSWORD } from './choose-password';
 import { askForCode, issueCodeTicket } from './code-sign-in';
 import { beginSession, createRunner, guarded, LOCK, type SignInContext, welcome, whenceOf } from './sign-in-context';
 
 /** No refusal is answered sooner, ms, so that the time does not tell whether anybody has the address. */
 const REFUSAL_MS = 400;
-const MAX_EMAIL = 254;
-const MAX_PASSWORD = 1_000;
-const EMAIL = /^[^\s@\p{C}]+@[^\s@\p{C}]+$/u;
-
-/** Whether this may be an address that somebody has. */
-export const isEmail = (text: string): boolean => text.length <= MAX_EMAIL && EMAIL.test(text);
 
 /** The page on which people without a proxy sign in, and its form. Every refusal has one sentence. */
 export const signInPages = (context: SignInContext): readonly DoorRoute[] => [
@@ -105,7 +101,7 @@ const tryPassword = async (
 ): Promise<DoorAnswer | undefined> => {
   const { database } = context;
   const workspaceId = await context.workspaceId();
-  const isPossible = isEmail(email) && password.length <= MAX_PASSWORD;
+  const isPossible = isAddress(email) && password.length <= MAX_PASSWORD;
   const stored = isPossible ? await findSignIn(database, workspaceId, email) : undefined;
   const run = createRunner(database, request, workspaceId, stored === undefined ? 'sign-in' : `user:${stored.userId}`);
   const admitted =

@@ -12,7 +12,7 @@ import { sessionCookie, type SessionTokens, type Tickets } from '@decision/sessi
 import { type Places } from '../door/places';
 import { type DoorAnswer, type DoorRequest } from '../door/route';
 import { redirectTo } from '../pages/html';
-import { isSecure, type Visitors } from '../people/visitors';
+import { isSecure, type Visitor, visitorOf, type Visitors } from '../people/visitors';
 
 /** Dependencies of signing in without a proxy. */
 export interface SignInContext {
@@ -89,6 +89,14 @@ const goneMeanwhile = (error: unknown): undefined => {
     return undefined;
   throw error;
 };
+
+/** Answers a page of somebody who is signed in; whoever is not is led to sign in. */
+export const pageOfVisitor =
+  (context: SignInContext, show: (request: DoorRequest, visitor: Visitor) => Promise<DoorAnswer> | DoorAnswer) =>
+  async (request: DoorRequest): Promise<DoorAnswer> => {
+    const visitor = await visitorOf(context, request);
+    return visitor === undefined ? redirectTo('/auth/signin') : show(request, visitor);
+  };
 
 /** Sends somebody to the dashboard with the cookie of a new session. */
 export const welcome = ({ sessionMs }: SignInContext, { headers }: DoorRequest, token: string): DoorAnswer =>
