@@ -163,9 +163,24 @@ describe.each(SERVICES)('%s', (name) => {
     expect(Number.parseInt(limit, 10) * (limit.endsWith('Gi') ? 1024 : 1)).toBeGreaterThan(heap + 200);
   });
 
-  it('waits for the schema before it starts', () => {
-    const [wait = null] = listAt(deployment(), 'spec.template.spec.initContainers');
-    expect(at(wait, 'name')).toBe('await-schema');
+  it('starts without anything that would have to be there before, for it waits for its schema itself', () => {
+    expect(listAt(deployment(), 'spec.template.spec.initContainers')).toEqual([]);
+    expect(textAt(deployment(), 'metadata.annotations')).not.toContain('helm.sh/hook');
+  });
+
+  it('has its metrics on a port of their own, which only who reads metrics reaches', () => {
+    const variables = variablesOf(objectsOf('minimal.yaml'), name);
+    expect(variables).toMatchObject({ METRICS_PORT: '9464', API_METRICS: String(name === 'objects-api') });
+    const [container = null] = listAt(deployment(), 'spec.template.spec.containers');
+    expect(listAt(container, 'ports')).toContainEqual({ name: 'metrics', containerPort: 9464, protocol: 'TCP' });
+    const rulesOf = (file: string) =>
+      listAt(get(objectsOf(file), 'NetworkPolicy', name), 'spec.ingress').filter((rule) =>
+        listAt(rule, 'ports').some((port) => at(port, 'port') === 9464),
+      );
+    expect(rulesOf('minimal.yaml')).toEqual([]);
+    const [rule = null] = rulesOf('everything-on.yaml');
+    expect(listAt(rule, 'from')).toHaveLength(1);
+    expect(listAt(rule, 'ports')).toHaveLength(1);
   });
 
   it('is rolled when its settings, secrets in values or the revision of secrets change, and not otherwise', () => {

@@ -1,4 +1,5 @@
-{{/* The arrows of docs/architecture.md and no others. Answers YAML with ingress and egress. Takes root, name, port and bridge. */}}
+{{/* The arrows of docs/architecture.md and no others. Answers YAML with ingress and egress. Takes root, name, port, metricsPort, monitored (whether a
+ServiceMonitor reads its metrics) and bridge. */}}
 {{- define "umbrella.policy" -}}
 {{- $root := .root -}}
 {{- $values := $root.Values -}}
@@ -20,12 +21,14 @@ ingress:
   {{- else if $values.tests.enabled }}
   - {{ include "decision.componentRule" (dict "root" $root "component" "tests" "port" .port "direction" "from") | nindent 4 | trim }}
   {{- end }}
-  {{- with $values.networkPolicies.metricsFrom }}
-  - from:
-      {{- toYaml . | nindent 6 }}
-    ports:
+  {{- if or $values.networkPolicies.metricsFrom .monitored }}
+  - ports:
       - protocol: TCP
-        port: {{ $.port }}
+        port: {{ .metricsPort }}
+    {{- with $values.networkPolicies.metricsFrom }}
+    from:
+      {{- toYaml . | nindent 6 }}
+    {{- end }}
   {{- end }}
 egress:
   - {{ include "umbrella.databaseRule" $root | nindent 4 | trim }}

@@ -64,7 +64,7 @@ spec:
   namespaceSelector:
     matchNames: [{{ .root.Release.Namespace }}]
   endpoints:
-    - port: http
+    - port: metrics
       path: /metrics
       interval: {{ $monitor.interval }}
       scrapeTimeout: 10s

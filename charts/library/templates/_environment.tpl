@@ -1,6 +1,8 @@
 {{/* Variables of a component as YAML: what the caller computes (env), then `config` of its values, which wins. Empty values are left out. */}}
 {{- define "decision.variables" -}}
-{{- $variables := mergeOverwrite (dict "PORT" (toString .root.Values.port)) (deepCopy (.env | default dict)) (.root.Values.config | default dict) -}}
+{{- $values := .root.Values -}}
+{{- $ports := dict "PORT" (toString $values.port) "METRICS_PORT" (toString $values.metricsPort) "API_METRICS" ($values.apiMetrics | default false | toString) -}}
+{{- $variables := mergeOverwrite $ports (deepCopy (.env | default dict)) ($values.config | default dict) -}}
 {{- range $name := keys $variables | sortAlpha }}
 {{- $value := get $variables $name }}
 {{- if not (kindIs "invalid" $value) }}

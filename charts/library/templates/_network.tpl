@@ -14,7 +14,7 @@ spec:
       {{- include "decision.selectorLabels" . | nindent 6 }}
   policyTypes: [Ingress, Egress]
   ingress:
-    {{- toYaml (concat ($policy.ingress | default (list (dict "ports" (list (dict "protocol" "TCP" "port" .root.Values.port))))) ($values.extraIngress | default list)) | nindent 4 }}
+    {{- toYaml (concat ($policy.ingress | default (list (dict "ports" (list (dict "protocol" "TCP" "port" .root.Values.port) (dict "protocol" "TCP" "port" .root.Values.metricsPort))))) ($values.extraIngress | default list)) | nindent 4 }}
   egress:
     - ports:
         - { protocol: UDP, port: 53 }

@@ -65,37 +65,6 @@ topologySpreadConstraints:
 {{- add (div (add $grace $drain 999) 1000) 10 -}}
 {{- end -}}
 
-{{/* An init container that waits for the database and its schema, and says in one line what it waits for. */}}
-{{- define "decision.awaitSchema" -}}
-- name: await-schema
-  image: {{ include "decision.image" (dict "root" .root "image" .root.Values.image) }}
-  imagePullPolicy: {{ .root.Values.image.pullPolicy }}
-  command: [node, node_modules/@decision/infrastructure/dist/cli/await-schema.js]
-  workingDir: /app
-  env:
-    {{- include "decision.env" (merge (dict "nodeOptions" "--max-old-space-size=96") .) | trim | nindent 4 }}
-    - name: AWAIT_SCHEMA_SECONDS
-      value: {{ .root.Values.awaitSchema.seconds | int | quote }}
-    - name: AWAIT_SCHEMA_GO_ON
-      value: {{ .root.Values.awaitSchema.goOnWithout | quote }}
-  securityContext:
-    {{- include "decision.containerSecurity" . | nindent 4 }}
-  resources:
-    requests:
-      cpu: 20m
-      memory: 96Mi
-      ephemeral-storage: 16Mi
-    limits:
-      memory: 256Mi
-      ephemeral-storage: 64Mi
-  volumeMounts:
-    - name: tmp
-      mountPath: /tmp
-    {{- with .mounts }}
-    {{- toYaml . | nindent 4 }}
-    {{- end }}
-{{- end -}}
-
 {{- define "decision.probes" -}}
 startupProbe:
   httpGet:

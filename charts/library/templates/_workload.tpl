@@ -82,10 +82,6 @@ spec:
         {{- include "decision.podSecurity" dict | nindent 8 }}
       terminationGracePeriodSeconds: {{ include "decision.terminationSeconds" . }}
       {{- include "decision.placement" . | nindent 6 }}
-      {{- if $values.awaitSchema.enabled }}
-      initContainers:
-        {{- include "decision.awaitSchema" . | nindent 8 }}
-      {{- end }}
       containers:
         {{- include "decision.container" . | nindent 8 }}
       volumes:
@@ -110,6 +106,9 @@ spec:
   ports:
     - name: http
       containerPort: {{ $values.port }}
+      protocol: TCP
+    - name: metrics
+      containerPort: {{ $values.metricsPort }}
       protocol: TCP
   envFrom:
     - configMapRef:
@@ -151,5 +150,9 @@ spec:
     - name: http
       port: {{ .root.Values.port }}
       targetPort: http
+      protocol: TCP
+    - name: metrics
+      port: {{ .root.Values.metricsPort }}
+      targetPort: metrics
       protocol: TCP
 {{- end -}}

@@ -1,6 +1,7 @@
 import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { answerEvaluations, createStoredFlows, createStoredRules } from '@decision/execution';
+import { requireDatabase } from '@decision/persistence';
 import {
   cacheSettings,
   createLogger,
@@ -12,7 +13,7 @@ import {
   readConfig,
 } from '@decision/service-kit';
 import { type ThreadStart } from './open-evaluation-threads';
-import { openStores } from './open-stores';
+import { openUsableStores } from './open-stores';
 
 /*
  * The entry of one evaluation thread. It reads the configuration of its process, loads and compiles rules itself, and answers the jobs that its
@@ -23,6 +24,8 @@ import { openStores } from './open-stores';
 const PRIORITY = 10;
 /** Rules are loaded one at a time. */
 const POOL_MAX = 2;
+/** The process of the thread has reached the database before, so that it is hardly away for long. */
+const DATABASE_WITHIN_MS = 30_000;
 
 const run = async (): Promise<void> => {
   if (parentPort === null) throw new TypeError('This is the entry of a thread, and not of a process.');
@@ -32,7 +35,8 @@ const run = async (): Promise<void> => {
   const config = readConfig(settings, process.env);
   const logger = createLogger({ service: 'evaluation-thread', level: config.logLevel });
   const { name } = workerData as ThreadStart; // set by startEvaluationThread
-  const { database, cache } = await openStores({
+  await requireDatabase(config.databaseUrl.reveal(), { deadlineMs: DATABASE_WITHIN_MS });
+  const { database, cache } = await openUsableStores({
     name,
     config: { ...config, databasePoolMax: POOL_MAX },
     logger,

@@ -12,7 +12,7 @@ import {
 import { type ConsumerGroupKey, ServiceError } from '@decision/contracts';
 import { type brokerSettings, type Config, FailureLog, type Logger, StartRefusal } from '@decision/service-kit';
 import { createRequesterObserver, createResponderObserver, exportResponder, measureRequester } from './observers';
-import { type Opening } from './open-stores';
+import { type Opening } from './opening';
 
 type BrokerConfig = Config<typeof brokerSettings> & { readonly host: string; readonly port: number };
 

@@ -12,7 +12,7 @@ import { addUsage, type Database, refusesValues } from '@decision/persistence';
 import { createDecisionLogObserver, exportQueue } from './observers';
 import { type Secret } from '@decision/service-kit';
 import { createLoggingPolicies, createMasks } from './logging-policies';
-import { type Opening } from './open-stores';
+import { type Opening } from './opening';
 
 interface DecisionsConfig {
   /** Whether decisions are written to the topic of logs; they are counted all the same. */

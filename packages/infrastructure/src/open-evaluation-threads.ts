@@ -5,7 +5,7 @@ import { type ServiceName } from '@decision/contracts';
 import { createEvaluationThreads, type EvaluationThreads } from '@decision/execution';
 import { type Config, type evaluationSettings, type Metrics } from '@decision/service-kit';
 import { type ThreadEvent } from '@decision/waiting';
-import { type Opening } from './open-stores';
+import { type Opening } from './opening';
 
 type EvaluationConfig = Config<typeof evaluationSettings>;
 

@@ -1,5 +1,4 @@
 import { type Cache, openCache } from '@decision/cache';
-import { type ServiceName } from '@decision/contracts';
 import {
   type Database,
   type DatabaseSettings,
@@ -19,72 +18,69 @@ import {
   type Logger,
   type Metrics,
   type sessionSettings,
-  type Stopper,
 } from '@decision/service-kit';
+import { awaitDatabase, type AwaitingConfig } from './await-database';
 import { authenticatePeople, openSessions } from './open-sessions';
+import { type Opening } from './opening';
 import { createCacheObserver, exportConnections, exportPool } from './observers';
-
-/** Inputs for opening a part of a service; `ServiceStart` has all of them but the name. */
-export interface Opening<Settings> {
-  /** The client name that servers see. */
-  readonly name: ServiceName;
-  readonly config: Settings;
-  readonly logger: Logger;
-  readonly metrics: Metrics;
-  /** Stops everything that is opened, with the service. */
-  readonly stopper: Stopper;
-}
 
 interface Stores {
   readonly database: Database;
   readonly cache: Cache;
 }
 
-type StoreConfig = Config<typeof databaseSettings & typeof cacheSettings>;
+type StoreConfig = AwaitingConfig & UsableStoreConfig;
+
+type UsableStoreConfig = Config<typeof databaseSettings & typeof cacheSettings>;
 
 type StoreOpening = Opening<Config<typeof databaseSettings>> & Pick<DatabaseSettings, 'isPipelined'>;
 
-/**
- * Opens the database. Waits for one that is not there yet, 30 s at most; rejects where it is not one that the service can work with, as
- * `requireDatabase` does.
- */
-const openStore = async (opening: StoreOpening): Promise<Database> => {
-  await requireDatabase(opening.config.databaseUrl.reveal(), { onRetry: (message) => opening.logger.warn(message) });
-  return openStoreUnasked(opening).database;
-};
-
 interface UnaskedStore {
   readonly database: Database;
-  /** Resolves once the database is one that the service can work with, however long that takes; rejects where it answers and is not. */
+  /** Resolves once the database is one that the service can work with, however long that takes. Logs what is in the way. */
   readonly usable: () => Promise<void>;
+  /** What is in the way, as a sentence; undefined once it is usable. */
+  readonly waitingFor: () => string | undefined;
 }
 
 /** Opens the database without asking whether it is there: for a service that has work to do while it is away. */
-export const openStoreUnasked = ({
-  name,
-  config,
-  logger,
-  metrics,
-  stopper,
-  isPipelined = false,
-}: StoreOpening): UnaskedStore => {
-  const url = config.databaseUrl.reveal();
-  const database = openDatabase({ url, poolMax: config.databasePoolMax, applicationName: name, isPipelined });
+export const openStoreUnasked = (opening: StoreOpening): UnaskedStore => {
+  const { config, logger } = opening;
+  const database = openPool(opening);
+  let reason: string | undefined = 'The database has not been asked yet.';
+  const usable = async (): Promise<void> => {
+    await requireDatabase(config.databaseUrl.reveal(), {
+      onProblem: (problem) => {
+        reason = `Waiting for the database: ${problem}`;
+        logger.warn(reason);
+      },
+    });
+    reason = undefined;
+  };
+  return { database, usable, waitingFor: () => reason };
+};
+
+const openPool = ({ name, config, metrics, stopper, isPipelined = false }: StoreOpening): Database => {
+  const { databaseUrl, databasePoolMax: poolMax } = config;
+  const database = openDatabase({ url: databaseUrl.reveal(), poolMax, applicationName: name, isPipelined });
   exportPool(metrics, database);
   stopper.add('database', () => database.close());
-  return {
-    database,
-    usable: () => requireDatabase(url, { deadlineMs: Infinity, onRetry: (message) => logger.warn(message) }),
-  };
+  return database;
+};
+
+/** Opens the database, once it can be used ({@link awaitDatabase}), and the cache. */
+export const openStores = async (opening: Opening<StoreConfig>): Promise<Stores> => {
+  await awaitDatabase(opening);
+  return openUsableStores(opening);
 };
 
 /**
- * Opens the database, as {@link openStore} does, and the cache. The cache connects when it can;
- * its entries are signed with a secret of the database, so that access to the cache alone lets nobody forge an identity or a rule.
+ * Opens a database that can be used, and the cache. The cache connects when it can; its entries are signed with a secret of the database, so that
+ * access to the cache alone lets nobody forge an identity or a rule.
  */
-export const openStores = async (opening: Opening<StoreConfig>): Promise<Stores> => {
+export const openUsableStores = async (opening: Opening<UsableStoreConfig>): Promise<Stores> => {
   const { config, logger, metrics, stopper } = opening;
-  const database = await openStore(opening);
+  const database = openPool(opening);
   const cache = openCache(
     {
       url: config.cacheUrl?.reveal(),

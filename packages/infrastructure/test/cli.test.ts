@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { testStack } from '@decision/local-stack';
 import { createDatabase, dropDatabase, requireDatabase } from '@decision/persistence';
 import { Client } from 'pg';
-import { awaitSchema } from '../src/cli/await-schema';
 import { makeFirstKey } from '../src/cli/first-key';
 import { prepareDatabase } from '../src/cli/prepare-database';
 import { prepareTopics } from '../src/cli/prepare-topics';
@@ -68,22 +67,8 @@ describe('programs that prepare the database', () => {
     await statement(serverUrl, `drop role if exists ${service}; drop role if exists ${owner}`).catch(() => undefined);
   });
 
-  it('wait for the schema, say what for, and give up or go on after the time they were given', async () => {
-    const waiting = { DATABASE_URL: ownerUrl, AWAIT_SCHEMA_SECONDS: '3' };
-    const given = await run(awaitSchema, waiting);
-    expect(given.code).toBe(1);
-    expect(given.lines).toEqual([
-      expect.stringMatching(/^Waiting for the database: The database lacks the migrations 0001/),
-      'The database was not ready within 3 seconds; giving up.',
-    ]);
-    expect((await run(awaitSchema, { ...waiting, AWAIT_SCHEMA_GO_ON: 'true' })).code).toBe(0);
-    expect((await run(awaitSchema, { ...waiting, AWAIT_SCHEMA_SECONDS: 'soon' })).lines).toEqual([
-      'AWAIT_SCHEMA_SECONDS must be a whole number above 0.',
-    ]);
-  });
-
-  it('make schema, login, workspace and admin with a login that is no superuser, while a service waits', async () => {
-    const waiting = run(awaitSchema, { DATABASE_URL: serviceUrl });
+  it('make schema, login, workspace and admin with a login that is no superuser, while a service waits for them', async () => {
+    const waiting = requireDatabase(serviceUrl, { deadlineMs: 60_000 });
     const { code, lines } = await run(prepareDatabase, environment);
     expect(lines.filter((line) => !line.startsWith('applied '))).toEqual([
       `The login "${service}" may act for the services.`,
@@ -91,8 +76,7 @@ describe('programs that prepare the database', () => {
       'The admin has the first password.',
     ]);
     expect(code).toBe(0);
-    expect((await waiting).code).toBe(0);
-    await expect(requireDatabase(serviceUrl, { deadlineMs: 0 })).resolves.toBeUndefined();
+    await expect(waiting).resolves.toBeUndefined();
   });
 
   it('change nothing the second time, and no password of the admin', async () => {

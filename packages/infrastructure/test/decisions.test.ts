@@ -214,6 +214,7 @@ it('answers a decision that must be on record once it is, and none where nothing
   expect(await settled('stored')).toBe(before + 1);
   expect((await metrics.render()).text).toMatch(/decision_logs_wait_seconds_count\{[^}]*outcome="recorded"[^}]*\} 1\n/);
   expect(putOnRecord(writer, envelope('not required'), [input('{"n":1}')])).toBeUndefined();
+  await until(async () => (await settled('stored')) === before + 2);
 
   const logger = createLogger({ service: 'test', level: 'silent' });
   const silent = openDecisions(broker, database, {

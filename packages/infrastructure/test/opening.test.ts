@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { createReadThrough } from '@decision/cache';
 import { compileValidator } from '@decision/contracts';
 import { testStack } from '@decision/local-stack';
-import { createApiKey, dropDatabase, ensureWorkspace } from '@decision/persistence';
+import { createApiKey, createDatabase, dropDatabase, ensureWorkspace, migrate } from '@decision/persistence';
 import { createMigratedDatabase } from '@decision/persistence/testing';
 import {
   brokerSettings,
@@ -52,6 +54,63 @@ it('opens database and cache, and closes both with the service', async () => {
   expect(cache.status().enabled).toBe(true);
   await given.stopper.stop();
   await expect(database.ping()).rejects.toThrow();
+});
+
+describe('a service that is started before its database', () => {
+  let early: string;
+  let earlyUrl: string;
+  beforeEach(async () => {
+    early = testStack().uniqueName('early');
+    earlyUrl = await createDatabase(testStack().databaseUrl, early);
+  });
+  afterEach(() => dropDatabase(testStack().databaseUrl, early));
+
+  /** An address that nothing listens on yet. */
+  const freePort = async (): Promise<string> => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo; // a listening TCP server has one
+    server.close();
+    await once(server, 'close');
+    return String(port);
+  };
+
+  it('says in /ready which schema it waits for, is alive, and goes on by itself once the schema is there', async () => {
+    const port = await freePort();
+    const given = opening({ DATABASE_URL: earlyUrl, HOST: '127.0.0.1', PORT: port });
+    const opened = openStores(given);
+    const ask = async (path: string) => {
+      const answer = await fetch(`http://127.0.0.1:${port}${path}`);
+      return { status: answer.status, text: await answer.text() };
+    };
+    const ready = () => ask('/ready').catch(() => ({ status: 0, text: '' }));
+    await until(async () => (await ready()).text.includes('lacks'));
+    expect(await ready()).toEqual({
+      status: 503,
+      text: expect.stringMatching(/"reason":"Waiting for the database: The database lacks the migrations 0001/),
+    });
+    expect(await ask('/health')).toEqual({ status: 200, text: '{"status":"starting","database":false}' });
+    expect(await ask('/api/health')).toMatchObject({ status: 200 });
+    expect(await ask('/metrics')).toMatchObject({ status: 200, text: expect.stringContaining('process_cpu') });
+    const refused = await ask('/api/v1/solve/rule');
+    expect(refused).toMatchObject({ status: 503, text: expect.stringContaining('"database_unavailable"') });
+    expect(refused.text).not.toContain('0001');
+
+    await migrate({ url: earlyUrl });
+    const { database } = await opened;
+    await database.ping();
+    expect(await ready()).toMatchObject({ status: 0 });
+    await given.stopper.stop();
+  });
+
+  it('refuses an address that another process has', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo; // a listening TCP server has one
+    const given = opening({ DATABASE_URL: earlyUrl, HOST: '127.0.0.1', PORT: String(port) });
+    await expect(openStores(given)).rejects.toThrow(StartRefusal);
+    server.close();
+  });
 });
 
 it('believes only cache entries that a service of the same deployment signed', async () => {

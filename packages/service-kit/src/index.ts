@@ -24,6 +24,7 @@ export {
   evaluationSettings,
   flowDocumentSettings,
   flowSettings,
+  type HttpConfig,
   httpSettings,
   processSettings,
   publicSettings,

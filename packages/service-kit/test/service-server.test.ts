@@ -236,3 +236,62 @@ it('says why it is not ready', async () => {
 it('refuses to start on a port in use, naming the variable', async () => {
   await expect(startTestService({ port: service.port })).rejects.toThrow(/PORT/);
 });
+
+describe('metrics with a port of their own', () => {
+  let apart: TestService;
+  let metricsUrl: string;
+  beforeAll(async () => {
+    apart = await startTestService({ metricsPort: 0, apiMetrics: false });
+    metricsUrl = `http://127.0.0.1:${apart.metricsPort}`;
+  });
+  afterAll(() => apart.server.stop(100));
+
+  it('are answered there, and nothing else of the service is', async () => {
+    for (const path of ['/metrics', '/api/metrics']) {
+      expect(await send(metricsUrl, 'GET', path)).toMatchObject({
+        status: 200,
+        text: expect.stringContaining('http_requests_in_flight'),
+      });
+    }
+    expect(await send(metricsUrl, 'GET', '/health')).toMatchObject({ status: 200 });
+    for (const path of ['/ready', '/openapi.json', '/api/v1/admin/rules']) {
+      expect(await send(metricsUrl, 'GET', path, { 'x-api-key': 'k' })).toMatchObject({ status: 404 });
+    }
+  });
+
+  it('are not answered where the API is', async () => {
+    for (const path of ['/metrics', '/api/metrics']) {
+      expect(await send(apart.url, 'GET', path)).toMatchObject({ status: 404 });
+    }
+    expect(await send(apart.url, 'GET', '/ready')).toMatchObject({ status: 200 });
+  });
+
+  it('stay at /api/metrics unless that is switched off', async () => {
+    const both = await startTestService({ metricsPort: 0 });
+    expect(await send(both.url, 'GET', '/api/metrics')).toMatchObject({ status: 200 });
+    expect(await send(both.url, 'GET', '/metrics')).toMatchObject({ status: 404 });
+    await both.server.stop(100);
+  });
+
+  it('are refused a port that is in use, with the setting to change', async () => {
+    await expect(startTestService({ metricsPort: apart.metricsPort })).rejects.toThrow(
+      `Port ${apart.metricsPort} on 127.0.0.1 is in use; set METRICS_PORT to another one.`,
+    );
+  });
+
+  it('can be read until the last request has ended', async () => {
+    let finish: (() => void) | undefined;
+    const draining = await startTestService({ metricsPort: 0 }, async ({ body }) => {
+      await new Promise<void>((resolve) => (finish = resolve));
+      return body.rule;
+    });
+    const answered = send(draining.url, 'POST', IMPORT, JSON_TYPE, '{"rule":{"name":"n"}}');
+    while (finish === undefined) await new Promise((resolve) => setTimeout(resolve, 5));
+    const stopped = draining.server.stop(5_000);
+    expect(await send(`http://127.0.0.1:${draining.metricsPort}`, 'GET', '/metrics')).toMatchObject({ status: 200 });
+    finish();
+    expect(await answered).toMatchObject({ status: 200 });
+    await stopped;
+    await expect(send(`http://127.0.0.1:${draining.metricsPort}`, 'GET', '/metrics')).rejects.toThrow();
+  });
+});

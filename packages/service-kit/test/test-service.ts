@@ -24,6 +24,8 @@ export interface TestService {
   readonly server: ServiceServer;
   readonly url: string;
   readonly port: number;
+  /** 0 where metrics have no port of their own. */
+  readonly metricsPort: number;
   /** Lines that were logged. */
   readonly lines: string[];
 }
@@ -72,8 +74,8 @@ export const startTestService = async (
     hot: { operations: solveOperations, route: () => false },
     ...change,
   });
-  const { url, port } = await server.listen();
-  return { server, url, port, lines };
+  const { url, port, metricsPort = 0 } = await server.listen();
+  return { server, url, port, metricsPort, lines };
 };
 
 export interface RawAnswer {

@@ -2,29 +2,15 @@ import { type DefinitionsContext, type InstancesContext } from '@decision/operat
 import {
   type Authenticator,
   createServiceServer,
+  type HttpConfig,
   type Logger,
   type Metrics,
   type RequestPlaces,
   type ServiceServer,
 } from '@decision/service-kit';
-import { type ContextsApiConfig } from './config';
 import { definitionRoutes } from './routes/definitions';
 import { type HealthSource, readHealth, readReadiness } from './routes/health';
 import { instanceRoutes } from './routes/instances';
-
-/** The part of the configuration that the HTTP side needs. */
-type HttpConfig = Pick<
-  ContextsApiConfig,
-  | 'host'
-  | 'port'
-  | 'bodyLimitBytes'
-  | 'requestTimeoutMs'
-  | 'keepAliveMs'
-  | 'logRequests'
-  | 'trustedProxies'
-  | 'proxySecret'
-  | 'shutdownGraceMs'
->;
 
 /** Dependencies of the routes. */
 export interface AppContext extends InstancesContext, DefinitionsContext {

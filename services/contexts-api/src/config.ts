@@ -3,7 +3,6 @@ import {
   admissionSettings,
   brokerSettings,
   cacheSettings,
-  type Config,
   connectorSettings,
   databaseSettings,
   decisionSettings,
@@ -35,5 +34,3 @@ export const settings = {
   maxWaiting: limit(limits.contextMaxWaiting),
   upkeepPeriodMs: limit(limits.contextUpkeepMs),
 };
-
-export type ContextsApiConfig = Config<typeof settings>;

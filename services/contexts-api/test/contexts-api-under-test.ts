@@ -207,7 +207,14 @@ export const startContextsApi = async (options: StartOptions = {}): Promise<Cont
   const server = createContextsApi({
     config: {
       ...{ host: '127.0.0.1', port: 0, bodyLimitBytes: 200_000_000, requestTimeoutMs: 30_000, keepAliveMs: 75_000 },
-      ...{ logRequests: false, trustedProxies: 0, proxySecret: undefined, shutdownGraceMs: 0 },
+      ...{
+        logRequests: false,
+        trustedProxies: 0,
+        proxySecret: undefined,
+        shutdownGraceMs: 0,
+        metricsPort: undefined,
+        apiMetrics: true,
+      },
     },
     logger: createLogger({ service: 'contexts-api', level: 'silent' }),
     metrics,

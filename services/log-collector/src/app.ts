@@ -1,6 +1,7 @@
 import {
   type Authenticator,
   createServiceServer,
+  type HttpConfig,
   type Logger,
   type Metrics,
   type ServiceServer,
@@ -11,25 +12,9 @@ import { decisionRoutes } from './routes/decisions';
 import { exportRoutes } from './routes/export';
 import { type HealthSource, readHealth, readReadiness } from './routes/health';
 
-/** The part of the configuration that the HTTP side needs. */
-type HttpConfig = Pick<
-  CollectorConfig,
-  | 'host'
-  | 'port'
-  | 'bodyLimitBytes'
-  | 'requestTimeoutMs'
-  | 'keepAliveMs'
-  | 'logRequests'
-  | 'trustedProxies'
-  | 'proxySecret'
-  | 'shutdownGraceMs'
-  | 'retentionDays'
-  | 'archiveMemoryBytes'
->;
-
 /** Dependencies of the routes. */
 export interface AppContext {
-  readonly config: HttpConfig;
+  readonly config: HttpConfig & Pick<CollectorConfig, 'retentionDays' | 'archiveMemoryBytes'>;
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly store: DecisionStore;

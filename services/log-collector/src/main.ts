@@ -24,7 +24,7 @@ runService({
     const sinks = await openSinks(config);
     const opened = await openArchive(config);
     // While the database is away, archive and sinks go on, and questions are answered 503.
-    const { database, usable } = openStoreUnasked({
+    const { database, usable, waitingFor } = openStoreUnasked({
       name: 'log-collector',
       config,
       logger,
@@ -49,6 +49,7 @@ runService({
       authenticator: openAuthenticator({ database, config, logger, metrics }),
       health: {
         pingDatabase: () => database.ping(),
+        waitingFor,
         subscriberStatus: () => (collecting === undefined ? archive?.subscriberStatus() : collecting.status()),
         archiveStatus: () => archive?.status(),
         sinkStatus: () => running?.status() ?? [],

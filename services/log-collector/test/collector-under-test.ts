@@ -88,7 +88,15 @@ export const startCollectorUnderTest = async (
   const server = createCollectorServer({
     config: {
       ...{ host: '127.0.0.1', port: 0, bodyLimitBytes: 1_048_576, requestTimeoutMs: 10_000, keepAliveMs: 5_000 },
-      ...{ logRequests: false, trustedProxies: 0, proxySecret: undefined, shutdownGraceMs: 0, retentionDays: 30 },
+      ...{
+        logRequests: false,
+        trustedProxies: 0,
+        proxySecret: undefined,
+        shutdownGraceMs: 0,
+        metricsPort: undefined,
+        apiMetrics: true,
+        retentionDays: 30,
+      },
       archiveMemoryBytes: 268_435_456,
     },
     logger: createLogger({ service: 'test', level: 'silent' }),
@@ -96,7 +104,7 @@ export const startCollectorUnderTest = async (
     store: storeOf(database),
     fileFolder,
     authenticator: createAuthenticator({ findKey: (selector) => findApiKey(database, selector), now: Date.now }),
-    health: { pingDatabase: () => database.ping(), subscriberStatus: () => undefined },
+    health: { pingDatabase: () => database.ping(), waitingFor: () => undefined, subscriberStatus: () => undefined },
     collectedTo: () => collector.collectedTo(),
   });
   const { url } = await server.listen();

@@ -3,11 +3,11 @@ import {
   type Authenticator,
   type BoundOperation,
   createServiceServer,
+  type HttpConfig,
   type Logger,
   type Metrics,
   type ServiceServer,
 } from '@decision/service-kit';
-import { type ObjectsApiConfig } from './config';
 import { apiPageRoutes } from './pages/api-page';
 import { auditRoutes } from './routes/audit';
 import { flowRoutes } from './routes/flows';
@@ -26,20 +26,6 @@ import { userRoutes } from './routes/users';
 import { valueRoutes } from './values/values';
 import { type FlowImportContext } from './flows/import-flow';
 import { type UserContext } from './users/user-context';
-
-/** The part of the configuration that the HTTP side needs. */
-type HttpConfig = Pick<
-  ObjectsApiConfig,
-  | 'host'
-  | 'port'
-  | 'bodyLimitBytes'
-  | 'requestTimeoutMs'
-  | 'keepAliveMs'
-  | 'logRequests'
-  | 'trustedProxies'
-  | 'proxySecret'
-  | 'shutdownGraceMs'
->;
 
 /** Dependencies of the routes. */
 export interface AppContext extends FlowImportContext, UserContext {

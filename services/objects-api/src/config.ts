@@ -1,7 +1,6 @@
 import {
   brokerSettings,
   cacheSettings,
-  type Config,
   connectorSettings,
   databaseSettings,
   flowDocumentSettings,
@@ -23,5 +22,3 @@ export const settings = {
   ...publicSettings,
   ...mailSettings,
 };
-
-export type ObjectsApiConfig = Config<typeof settings>;

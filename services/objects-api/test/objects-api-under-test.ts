@@ -74,6 +74,8 @@ export const startObjectsApi = async ({
       requestTimeoutMs: 60_000,
       keepAliveMs: 75_000,
       shutdownGraceMs: 0,
+      metricsPort: undefined,
+      apiMetrics: true,
       logRequests: false,
       trustedProxies: 1,
       proxySecret: undefined,

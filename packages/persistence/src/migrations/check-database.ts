@@ -4,7 +4,6 @@ import { doublingMs } from '@decision/waiting';
 import { type Client } from 'pg';
 import { asAdministrator } from '../connection/administrator';
 import { runtimeRole } from '../connection/runtime-role';
-import { DatabaseFault } from '../connection/translate-error';
 import { allMigrations, migrationTable } from './all-migrations';
 
 /** Facts that decide whether a server can be used. */
@@ -110,45 +109,37 @@ const readApplied = async (client: Client): Promise<ReadonlySet<string>> => {
 };
 
 interface RequireDatabaseOptions {
-  /** How long a database that cannot be reached is waited for, ms. Default 30,000. */
+  /** How long a database that cannot be used yet is waited for, ms; 0: it is asked once. Default: without end. */
   readonly deadlineMs?: number;
-  /** Told of every attempt that failed, with the time until the next one in ms. */
-  readonly onRetry?: (message: string, nextMs: number) => void;
+  /** Told what is in the way, each time that is something else than before. */
+  readonly onProblem?: (problem: string) => void;
 }
 
-const DEFAULT_DEADLINE_MS = 30_000;
 const RETRY = { initialMs: 250, maxMs: 4_000 };
 
-/** SQLSTATE class of a login that is refused, and the state of a database that does not exist. */
-const [REFUSED_LOGIN, NO_SUCH_DATABASE] = ['28', '3D000'];
-
-/** Whether the server answered that this user, password or database is none of its own: waiting does not help. */
-const isRefusal = (error: unknown): boolean => {
-  const fault = error instanceof ServiceError ? error.cause : undefined;
-  return (
-    fault instanceof DatabaseFault && (fault.sqlState.startsWith(REFUSED_LOGIN) || fault.sqlState === NO_SUCH_DATABASE)
-  );
-};
-
 /**
- * Resolves once the database can be used as it is. Throws `database_unavailable` with everything that is wrong with it at once, also where it refuses
- * the login or does not have the database, and after the deadline where it cannot be reached at all.
+ * Resolves once the database can be used as it is, whatever is in the way until then: no server, no such login, a schema that has not been migrated.
+ * All of these come right without this process where a deployment starts in any order. Throws `database_unavailable` with everything that is
+ * wrong at once where the deadline passes first.
  */
 export const requireDatabase = async (url: string, options: RequireDatabaseOptions = {}): Promise<void> => {
-  const until = performance.now() + (options.deadlineMs ?? DEFAULT_DEADLINE_MS);
-  for (let failures = 1; ; failures += 1) {
+  const until = performance.now() + (options.deadlineMs ?? Infinity);
+  for (let failures = 1, told = ''; ; failures += 1) {
+    const problem = await problemOf(url);
+    if (problem === undefined) return;
     const pauseMs = doublingMs(failures, RETRY);
-    try {
-      const problems = await checkDatabase(url);
-      if (problems.length === 0) return;
-      throw new UnusableDatabase('database_unavailable', problems.join(' '));
-    } catch (error) {
-      if (error instanceof UnusableDatabase || isRefusal(error) || performance.now() + pauseMs > until) throw error;
-      options.onRetry?.(error instanceof Error ? error.message : String(error), pauseMs);
-      await sleep(pauseMs);
-    }
+    if (performance.now() + pauseMs > until) throw problem;
+    if (problem.message !== told) options.onProblem?.(problem.message);
+    told = problem.message;
+    await sleep(pauseMs);
   }
 };
 
-/** The database answers but cannot be used: waiting does not help. */
-class UnusableDatabase extends ServiceError {}
+const problemOf = async (url: string): Promise<Error | undefined> => {
+  try {
+    const problems = await checkDatabase(url);
+    return problems.length === 0 ? undefined : new ServiceError('database_unavailable', problems.join(' '));
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
+};

@@ -85,6 +85,8 @@ describe('the configuration', () => {
       trustedProxies: 0,
       proxySecret: undefined,
       port: 4000,
+      metricsPort: undefined,
+      apiMetrics: true,
       bodyLimitBytes: 6 * 1024 * 1024,
       requestTimeoutMs: 60_000,
       keepAliveMs: 75_000,

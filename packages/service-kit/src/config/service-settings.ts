@@ -1,5 +1,5 @@
 import { DEFAULT_TOPIC_PREFIX, limits, TOPIC_PREFIX_PATTERN } from '@decision/contracts';
-import { flag, limit, list, oneOf, optional, port, secret, text, url, wholeNumber } from './setting';
+import { type Config, flag, limit, list, oneOf, optional, port, secret, text, url, wholeNumber } from './setting';
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
@@ -46,6 +46,18 @@ export const admissionSettings = {
 export const httpSettings = (defaultPort: number) => ({
   host: text('HOST', { default: '0.0.0.0', meaning: 'Address to listen on.' }),
   port: port('PORT', defaultPort),
+  metricsPort: optional(
+    wholeNumber('METRICS_PORT', {
+      min: 0,
+      max: 65_535,
+      meaning:
+        'TCP port that answers /metrics in place of PORT, so that what leads clients to PORT leads nobody to the metrics; 0 takes a free one. Not set: PORT answers it.',
+    }),
+  ),
+  apiMetrics: flag('API_METRICS', {
+    default: true,
+    meaning: 'Whether PORT answers /api/metrics, which clients reach wherever they reach the API.',
+  }),
   bodyLimitBytes: limit(limits.httpBodyBytes),
   requestTimeoutMs: wholeNumber('HTTP_REQUEST_TIMEOUT_MS', {
     default: 60_000,
@@ -86,6 +98,9 @@ export const httpSettings = (defaultPort: number) => ({
   ),
   logRequests: flag('LOG_REQUESTS', { meaning: 'Whether each request is logged in one line.' }),
 });
+
+/** The values of {@link httpSettings}. */
+export type HttpConfig = Config<ReturnType<typeof httpSettings>>;
 
 /** How a service proves who a person is. */
 export const sessionSettings = {

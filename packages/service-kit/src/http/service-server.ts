@@ -28,6 +28,10 @@ export interface ServiceServerOptions {
   readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;
+  /** A port of its own for `/metrics`, which `port` then does not answer; 0 takes a free one. Default: none. */
+  readonly metricsPort?: number | undefined;
+  /** Whether `port` answers `/api/metrics`. Default true. */
+  readonly apiMetrics?: boolean;
   readonly bodyLimitBytes: number;
   /** How long a client may take to send a whole request, ms. */
   readonly requestTimeoutMs: number;
@@ -52,13 +56,13 @@ export interface ServiceServerOptions {
   readonly authenticator?: Authenticator;
   /** Admits the requests of operations that ask for a key; all of them where absent. A hot route admits its own. */
   readonly admission?: RequestPlaces;
-  readonly hot?: { readonly route: HotRoute; readonly operations: readonly Operation[] };
+  readonly hot?: undefined | { readonly route: HotRoute; readonly operations: readonly Operation[] };
 }
 
 /** The HTTP side of a service. */
 export interface ServiceServer {
   /** Resolves once it listens. Throws `StartRefusal` where the address cannot be used. */
-  listen(): Promise<{ readonly url: string; readonly port: number }>;
+  listen(): Promise<{ readonly url: string; readonly port: number; readonly metricsPort?: number }>;
   /**
    * Is not ready at once, takes no new connections after the grace period, and finishes requests in flight. They are cut after `drainMs`,
    * which includes the grace period. Idempotent.
@@ -73,7 +77,41 @@ const HEADERS_TIMEOUT_MS = 20_000;
 /** How often connections are checked against these times, ms. */
 const TIMEOUT_CHECK_MS = 5_000;
 
+/** The server of a service, and beside it that of its metrics where these have a port of their own. */
 export const createServiceServer = (options: ServiceServerOptions): ServiceServer => {
+  const { metricsPort, apiMetrics = true } = options;
+  const api = createPortServer(
+    options,
+    ({ path }) => (path !== '/metrics' || metricsPort === undefined) && (path !== '/api/metrics' || apiMetrics),
+  );
+  if (metricsPort === undefined) return api;
+  const metrics = createPortServer(
+    {
+      ...{ ...options, port: metricsPort, portVariable: 'METRICS_PORT', shutdownGraceMs: 0 },
+      ...{ operations: [], pages: [], hot: undefined, described: [] },
+    },
+    ({ path }) => METRICS_PATHS.has(path),
+  );
+  return {
+    listen: async () => {
+      const { port } = await metrics.listen();
+      return { ...(await api.listen()), metricsPort: port };
+    },
+    // Metrics are read until the last request has ended.
+    stop: async (drainMs) => {
+      await api.stop(drainMs);
+      await metrics.stop(0);
+    },
+  };
+};
+
+const METRICS_PATHS: ReadonlySet<string> = new Set(['/metrics', '/api/metrics', '/health']);
+
+/** One port of a service. `answers` says which of the routes that every service has are answered here. */
+const createPortServer = (
+  options: ServiceServerOptions & PortName,
+  answers: (route: ServiceRoute) => boolean,
+): ServiceServer => {
   const contexts = new WeakMap<IncomingMessage, RequestContext>();
   const failures = new FailureLog();
   const server = createHttpServer(options);
@@ -91,7 +129,7 @@ export const createServiceServer = (options: ServiceServerOptions): ServiceServe
           ...(options.described ?? []),
         ],
         ready: () => (drain.draining() ? { ready: false, reason: 'The service is stopping.' } : options.ready()),
-      }),
+      }).filter(answers),
     ],
     authenticator: options.authenticator,
     bodyLimitBytes: options.bodyLimitBytes,
@@ -192,7 +230,12 @@ const stop = async (server: Server, drain: Drain, drainMs: number, graceMs: numb
   await drain.run(drainMs, Math.min(graceMs, drainMs));
 };
 
-interface ListenOptions {
+interface PortName {
+  /** The setting that the port comes from. Default `PORT`. */
+  readonly portVariable?: string;
+}
+
+interface ListenOptions extends PortName {
   readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;
@@ -201,8 +244,10 @@ interface ListenOptions {
 
 /** Advice to operators, by the error code of the system. */
 const REFUSALS: Readonly<Record<string, (address: ListenOptions) => string>> = {
-  EADDRINUSE: ({ host, port }) => `Port ${port} on ${host} is in use; set PORT to another one.`,
-  EACCES: ({ port }) => `This user may not listen on port ${port}; set PORT to one from 1024 up.`,
+  EADDRINUSE: ({ host, port, portVariable = 'PORT' }) =>
+    `Port ${port} on ${host} is in use; set ${portVariable} to another one.`,
+  EACCES: ({ port, portVariable = 'PORT' }) =>
+    `This user may not listen on port ${port}; set ${portVariable} to one from 1024 up.`,
   EADDRNOTAVAIL: ({ host }) => `${host} is no address of this machine; set HOST to one of its own, or to 0.0.0.0.`,
   ENOTFOUND: ({ host }) => `The host ${host} is not known; set HOST to an address of this machine, or to 0.0.0.0.`,
 };

@@ -6,6 +6,8 @@ import { type SinkStatus } from '../sinks/start-sinks';
 /** Source of the health body. */
 export interface HealthSource {
   readonly pingDatabase: () => Promise<void>;
+  /** What keeps the database from being used since the start, as a sentence; undefined once it could be. */
+  readonly waitingFor: () => string | undefined;
   /** Undefined where no broker is configured. */
   readonly subscriberStatus: () => SubscriberStatus | undefined;
   /** Undefined, or absent, where there is no archive. */
@@ -55,9 +57,14 @@ export const readHealth = async ({
   };
 };
 
-/** Ready once the database answers: questions are answered from it, also while the broker is away. */
-export const readReadiness = async ({ pingDatabase }: HealthSource): Promise<Readiness> =>
-  (await answers(pingDatabase())) ? { ready: true } : { ready: false, reason: 'The database cannot be reached.' };
+/** Ready once the database can be used, and while it answers: questions are answered from it, also while the broker is away. */
+export const readReadiness = async ({ pingDatabase, waitingFor }: HealthSource): Promise<Readiness> => {
+  const reason = waitingFor();
+  if (reason !== undefined) return { ready: false, reason };
+  return (await answers(pingDatabase()))
+    ? { ready: true }
+    : { ready: false, reason: 'The database cannot be reached.' };
+};
 
 const answers = (asked: Promise<unknown>): Promise<boolean> =>
   asked.then(
