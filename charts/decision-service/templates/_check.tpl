@@ -3,8 +3,17 @@
 {{- $values := .Values -}}
 {{- $faults := list -}}
 {{- $logging := $values.app.logging -}}
-{{- if gt ($values.app.limits.logRecordMaxBytes | int64) 67108864 }}
-{{- $faults = append $faults "app.limits.logRecordMaxBytes is above 67108864, the largest message of the topic logs." }}
+{{- $limits := $values.app.limits -}}
+{{- if gt ($limits.logRecordMaxBytes | int64) ($limits.logMessageBytes | int64) }}
+{{- $faults = append $faults (printf "app.limits.logRecordMaxBytes is above app.limits.logMessageBytes (%d), the largest message of the topic logs." ($limits.logMessageBytes | int64)) }}
+{{- end }}
+{{- $message := $limits.executionMessageBytes | int64 }}
+{{- $room := sub $message (max 131072 (div (add $message 15) 16)) }}
+{{- if gt ($limits.itemMaxBytes | int64) $room }}
+{{- $faults = append $faults (printf "app.limits.itemMaxBytes is above %d, which app.limits.executionMessageBytes of %d leaves it." $room $message) }}
+{{- end }}
+{{- if gt (mul 16 ($limits.chunkBytes | int64)) $message }}
+{{- $faults = append $faults (printf "app.limits.chunkBytes is above a sixteenth of app.limits.executionMessageBytes (%d): results may be that many times as long as inputs." $message) }}
 {{- end }}
 {{- if gt ($values.app.limits.itemMaxBytes | int64) ($values.app.limits.httpBodyBytes | int64) }}
 {{- $faults = append $faults "app.limits.itemMaxBytes is above app.limits.httpBodyBytes: no such input could arrive." }}
@@ -23,12 +32,12 @@
 {{- $faults = append $faults (printf "topics.%s.replication is %d, but mq.replicas is %d." $topic $copies ($values.mq.replicas | int)) }}
 {{- end }}
 {{- end }}
-{{- $cap := dig "messageMaxBytes" 67108864 $values.mq | int64 }}
-{{- if lt $cap 67108864 }}
-{{- $faults = append $faults "mq.messageMaxBytes is below 67108864: the topic logs takes messages of that size." }}
+{{- $largest := max ($limits.logMessageBytes | int64) $message }}
+{{- if lt (dig "messageMaxBytes" 67108864 $values.mq | int64) $largest }}
+{{- $faults = append $faults (printf "mq.messageMaxBytes is below %d: topics take messages of that size (app.limits.logMessageBytes, app.limits.executionMessageBytes)." $largest) }}
 {{- end }}
-{{- if lt (dig "replicaFetchMaxBytes" 134217728 $values.mq | int64) 134217728 }}
-{{- $faults = append $faults "mq.replicaFetchMaxBytes is below 134217728: copies of the largest messages could not be fetched." }}
+{{- if lt (dig "replicaFetchMaxBytes" 134217728 $values.mq | int64) (mul 2 $largest) }}
+{{- $faults = append $faults (printf "mq.replicaFetchMaxBytes is below %d: copies of the largest messages could not be fetched." (mul 2 $largest)) }}
 {{- end }}
 {{- end }}
 {{- with $logging.mqSasl }}

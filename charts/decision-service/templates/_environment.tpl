@@ -40,6 +40,7 @@
 {{- $logging := .Values.app.logging -}}
 {{- $brokers := include "umbrella.brokers" . -}}
 MQ_TOPIC_PREFIX: {{ $logging.mqTopicPrefix | quote }}
+{{ include "umbrella.messageVariables" . }}
 {{- if $brokers }}
 MQ_BROKERS: {{ $brokers | quote }}
 {{- end }}
@@ -76,11 +77,18 @@ MQ_SASL_SCOPE: {{ . | quote }}
 {{- end }}
 {{- end -}}
 
+{{/* Largest messages, which services and topics must agree on. */}}
+{{- define "umbrella.messageVariables" -}}
+EXECUTION_MESSAGE_BYTES: {{ include "decision.text" .Values.app.limits.executionMessageBytes | quote }}
+LOG_MESSAGE_BYTES: {{ include "decision.text" .Values.app.limits.logMessageBytes | quote }}
+{{- end -}}
+
 {{/* The bridge speaks without TLS and asks for nothing. */}}
 {{- define "umbrella.bridgeVariables" -}}
 {{- $name := include "umbrella.name" (dict "root" . "name" "mq-bridge") -}}
 {{- $port := .Values.mqBridge.port | int -}}
 MQ_TOPIC_PREFIX: {{ .Values.app.logging.mqTopicPrefix | quote }}
+{{ include "umbrella.messageVariables" . }}
 MQ_BROKERS: {{ range $index, $broker := splitList "," .Values.mqBridge.brokers }}{{ if $index }},{{ end }}{{ $name }}:{{ add $port $index }}{{ end }}
 {{- end -}}
 
@@ -120,6 +128,7 @@ LOG_RECORD_MAX_BYTES: {{ include "decision.text" $limits.logRecordMaxBytes | quo
 RPC_TIMEOUT_MS: {{ include "decision.text" $limits.rpcTimeoutMs | quote }}
 HTTP_REQUEST_TIMEOUT_MS: {{ include "decision.text" $limits.rpcTimeoutMs | quote }}
 ITEM_MAX_BYTES: {{ include "decision.text" $limits.itemMaxBytes | quote }}
+CHUNK_BYTES: {{ include "decision.text" $limits.chunkBytes | quote }}
 LARGE_BODY_THRESHOLD_BYTES: {{ include "decision.text" $limits.largeBodyThresholdBytes | quote }}
 LARGE_BODY_MAX_CONCURRENT: {{ include "decision.text" $limits.largeBodyMaxConcurrent | quote }}
 MAX_WORKERS: {{ $values.hps.workers.solutionPartitions | int | quote }}

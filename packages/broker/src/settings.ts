@@ -1,4 +1,5 @@
 import { hostname } from 'node:os';
+import { type TopicKey, topics } from '@decision/contracts';
 import type { BackOffBounds } from '@decision/waiting';
 
 /** Between attempts to connect or join, so that a broker that comes back is found within two seconds. */
@@ -46,11 +47,17 @@ export interface BrokerSettings {
   readonly instanceId?: string;
   /** Put in front of every topic and consumer group; may be empty. */
   readonly topicPrefix: string;
+  /** Largest message by topic, bytes. Default: those of the catalogue. */
+  readonly messageBytes?: Readonly<Partial<Record<TopicKey, number>>>;
   /** Absent: no TLS. */
   readonly tls?: TlsSettings;
   /** Absent: no authentication. */
   readonly sasl?: SaslSettings;
 }
+
+/** Largest message that a topic takes, bytes. */
+export const messageBytesOf = ({ messageBytes }: Pick<BrokerSettings, 'messageBytes'>, topic: TopicKey): number =>
+  messageBytes?.[topic] ?? topics[topic].maxMessageBytes;
 
 /** Destination of log lines; a pino logger fits. Lines hold no payloads, keys or secrets. */
 export interface BrokerLog {

@@ -107,7 +107,7 @@ describe('requests and answers', () => {
     });
 
     it('is carried up to the largest size, and refused with one byte more', async () => {
-      const limit = largestMessageBytes('solution') - 8 * 1024;
+      const limit = largestMessageBytes({}, 'solution') - 8 * 1024;
       expect((await answerTo(requester, randomBytes(limit))).length).toBe(limit);
       const error = await serviceErrorOf(requester.request(envelope(), Buffer.alloc(limit + 1)));
       expect(error).toMatchObject({ code: 'payload_too_large', details: { limit_bytes: limit } });

@@ -186,6 +186,32 @@ export const limits = {
     meaning:
       'Request, response and trace of one decision in the decision logs together. Of a larger one the trace is left out, then the longer of request and response, then both, and the record says `abbreviated`.',
   },
+  chunkBytes: {
+    env: 'CHUNK_BYTES',
+    defaultValue: 2 * MIB,
+    min: 16 * 1024,
+    max: 2 * MIB,
+    unit: 'bytes',
+    meaning:
+      'Input that one message of a list carries at most; a larger input travels by itself. A sixteenth of EXECUTION_MESSAGE_BYTES at most, since results may be longer than their inputs.',
+  },
+  executionMessageBytes: {
+    env: 'EXECUTION_MESSAGE_BYTES',
+    defaultValue: 32 * MIB,
+    min: MIB,
+    max: 32 * MIB,
+    unit: 'bytes',
+    meaning:
+      'Largest message on solution and solution-response, which both topics must take. Less for brokers that do not take as much.',
+  },
+  logMessageBytes: {
+    env: 'LOG_MESSAGE_BYTES',
+    defaultValue: 64 * MIB,
+    min: MIB,
+    max: 64 * MIB,
+    unit: 'bytes',
+    meaning: 'Largest message on logs, which the topic must take. Less for brokers that do not take as much.',
+  },
   workerSessionTimeoutMs: {
     env: 'WORKER_SESSION_TIMEOUT_MS',
     defaultValue: 30_000,
@@ -223,12 +249,11 @@ export const optionalLimits = {
   },
 } as const satisfies Record<string, Omit<Limit, 'defaultValue'>>;
 
+/** Bytes of a message on the execution topics that headers and the record itself may need: a sixteenth of it, and 128 KiB at least. */
+export const messageHeadroom = (messageBytes: number): number => Math.max(Math.ceil(messageBytes / 16), 128 * 1024);
+
 /** Fixed sizes and times of the broker and cache protocol; not settings (specification: "Limits"). */
 export const fixedLimits = {
-  /** Largest message on `solution` and `solution-response`, bytes. */
-  executionMessageBytes: 32 * MIB,
-  /** Input that a chunk of a bulk request normally carries at most, bytes; a larger input is a chunk by itself. */
-  chunkBytes: 2 * MIB,
   /** Inputs in a chunk at most: many tiny ones have results that together would not fit a message. */
   chunkItems: 10_000,
   /** Bytes of the address and headers of a request at most, in the whole chain from the ingress on; services take what proxies add beside it. */
@@ -245,8 +270,6 @@ export const fixedLimits = {
   smallBodyBytes: 256 * 1024,
   /** Results of a bulk request that are held until all are there, bytes; the streamed form has no such bound. */
   heldResultBytes: 512 * MIB,
-  /** Largest message on `logs`, bytes. */
-  logMessageBytes: 64 * MIB,
   /** How long an API key's payload may be served from any cache, ms. */
   apiKeyCacheTtlMs: 60_000,
   /** How long a process may keep a release pin or version pointer without asking the cache again, ms. */

@@ -1,4 +1,4 @@
-import { fixedLimits } from './limits';
+import { limits } from './limits';
 
 /** One broker topic as an operator creates it (specification: "Limits" and "Events"). */
 export interface TopicDefinition {
@@ -9,6 +9,7 @@ export interface TopicDefinition {
   readonly partitions: number;
   /** Partitions that `npm start` creates on one machine. */
   readonly localPartitions: number;
+  /** Largest message, bytes, unless the operator has all services and topics take less. */
   readonly maxMessageBytes: number;
   readonly retentionMs: number;
   readonly segmentMs: number;
@@ -23,7 +24,7 @@ export const topics = {
     purpose: 'Solve requests for workers, with a correlation id and a designated reply partition.',
     partitions: 128,
     localPartitions: 16,
-    maxMessageBytes: fixedLimits.executionMessageBytes,
+    maxMessageBytes: limits.executionMessageBytes.defaultValue,
     retentionMs: FIVE_MINUTES_MS,
     segmentMs: FIVE_MINUTES_MS,
   },
@@ -32,7 +33,7 @@ export const topics = {
     purpose: 'Results, produced to the exact partition that the requester consumes.',
     partitions: 128,
     localPartitions: 16,
-    maxMessageBytes: fixedLimits.executionMessageBytes,
+    maxMessageBytes: limits.executionMessageBytes.defaultValue,
     retentionMs: FIVE_MINUTES_MS,
     segmentMs: FIVE_MINUTES_MS,
   },
@@ -41,7 +42,7 @@ export const topics = {
     purpose: 'Structured decision logs, one record a solved item.',
     partitions: 8,
     localPartitions: 4,
-    maxMessageBytes: fixedLimits.logMessageBytes,
+    maxMessageBytes: limits.logMessageBytes.defaultValue,
     retentionMs: DAY_MS,
     segmentMs: DAY_MS,
   },

@@ -9,7 +9,7 @@ import {
   type Responder,
   type ResponderOptions,
 } from '@decision/broker';
-import { type ConsumerGroupKey, ServiceError } from '@decision/contracts';
+import { type ConsumerGroupKey, ServiceError, type TopicKey } from '@decision/contracts';
 import { type brokerSettings, type Config, FailureLog, type Logger, StartRefusal } from '@decision/service-kit';
 import { createRequesterObserver, createResponderObserver, exportResponder, measureRequester } from './observers';
 import { type Opening } from './opening';
@@ -35,6 +35,7 @@ export const openBroker = ({
       clientId: name,
       ...instanceIdOf(config),
       topicPrefix: config.mqTopicPrefix,
+      messageBytes: messageBytesOf(config),
       ...security.settings,
     },
     logger,
@@ -42,6 +43,16 @@ export const openBroker = ({
   stopper.add('broker', () => broker.close());
   return broker;
 };
+
+/** Largest messages by topic, as the configuration has them. */
+export const messageBytesOf = ({
+  executionMessageBytes,
+  logMessageBytes,
+}: Pick<BrokerConfig, 'executionMessageBytes' | 'logMessageBytes'>): Readonly<Record<TopicKey, number>> => ({
+  solution: executionMessageBytes,
+  solutionResponse: executionMessageBytes,
+  logs: logMessageBytes,
+});
 
 interface RequesterConfig {
   /** Partitions that the topic of answers must have. */

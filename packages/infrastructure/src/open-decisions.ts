@@ -22,6 +22,8 @@ interface DecisionsConfig {
   readonly decisionLogMaskKey: Secret | undefined;
   /** Bytes of request, response and trace of one decision. */
   readonly decisionRecordMaxBytes: number;
+  /** Bytes of a message of logs. */
+  readonly logMessageBytes: number;
 }
 
 type DecisionsOpening = Omit<Opening<DecisionsConfig>, 'name'>;
@@ -107,6 +109,7 @@ const openLog = (
     policyOf,
     onWaited: (outcome, ms) => waits.observe({ outcome }, ms / 1_000),
     maxDecisionBytes: config.decisionRecordMaxBytes,
+    maxMessageBytes: config.logMessageBytes,
     maskOf: createMasks(config.decisionLogMaskKey?.reveal()),
     onSettled: (outcome, count) => settled.inc({ outcome }, count),
     now: Date.now,

@@ -127,7 +127,7 @@ it('has every metric in the documentation of administrators', async () => {
     decisionLogs: true,
     decisionLogBufferBytes: 1,
     decisionLogMaskKey: undefined,
-    decisionRecordMaxBytes: 1024,
+    ...{ decisionRecordMaxBytes: 1024, logMessageBytes: 1_048_576 },
   };
   openDecisions(broker, database, { ...opening, config: logs });
   const threads = { evaluationThreads: 1, evaluationMaxWaiting: 1, evaluationMaxMs: 1, evaluationThreadBytes: 1 };

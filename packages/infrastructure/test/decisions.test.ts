@@ -61,7 +61,7 @@ beforeAll(async () => {
   config = {
     ...{ decisionLogs: true, decisionLogBufferBytes: 256 * MIB },
     decisionLogMaskKey: new Secret('a key of the operator'),
-    decisionRecordMaxBytes: 64 * MIB,
+    ...{ decisionRecordMaxBytes: 64 * MIB, logMessageBytes: 64 * MIB },
   };
   openVersion = await makeVersion('open', {});
   writer = openDecisions(broker, database, { config, logger, metrics, stopper });

@@ -26,6 +26,7 @@ export {
   flowSettings,
   type HttpConfig,
   httpSettings,
+  inputSettings,
   processSettings,
   publicSettings,
   sessionSettings,

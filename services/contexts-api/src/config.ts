@@ -9,6 +9,7 @@ import {
   evaluationSettings,
   flowSettings,
   httpSettings,
+  inputSettings,
   limit,
   sessionSettings,
 } from '@decision/service-kit';
@@ -29,7 +30,7 @@ export const settings = {
   rpcTimeoutMs: limit(limits.rpcTimeoutMs),
   maxWorkers: limit(limits.maxWorkers),
   batchChunk: limit(limits.contextBatchChunk),
-  itemMaxBytes: limit(limits.itemMaxBytes),
+  ...inputSettings,
   leaseMs: limit(limits.contextLeaseMs),
   maxWaiting: limit(limits.contextMaxWaiting),
   upkeepPeriodMs: limit(limits.contextUpkeepMs),

@@ -71,7 +71,7 @@ runService({
     const operate = {
       database,
       directory,
-      settler: createSettler({ requester, local: createLocalSettler(settling) }),
+      settler: createSettler({ requester, local: createLocalSettler(settling), chunkBytes: config.chunkBytes }),
       line: { mostWaiting: config.maxWaiting, ticketLeaseMs: config.leaseMs },
       leaseMs: config.leaseMs,
       onFailure: createFailureLogger(logger),
@@ -93,6 +93,7 @@ runService({
       timeoutMs: config.rpcTimeoutMs,
       chunkSize: config.batchChunk,
       lineMaxBytes: config.itemMaxBytes,
+      chunkBytes: config.chunkBytes,
       admission: openAdmission(config, metrics),
       authenticator: openAuthenticator({ database, cache, config, logger, metrics }),
       health: {

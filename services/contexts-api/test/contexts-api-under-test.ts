@@ -6,7 +6,7 @@ import {
   decodeSettleAnswer,
   decodeSettleRequest,
   encodeSettleAnswer,
-  fixedLimits,
+  limits,
   type FlowField,
   type FlowGraph,
   type FlowUse,
@@ -220,7 +220,8 @@ export const startContextsApi = async (options: StartOptions = {}): Promise<Cont
     metrics,
     admission: openAdmission({ ...ADMISSION, ...options.admission }, metrics),
     authenticator: createAuthenticator({ findKey: (selector) => findApiKey(database, selector), now: Date.now }),
-    ...{ database, directory, operate, timeoutMs, chunkSize, lineMaxBytes, newId: randomUUID },
+    ...{ database, directory, operate, timeoutMs, chunkSize, lineMaxBytes, chunkBytes: limits.chunkBytes.defaultValue },
+    ...{ newId: randomUUID },
     health: {
       pingDatabase: () => database.ping(),
       cacheStatus: () => ({ enabled: false, connected: false, channel: { enabled: false, ready: false, name: '' } }),
@@ -368,7 +369,8 @@ const openWorkers = (database: Database) => {
 
 /** The bound that the broker sets to messages. */
 const requireFits = (bytes: Buffer, code: 'payload_too_large' | 'result_too_large'): void => {
-  if (bytes.length > fixedLimits.executionMessageBytes) throw new ServiceError(code, 'It does not fit a message.');
+  if (bytes.length > limits.executionMessageBytes.defaultValue)
+    throw new ServiceError(code, 'It does not fit a message.');
 };
 
 interface Call {

@@ -1,4 +1,4 @@
-import { fixedLimits, type FlowUse } from '@decision/contracts';
+import { limits, type FlowUse } from '@decision/contracts';
 import { findAsset, unpublishRule } from '@decision/persistence';
 import {
   type ContextsApiUnderTest,
@@ -216,7 +216,7 @@ describe('a bound flow', () => {
   it('C98: runs in the service itself where no message carries its instance', async () => {
     const use = await makeRule(`${slug}-base`, DISCOUNT);
     await api.bindFlow(slug, `${slug}-pricing`, pricing(use));
-    const text = 'x'.repeat(fixedLimits.executionMessageBytes + 1);
+    const text = 'x'.repeat(limits.executionMessageBytes.defaultValue + 1);
     const { body } = await api.call('POST', `/contexts/batch/${slug}?include=state,executed`, [
       { order_id: 'large', ...ORDER, text },
     ]);

@@ -1,4 +1,4 @@
-import { fixedLimits, ServiceError } from '@decision/contracts';
+import { limits, ServiceError } from '@decision/contracts';
 import { type ContextsApiUnderTest, startContextsApi } from './contexts-api-under-test';
 import { DISCOUNT, ORDERS, TIER } from './order-contexts';
 
@@ -25,7 +25,7 @@ const DECIDED = { state: { discount: 20, tier: 'gold' }, triggered: true };
 const resultsOf = (body: Record<string, unknown>) => body['results'] as Record<string, unknown>[];
 
 it('C98: an instance that no message can carry is settled here, beside those that workers settle', async () => {
-  const text = 'x'.repeat(fixedLimits.executionMessageBytes + 1);
+  const text = 'x'.repeat(limits.executionMessageBytes.defaultValue + 1);
   const { body } = await api.call('POST', `/contexts/batch/${slug}?include=state,triggered,executed`, [
     order('a'),
     order('large', { text }),

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { fixedLimits, type FlowUse } from '@decision/contracts';
+import { limits, type FlowUse } from '@decision/contracts';
 import { takeNotifications } from '@decision/persistence';
 import { Client } from 'pg';
 import { type ContextsApiUnderTest, type FlowParts, startContextsApi } from './contexts-api-under-test';
@@ -100,7 +100,7 @@ it('CN-151: of a batch are written for each of its instances', async () => {
 
 it('CN-151: of an operation that no message carries are written too', async () => {
   await bind();
-  const text = 'x'.repeat(fixedLimits.executionMessageBytes + 1);
+  const text = 'x'.repeat(limits.executionMessageBytes.defaultValue + 1);
   await api.call('POST', `/contexts/batch/${slug}`, [{ order_id: 'large', ...ORDER, text }]);
   expect(await taken()).toHaveLength(1);
 });

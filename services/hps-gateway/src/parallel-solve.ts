@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type AssetKind, fixedLimits, JsonScanner, type ScanFault, ServiceError } from '@decision/contracts';
+import { type AssetKind, fixedLimits, JsonScanner, limits, type ScanFault, ServiceError } from '@decision/contracts';
 import { inOrder } from '@decision/service-kit';
 import { type OpenSolve, type SolveRequest } from './solve';
 import { itemTooLarge } from './solve-request';
@@ -17,7 +17,7 @@ interface ParallelOptions {
 type ParallelRequest = Omit<SolveRequest, 'asset' | 'slug' | 'selector'>;
 
 /** Entries of one request that are at workers at once. */
-const ENTRIES_AT_ONCE = { maxItems: 64, maxWeight: 16 * fixedLimits.chunkBytes };
+const ENTRIES_AT_ONCE = { maxItems: 64, maxWeight: 16 * limits.chunkBytes.max };
 
 /**
  * Solves the named entries of a body side by side and answers their results under the same names, in the order of the body. An entry

@@ -43,6 +43,8 @@ export interface SolveRouteContext {
 
 export interface SolveRouteLimits extends SolveBodyLimits {
   readonly bulkMaxItems: number | undefined;
+  /** Bytes of inputs that one message carries at most, where it carries several. */
+  readonly chunkBytes: number;
 }
 
 /** One admitted request of a solve route. */

@@ -92,6 +92,7 @@ export const startGateway = async (changes: Partial<GatewayConfig> & GatewayPart
     keepAliveMs: 75_000,
     logRequests: false,
     itemMaxBytes: limits.itemMaxBytes.defaultValue,
+    chunkBytes: limits.chunkBytes.defaultValue,
     bulkMaxItems: undefined,
     largeBodyThresholdBytes: limits.largeBodyThresholdBytes.defaultValue,
     largeBodyMaxConcurrent: limits.largeBodyMaxConcurrent.defaultValue,

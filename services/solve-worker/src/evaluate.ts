@@ -4,7 +4,7 @@ import {
   chunkInputs,
   type ChunkKind,
   type ErrorCode,
-  fixedLimits,
+  limits,
   parseJson,
   ServiceError,
   type SolutionRequestEnvelope,
@@ -99,6 +99,7 @@ export const evaluateChunk = async (
   payload: Buffer,
   envelope: ChunkEnvelope,
   inThread?: SolveInThread,
+  messageBytes: number = limits.executionMessageBytes.defaultValue,
 ): Promise<readonly SolvedInput[]> => {
   const { deadline } = envelope;
   const solved: SolvedInput[] = [];
@@ -112,7 +113,7 @@ export const evaluateChunk = async (
     const one = solving instanceof Promise ? here : { ...here, durationUs: (endedAt - beganAt) * 1_000 };
     solved.push(one);
     length += one.result.length + 2;
-    if (length > fixedLimits.executionMessageBytes) throw resultTooLarge();
+    if (length > messageBytes) throw resultTooLarge(messageBytes);
     beganAt = endedAt;
     if (endedAt - sliceBegan < SLICE_MS) continue;
     await nextTurn();
@@ -122,11 +123,11 @@ export const evaluateChunk = async (
   return solved;
 };
 
-export const resultTooLarge = (): ServiceError =>
+export const resultTooLarge = (messageBytes: number): ServiceError =>
   new ServiceError(
     'result_too_large',
-    `The results of a chunk exceed ${fixedLimits.executionMessageBytes} bytes, the largest message on the topic of answers; send fewer inputs at once or ask for less explanation.`,
-    { limit_bytes: fixedLimits.executionMessageBytes },
+    `The results of a chunk exceed ${messageBytes} bytes, the largest message on the topic of answers; send fewer inputs at once or ask for less explanation.`,
+    { limit_bytes: messageBytes },
   );
 
 export const tooLate = (): ServiceError =>

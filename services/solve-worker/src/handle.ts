@@ -1,7 +1,7 @@
 import {
   decodeSettleRequest,
   encodeSettleAnswer,
-  fixedLimits,
+  limits,
   joinResults,
   ServiceError,
   type SolutionRequestEnvelope,
@@ -50,7 +50,7 @@ export const createHandler = (tools: HandlerTools): Handler => {
       if (recorded !== undefined) await recorded;
       return answerBytes(solved);
     }
-    const solved = await evaluateChunk(rule, payload, { ...envelope, kind }, inThread);
+    const solved = await evaluateChunk(rule, payload, { ...envelope, kind }, inThread, tools.messageBytes);
     await putOnRecord(decisions, envelope, solved);
     return joinResults(
       kind,
@@ -84,11 +84,13 @@ const NO_DECISION_LOG: DecisionLogWriter = { write: () => undefined };
  * docs/adr/0019-workers-settle-contexts-api-writes.md.
  */
 const handleSettle = async (
-  { library, threads, flows, models, decisions = NO_DECISION_LOG, onFault }: HandlerTools,
+  tools: HandlerTools,
   envelope: SolutionRequestEnvelope,
   payload: Buffer,
   letNextBegin: () => void,
 ): Promise<Buffer> => {
+  const { library, threads, flows, models, decisions = NO_DECISION_LOG, onFault } = tools;
+  const { messageBytes = limits.executionMessageBytes.defaultValue } = tools;
   const { workspaceId, deadline, requestId } = envelope;
   const runs = createRunLog(decisions, envelope);
   const surroundings = {
@@ -105,9 +107,9 @@ const handleSettle = async (
     onFault: (fault: SettleFault) => onFault({ ...fault, requestId }),
   };
   const answer = encodeSettleAnswer(await settleOperations(decodeSettleRequest(payload), surroundings));
-  if (answer.length > fixedLimits.executionMessageBytes) {
+  if (answer.length > messageBytes) {
     throw new ServiceError('result_too_large', 'What became of the instances does not fit a message.', {
-      limit_bytes: fixedLimits.executionMessageBytes,
+      limit_bytes: messageBytes,
     });
   }
   await runs.write();

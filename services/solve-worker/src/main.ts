@@ -80,6 +80,7 @@ runService({
         beforeCommit: decisions.settled,
         handle: createHandler({
           ...{ library, threads, models: createContextModels(), decisions },
+          messageBytes: config.executionMessageBytes,
           flows: {
             ...{ runner, library: flowLibrary },
             notify: async (workspaceId, notifications) => {

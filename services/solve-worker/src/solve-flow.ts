@@ -1,7 +1,7 @@
 import {
   chunkInputs,
   type ChunkKind,
-  fixedLimits,
+  limits,
   joinResults,
   ServiceError,
   type SolutionRequestEnvelope,
@@ -24,6 +24,8 @@ export interface FlowTools {
   readonly flows?: FlowPorts | undefined;
   /** Undefined where nothing is to be logged. */
   readonly decisions: DecisionLogWriter | undefined;
+  /** Largest message of answers, bytes. Default: 32 MiB. */
+  readonly messageBytes?: number | undefined;
 }
 
 interface FlowPorts {
@@ -43,7 +45,7 @@ const WAITING_AT_ONCE = 8;
  * outside of this thread. Throws `ServiceError` where there is no answer, or where the flow says that a failure is to fail the request.
  */
 export const solveFlow = async (
-  { flows, decisions }: FlowTools,
+  { flows, decisions, messageBytes }: FlowTools,
   envelope: FlowEnvelope,
   payload: Buffer,
   letNextBegin: () => void,
@@ -51,7 +53,7 @@ export const solveFlow = async (
   if (flows === undefined) throw new ServiceError('internal_error', 'Flows cannot be run here.');
   const { kind } = envelope;
   const solver = new FlowSolver(await flows.runner.open(envelope.workspaceId, envelope.versionId), {
-    ...{ flows, envelope, letNextBegin },
+    ...{ flows, envelope, letNextBegin, messageBytes },
     isLogged: decisions !== undefined && envelope.origin !== undefined,
   });
   if (kind === 'solve') {
@@ -73,6 +75,8 @@ interface SolverOptions {
   readonly envelope: FlowEnvelope;
   readonly letNextBegin: () => void;
   readonly isLogged: boolean;
+  /** Largest message of answers, bytes. */
+  readonly messageBytes?: number | undefined;
 }
 
 interface Solved {
@@ -153,7 +157,8 @@ class FlowSolver {
 
   /** In the order of the inputs. Throws as `evaluateChunk` does. */
   async solveChunk(payload: Buffer): Promise<readonly SolvedInput[]> {
-    const { deadline } = this.options.envelope;
+    const { envelope, messageBytes = limits.executionMessageBytes.defaultValue } = this.options;
+    const { deadline } = envelope;
     const turns = createTurns();
     const solved: Solved[] = [];
     const inputs = [...chunkInputs(payload)].entries();
@@ -166,7 +171,7 @@ class FlowSolver {
         solved[offset] = one;
         length += one.solved.result.length + 2;
         for (const { content } of one.notifications) length += content.length;
-        if (length > fixedLimits.executionMessageBytes) throw resultTooLarge();
+        if (length > messageBytes) throw resultTooLarge(messageBytes);
       }
     };
     await Promise.all(Array.from({ length: this.flow.reachesOut ? WAITING_AT_ONCE : 1 }, work));

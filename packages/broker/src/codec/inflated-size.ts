@@ -1,10 +1,10 @@
-import { fixedLimits } from '@decision/contracts';
+import { limits } from '@decision/contracts';
 
 /**
  * Most bytes that the records of one batch may have once they are inflated. A batch of this service holds at most one message of the
  * largest size; a few hundred bytes on the wire can claim gigabytes.
  */
-export const MOST_INFLATED_BYTES = 2 * fixedLimits.logMessageBytes;
+export const MOST_INFLATED_BYTES = 2 * limits.logMessageBytes.max;
 
 /** A batch that would inflate to more than this process takes, or that does not say so as its format wants. */
 export class InflationError extends Error {

@@ -152,7 +152,7 @@ class BatchingProducer implements Producer {
 
   private refusal({ topic, deadline }: OutgoingMessage, bytes: number): ServiceError | undefined {
     if (!this.accepting) return stopped();
-    const limit = largestMessageBytes(topic);
+    const limit = largestMessageBytes(this.settings, topic);
     if (bytes > limit)
       return new ServiceError(
         'payload_too_large',

@@ -18,7 +18,8 @@ describe('sizes of messages', () => {
   });
 
   it("leave room under the topic's own bound", () => {
-    expect(largestMessageBytes('solution')).toBe(33_554_432 - 65_536);
-    expect(largestMessageBytes('logs')).toBe(67_108_864 - 65_536);
+    expect(largestMessageBytes({}, 'solution')).toBe(33_554_432 - 65_536);
+    expect(largestMessageBytes({}, 'logs')).toBe(67_108_864 - 65_536);
+    expect(largestMessageBytes({ messageBytes: { logs: 1_048_576 } }, 'logs')).toBe(1_048_576 - 65_536);
   });
 });

@@ -1,5 +1,6 @@
-import { type MessageHeaders, type ServiceError, type TopicKey, topics } from '@decision/contracts';
+import { type MessageHeaders, type ServiceError, type TopicKey } from '@decision/contracts';
 import type { BackOffBounds } from '@decision/waiting';
+import { type BrokerSettings, messageBytesOf } from '../settings';
 
 /** Events of a producer, for metrics. */
 export type ProducerEvent =
@@ -95,7 +96,8 @@ const BATCH_HEADROOM_BYTES = 64 * 1024;
 const RECORD_OVERHEAD_BYTES = 64;
 
 /** Largest value and headers together that a message on this topic may have, bytes. */
-export const largestMessageBytes = (topic: TopicKey): number => topics[topic].maxMessageBytes - BATCH_HEADROOM_BYTES;
+export const largestMessageBytes = (settings: Pick<BrokerSettings, 'messageBytes'>, topic: TopicKey): number =>
+  messageBytesOf(settings, topic) - BATCH_HEADROOM_BYTES;
 
 /** Bytes that a message occupies in memory and, uncompressed, on the wire. Header text is counted as if it were ASCII. */
 export const messageBytes = ({ headers, value, key }: OutgoingMessage): number => {

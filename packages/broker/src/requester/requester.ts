@@ -113,6 +113,8 @@ const STOP_DRAIN_MS = 1_000;
 const SIGNAL_LIFE_MS = 2_000;
 
 class BrokerRequester implements Requester {
+  /** Largest payload that a request may have, bytes. */
+  private readonly largestPayload: number;
   private readonly self: string;
   private readonly selfBytes: Buffer;
   private readonly topic: string;
@@ -132,6 +134,7 @@ class BrokerRequester implements Requester {
   ) {
     this.self = `${requesterPrefix(options.group)}${options.requesterId ?? randomUUID()}`;
     this.selfBytes = Buffer.from(this.self);
+    this.largestPayload = largestMessageBytes(settings, 'solution') - HEADER_BYTES;
     this.topic = topicName(settings.topicPrefix, 'solutionResponse');
     this.groupId = consumerGroupName(settings.topicPrefix, options.group);
     this.pending = new PendingRequests((request) => {
@@ -254,7 +257,7 @@ class BrokerRequester implements Requester {
   private refusal({ deadline }: RequestEnvelope, payload: Buffer): ServiceError | undefined {
     const refusal = this.notReady();
     if (refusal?.code === 'shutting_down') return new ServiceError(refusal.code, refusal.reason);
-    const limit = largestMessageBytes('solution') - HEADER_BYTES;
+    const limit = this.largestPayload;
     if (payload.length > limit) {
       const sentence = `The request has ${payload.length} bytes; the message broker carries at most ${limit}.`;
       return new ServiceError('payload_too_large', sentence, { limit_bytes: limit });

@@ -10,7 +10,7 @@ import {
 } from '@decision/contracts';
 import { settledWithin, withDeadline } from '@decision/waiting';
 import { type Admin, ConfigResourceTypes } from 'kafkajs';
-import type { BrokerLog, BrokerSettings } from '../settings';
+import { type BrokerLog, type BrokerSettings, messageBytesOf } from '../settings';
 import { brokerError, brokerErrorType } from '../connection/broker-error';
 import { createKafkaClient } from '../connection/kafka-client';
 import {
@@ -59,7 +59,7 @@ export interface EnsuredTopics {
 const question = (settings: BrokerSettings, topic: TopicKey, partitions: number): TopicQuestion => ({
   topic,
   name: topicName(settings.topicPrefix, topic),
-  definition: topics[topic],
+  definition: { ...topics[topic], maxMessageBytes: messageBytesOf(settings, topic) },
   partitions,
 });
 

@@ -1,6 +1,6 @@
 import {
   errorCodes,
-  fixedLimits,
+  limits,
   type MessageHeaders,
   type ProducerReport,
   ServiceError,
@@ -80,6 +80,8 @@ interface DecisionLogOptions {
   readonly maskOf?: ((workspaceId: string) => MaskValue) | undefined;
   /** Bytes of the request, the response and the trace of one decision together; what exceeds them is left out. Default: those of a message. */
   readonly maxDecisionBytes?: number | undefined;
+  /** Largest message on `logs`, bytes. Default: 64 MiB. */
+  readonly maxMessageBytes?: number | undefined;
   /** Called with each wait for a record before an answer, and its time in ms. */
   readonly onWaited?: ((outcome: 'recorded' | 'not_recorded', ms: number) => void) | undefined;
   /** Called with decisions that were lost, and with those that are stored. */
@@ -88,7 +90,7 @@ interface DecisionLogOptions {
   readonly now: () => number;
 }
 
-const MOST_BYTES = fixedLimits.logMessageBytes;
+const MOST_BYTES = limits.logMessageBytes.defaultValue;
 
 /** How long a record may wait for the broker, ms. */
 const LIFE_MS = 60_000;
@@ -133,7 +135,8 @@ export const createDecisionLog = (options: DecisionLogOptions): DecisionLog => {
     const policy = asked instanceof Promise ? await asked : asked;
     const mask = policy && options.maskOf?.(envelope.workspaceId);
     const items = policy === undefined ? given : given.map((item) => logged(item, policy, mask));
-    const bounds = { decisionBytes: options.maxDecisionBytes ?? MOST_BYTES, messageBytes: MOST_BYTES };
+    const messageBytes = options.maxMessageBytes ?? MOST_BYTES;
+    const bounds = { decisionBytes: options.maxDecisionBytes ?? messageBytes, messageBytes };
     return sendItems(envelope, cutToSize(items, bounds), sequence);
   };
   const sendItems = (

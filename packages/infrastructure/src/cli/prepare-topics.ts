@@ -1,6 +1,7 @@
 import { brokerSecurity, createBroker } from '@decision/broker';
 import { type TopicKey, topics } from '@decision/contracts';
 import { brokerSettings, createLogger, readConfig, StartRefusal, wholeNumber } from '@decision/service-kit';
+import { messageBytesOf } from '../open-broker';
 import { type Environment, type Print, runCli } from './run-cli';
 
 const partitions = (name: string, topic: TopicKey) =>
@@ -51,7 +52,13 @@ export const prepareTopics = async (
   };
   const logger = createLogger({ service: 'prepare-topics', level: 'fatal' });
   const broker = createBroker(
-    { brokers: config.mqBrokers, clientId: 'prepare-topics', topicPrefix: config.mqTopicPrefix, ...security.settings },
+    {
+      brokers: config.mqBrokers,
+      clientId: 'prepare-topics',
+      topicPrefix: config.mqTopicPrefix,
+      messageBytes: messageBytesOf(config),
+      ...security.settings,
+    },
     logger,
   );
   try {

@@ -328,6 +328,8 @@ export interface WritingContext {
 export interface InstancesContext extends WritingContext {
   /** From the arrival of a request to its answer, ms. */
   readonly timeoutMs: number;
+  /** Bytes of the lines of one chunk of a batch of lines at most, where it has several. */
+  readonly chunkBytes: number;
   /** Largest line of a batch of lines, bytes. */
   readonly lineMaxBytes: number;
 }

@@ -2,7 +2,7 @@ import { hashOfKey, type RequestEnvelope, type Requester } from '@decision/broke
 import {
   decodeSettleAnswer,
   encodeSettleRequest,
-  fixedLimits,
+  limits,
   ServiceError,
   type SettledInstance,
   type SettleInstance,
@@ -46,6 +46,8 @@ interface SettlerPorts {
   readonly requester: Pick<Requester, 'request'> | undefined;
   /** Settler of operations that no message can carry, as a request or an answer. */
   readonly local: LocalSettler;
+  /** Bytes of instances that one message carries at most, where it carries several. Default: 2 MiB. */
+  readonly chunkBytes?: number;
 }
 
 /**
@@ -53,7 +55,7 @@ interface SettlerPorts {
  * the same fences and the same deadline.
  */
 export const createSettler =
-  ({ requester, local }: SettlerPorts): Settler =>
+  ({ requester, local, chunkBytes = limits.chunkBytes.defaultValue }: SettlerPorts): Settler =>
   async (operation) => {
     if (requester === undefined) {
       throw new ServiceError(
@@ -64,7 +66,7 @@ export const createSettler =
     const envelope = envelopeOf(operation.work);
     const common = commonOf(operation);
     const answers = await Promise.all(
-      splitOperation(operation).map(async ({ key, instances, texts }) => {
+      splitOperation(operation, chunkBytes).map(async ({ key, instances, texts }) => {
         const payload = encodeSettleRequest(common, texts);
         try {
           const answer = await requester.request(envelope, payload, key);
@@ -120,7 +122,7 @@ interface Parcel {
 }
 
 /** Distributes instances over messages by their keys. */
-const splitOperation = ({ work, held }: Operation): readonly Parcel[] => {
+const splitOperation = ({ work, held }: Operation, chunkBytes: number): readonly Parcel[] => {
   const full: Parcel[] = [];
   const open = new Map<string, Parcel>();
   for (const one of held) {
@@ -128,7 +130,7 @@ const splitOperation = ({ work, held }: Operation): readonly Parcel[] => {
     const text = JSON.stringify(instance);
     const key = messageKey(work.context.id, instance.instanceId);
     let parcel = open.get(key);
-    if (parcel !== undefined && parcel.bytes + text.length > fixedLimits.chunkBytes) {
+    if (parcel !== undefined && parcel.bytes + text.length > chunkBytes) {
       full.push(parcel);
       parcel = undefined;
     }

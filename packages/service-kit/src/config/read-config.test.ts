@@ -1,7 +1,14 @@
 import { inspect } from 'node:util';
 import { limits } from '@decision/contracts';
 import { ConfigError, describeSettings, readConfig, settingsTable } from './read-config';
-import { brokerSettings, cacheSettings, databaseSettings, httpSettings, processSettings } from './service-settings';
+import {
+  brokerSettings,
+  cacheSettings,
+  databaseSettings,
+  httpSettings,
+  inputSettings,
+  processSettings,
+} from './service-settings';
 import { flag, limit, list, oneOf, optional, secret, type SettingsShape, text, url, wholeNumber } from './setting';
 
 describe('the configuration', () => {
@@ -98,6 +105,8 @@ describe('the configuration', () => {
       mqBrokers: [],
       mqTopicPrefix: 'decision.',
       mqSsl: false,
+      executionMessageBytes: 33_554_432,
+      logMessageBytes: 67_108_864,
     });
   });
 
@@ -109,6 +118,17 @@ describe('the configuration', () => {
   it('takes an empty topic prefix as one', () => {
     expect(readConfig(brokerSettings, { MQ_TOPIC_PREFIX: '' }).mqTopicPrefix).toBe('');
     expect(readConfig(brokerSettings, {}).mqTopicPrefix).toBe('decision.');
+  });
+
+  it('refuses sizes that do not fit each other, and says by how much', () => {
+    const read = (env: Record<string, string>) => () => readConfig({ ...brokerSettings, ...inputSettings }, env);
+    expect(
+      read({ EXECUTION_MESSAGE_BYTES: '8388608', ITEM_MAX_BYTES: '7864320', CHUNK_BYTES: '524288' }),
+    ).not.toThrow();
+    expect(read({ EXECUTION_MESSAGE_BYTES: '8388608' })).toThrow(
+      /- ITEM_MAX_BYTES is above 7864320, which EXECUTION_MESSAGE_BYTES of 8388608 leaves it: lower it or raise EXECUTION_MESSAGE_BYTES.*\n.*- CHUNK_BYTES is above 524288/,
+    );
+    expect(read({ ITEM_MAX_BYTES: '31457280' })).not.toThrow();
   });
 
   it('writes the table of a service', () => {
@@ -144,6 +164,8 @@ describe('the table of settings', () => {
       'AWS_SESSION_TOKEN',
       'AWS_CONTAINER_CREDENTIALS_FULL_URI',
       'AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE',
+      'EXECUTION_MESSAGE_BYTES',
+      'LOG_MESSAGE_BYTES',
     ]);
   });
 

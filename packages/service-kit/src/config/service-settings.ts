@@ -1,5 +1,18 @@
-import { DEFAULT_TOPIC_PREFIX, limits, TOPIC_PREFIX_PATTERN } from '@decision/contracts';
-import { type Config, flag, limit, list, oneOf, optional, port, secret, text, url, wholeNumber } from './setting';
+import { DEFAULT_TOPIC_PREFIX, limits, messageHeadroom, TOPIC_PREFIX_PATTERN } from '@decision/contracts';
+import {
+  bounded,
+  type Config,
+  flag,
+  limit,
+  list,
+  oneOf,
+  optional,
+  port,
+  secret,
+  text,
+  url,
+  wholeNumber,
+} from './setting';
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
@@ -150,6 +163,18 @@ export const cacheSettings = {
   }),
 };
 
+const executionMessageBytes = limit(limits.executionMessageBytes);
+const logMessageBytes = limit(limits.logMessageBytes);
+
+/** Results may be this many times as long as their inputs (specification: "Limits"). */
+const EXPANSION = 16;
+
+/** How much of what clients send one message carries; for services that send inputs to workers. */
+export const inputSettings = {
+  itemMaxBytes: bounded(limit(limits.itemMaxBytes), executionMessageBytes, (bytes) => bytes - messageHeadroom(bytes)),
+  chunkBytes: bounded(limit(limits.chunkBytes), executionMessageBytes, (bytes) => Math.floor(bytes / EXPANSION)),
+};
+
 /** How a service reaches the message broker. */
 export const brokerSettings = {
   mqBrokers: list('MQ_BROKERS', {
@@ -204,6 +229,8 @@ export const brokerSettings = {
   awsContainerTokenFile: optional(
     text('AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE', { meaning: 'File with the authorization to show there.' }),
   ),
+  executionMessageBytes,
+  logMessageBytes,
 };
 
 /** Settings of decision logs, for every service that evaluates rules. */
@@ -213,7 +240,7 @@ export const decisionSettings = {
     meaning: 'Whether every decision, with its request and response, is written to the topic `logs`.',
   }),
   decisionLogBufferBytes: limit(limits.decisionLogBufferBytes),
-  decisionRecordMaxBytes: limit(limits.decisionRecordMaxBytes),
+  decisionRecordMaxBytes: bounded(limit(limits.decisionRecordMaxBytes), logMessageBytes, (bytes) => bytes),
   decisionLogMaskKey: optional(
     secret('DECISION_LOG_MASK_KEY', {
       minLength: 16,

@@ -193,6 +193,23 @@ export const port = (env: string, defaultPort: number): Setting<number> =>
 
 const FLAG_WORDS: Readonly<Record<string, boolean>> = { true: true, '1': true, false: false, '0': false };
 
+/**
+ * The same setting, which at the start may not exceed what another one leaves it. `bound` computes that from the other's value; the sentence of a
+ * refusal names both.
+ */
+export const bounded = (
+  setting: Setting<number>,
+  other: Setting<number>,
+  bound: (other: number) => number,
+): Setting<number> => ({
+  ...setting,
+  conflict: (value, { environment }) => {
+    const reading = other.read(environment[other.env]);
+    if (!reading.ok || value <= bound(reading.value)) return undefined;
+    return `is above ${bound(reading.value)}, which ${other.env} of ${reading.value} leaves it: lower it or raise ${other.env}`;
+  },
+});
+
 /** On or off; off where no default is given. */
 export const flag = (env: string, options: SettingOptions<boolean>): Setting<boolean> =>
   defineSetting({

@@ -107,7 +107,7 @@ interface Call {
 }
 
 /** Bytes of a streamed body that are in memory at once: the chunks that its handler works on, and what it reads ahead. */
-const STREAMED_BYTES = 4 * fixedLimits.chunkBytes;
+const STREAMED_BYTES = 4 * limits.chunkBytes.max;
 
 const answerAdmitted = async (
   options: AppOptions,

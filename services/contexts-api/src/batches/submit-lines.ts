@@ -1,5 +1,5 @@
 import { groupRecords, hasRun, UnreadableRecord } from '@decision/contexts';
-import { type BatchInclude, fixedLimits, limits, ServiceError } from '@decision/contracts';
+import { type BatchInclude, limits, ServiceError } from '@decision/contracts';
 import {
   BatchCascade,
   BatchProgress,
@@ -19,6 +19,8 @@ interface LinesOptions {
   readonly fields: ReadonlySet<BatchInclude>;
   /** Largest line, bytes. */
   readonly lineMaxBytes: number;
+  /** Bytes of the lines of one chunk at most. */
+  readonly chunkBytes: number;
 }
 
 /** Merges records as they arrive, one a line, and runs what is due: chunk by chunk, in memory that the chunks bound (C95). */
@@ -44,7 +46,7 @@ interface LinesUnderWay {
 async function* answerChunks(
   batch: LinesUnderWay,
   pieces: AsyncIterable<Buffer>,
-  { fields, lineMaxBytes }: LinesOptions,
+  { fields, lineMaxBytes, chunkBytes }: LinesOptions,
 ): AsyncGenerator<ChunkAnswer, void, undefined> {
   const { cascade, commits } = batch;
   const { context, definition, origin } = batch.work;
@@ -53,7 +55,7 @@ async function* answerChunks(
   );
   const chunks = chunkLines(pieces, {
     chunkItems: context.chunkSize,
-    chunkBytes: fixedLimits.chunkBytes,
+    chunkBytes,
     lineMaxBytes,
   });
   const worker = new ChunkWorker(batch, fields, toCollections(collections));
@@ -61,7 +63,7 @@ async function* answerChunks(
   try {
     yield* inOrder(chunks, (chunk) => worker.work(chunk), {
       maxItems: CHUNKS_AT_ONCE,
-      maxWeight: CHUNKS_AT_ONCE * fixedLimits.chunkBytes,
+      maxWeight: CHUNKS_AT_ONCE * chunkBytes,
       weightOf: ({ bytes }) => bytes,
     });
     isWhole = true;

@@ -68,8 +68,8 @@ export const instanceRoutes = (context: InstancesContext): readonly BoundOperati
         const fields = readBatchInclude(asked.query.include);
         const origin = originOf(asked.identity, asked.context, context.timeoutMs);
         const work = { context, definition: await open(asked), origin };
-        const { lineMaxBytes } = context;
-        const batch = submitLines(work, asked.readPieces(origin.deadline), { fields, lineMaxBytes });
+        const { lineMaxBytes, chunkBytes } = context;
+        const batch = submitLines(work, asked.readPieces(origin.deadline), { fields, lineMaxBytes, chunkBytes });
         const isStreamed = formOfAnswer(asked.header('accept'), 'list') === 'lines';
         return isStreamed ? new LinesAnswer(answerLines(work, batch)) : answerWhole(work, batch);
       },

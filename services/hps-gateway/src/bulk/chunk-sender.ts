@@ -1,5 +1,5 @@
 import { type ServerResponse } from 'node:http';
-import { type ChunkKind, fixedLimits, ServiceError } from '@decision/contracts';
+import { type ChunkKind, limits, ServiceError } from '@decision/contracts';
 import { type InOrderLimits, type RequestContext, type RequestPlace } from '@decision/service-kit';
 import { type Evaluate } from '../solve';
 import { type Chunk } from './chunk-builder';
@@ -7,7 +7,7 @@ import { type Chunk } from './chunk-builder';
 /** Chunks of one request that are at workers at once. */
 export const CHUNKS_AT_ONCE: InOrderLimits<Chunk> = {
   maxItems: 16,
-  maxWeight: 16 * fixedLimits.chunkBytes,
+  maxWeight: 16 * limits.chunkBytes.max,
   weightOf: ({ payload }) => payload.length,
 };
 
@@ -144,7 +144,7 @@ export class ResultMemory {
       this.expansion === undefined
         ? Math.max(payload.length * FIRST_EXPANSION, count * FIRST_BYTES_EACH)
         : payload.length * this.expansion;
-    return Math.min(Math.ceil(bytes), fixedLimits.executionMessageBytes);
+    return Math.min(Math.ceil(bytes), limits.executionMessageBytes.max);
   }
 }
 

@@ -132,7 +132,7 @@ const answerInputs = async (
 };
 
 const createSplitter = (form: BodyForm, limits: SolveRouteLimits): Splitter => {
-  const shared = { ...limits, chunkBytes: fixedLimits.chunkBytes, chunkItems: fixedLimits.chunkItems };
+  const shared = { ...limits, chunkItems: fixedLimits.chunkItems };
   return form === 'lines' ? new LineSplitter(shared) : new ListSplitter({ ...shared, maxDepth: fixedLimits.listDepth });
 };
 
