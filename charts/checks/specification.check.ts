@@ -296,6 +296,27 @@ describe('workers', () => {
     expect(kinds('no-autoscaling.yaml')).toEqual([false, false]);
     expect(at(get(render('no-autoscaling.yaml'), 'Deployment', 'solve-worker'), 'spec.replicas')).toBe(4);
   });
+
+  it('are scaled by the lag, by what gateways refuse, by what was asked for, and by processor time', () => {
+    const scaled = get(render('minimal.yaml'), 'ScaledObject', 'solve-worker');
+    expect(at(scaled, 'spec.minReplicaCount')).toBeGreaterThan(0);
+    const triggers = listAt(scaled, 'spec.triggers');
+    expect(triggers.map((trigger) => at(trigger, 'type'))).toEqual(['kafka', 'metrics-api', 'metrics-api', 'cpu']);
+    expect(at(triggers[0] ?? null, 'metadata')).toMatchObject({
+      ...{ consumerGroup: 'decision.generic-workers', topic: 'decision.solution', offsetResetPolicy: 'latest' },
+    });
+    const url = 'http://rel-hps-gateway.decisions.svc:9464/metrics';
+    expect(triggers.slice(1, 3)).toEqual([
+      {
+        ...{ type: 'metrics-api', metricType: 'Value' },
+        metadata: { url, format: 'prometheus', valueLocation: 'decision_admission_pressure', targetValue: '0.9' },
+      },
+      {
+        ...{ type: 'metrics-api', metricType: 'AverageValue' },
+        metadata: { url, format: 'prometheus', valueLocation: 'decision_desired_workers', targetValue: '1' },
+      },
+    ]);
+  });
 });
 
 describe('the ingress', () => {

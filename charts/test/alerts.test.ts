@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { chartsFolder } from '../src/chart-values';
+import { metricsOf } from '../src/dashboards/queried-metrics';
 
 interface Rule {
   readonly alert: string;
@@ -24,11 +25,6 @@ const runbooks = read('../docs/runbooks.md');
 
 /** Metrics of the runtime, which every process exports. */
 const OF_THE_RUNTIME: readonly string[] = ['nodejs_eventloop_lag_p99_seconds'];
-
-const metricsOf = (expr: string): readonly string[] =>
-  [...expr.matchAll(/\b((?:decision|http|nodejs|usage)_[a-z0-9_]+?)(?:_bucket|_count|_sum)?\b(?=[{[ )])/g)].map(
-    ([, name = '']) => name,
-  );
 
 it.each(rules.map((rule) => [rule.alert, rule] as const))('%s asks about metrics that there are', (_name, rule) => {
   const metrics = metricsOf(rule.expr);

@@ -23,6 +23,18 @@ authenticationRef:
 {{- end }}
 {{- end -}}
 
+{{/* A metric of the gateways, of which any may answer: what one refuses is like what the others refuse. Takes root, metric, metricType and target. */}}
+{{- define "umbrella.gatewayTrigger" -}}
+{{- $gateway := index .root.Subcharts "hps-gateway" -}}
+type: metrics-api
+metricType: {{ .metricType }}
+metadata:
+  url: http://{{ include "umbrella.name" (dict "root" .root "name" "hps-gateway") }}.{{ .root.Release.Namespace }}.svc:{{ $gateway.Values.metricsPort }}/metrics
+  format: prometheus
+  valueLocation: {{ .metric }}
+  targetValue: {{ .target | quote }}
+{{- end -}}
+
 {{/* Empty: the brokers ask for nothing. */}}
 {{- define "umbrella.triggerAuthenticationName" -}}
 {{- $logging := .Values.app.logging -}}

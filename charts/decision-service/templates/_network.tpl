@@ -21,6 +21,15 @@ ingress:
   {{- else if $values.tests.enabled }}
   - {{ include "decision.componentRule" (dict "root" $root "component" "tests" "port" .port "direction" "from") | nindent 4 | trim }}
   {{- end }}
+  {{- if and (eq .name "hps-gateway") (eq $values.hps.workers.autoscaling.kind "keda") }}
+  - ports:
+      - protocol: TCP
+        port: {{ .metricsPort }}
+    from:
+      - namespaceSelector:
+          matchLabels:
+            kubernetes.io/metadata.name: {{ $values.hps.workers.autoscaling.kedaNamespace }}
+  {{- end }}
   {{- if or $values.networkPolicies.metricsFrom .monitored }}
   - ports:
       - protocol: TCP

@@ -2,17 +2,34 @@ import { type ServerResponse } from 'node:http';
 import { ServiceError } from '@decision/contracts';
 import { type Metrics } from '../metrics/metrics';
 import { Admission } from './admission';
+import { Pressure } from './pressure';
 
 /** The places of admitted requests. */
 export class RequestPlaces {
+  private readonly pressure: Pressure;
+
   constructor(
     private readonly admission: Admission,
     private readonly largeBodies: LargeBodies,
-  ) {}
+    now: () => number,
+  ) {
+    this.pressure = new Pressure(now);
+  }
+
+  /** Requests that come for each one that is admitted; see {@link Pressure}. */
+  readPressure(): number {
+    return this.pressure.read();
+  }
 
   /** Admits a request whose caller is known. Throws `overloaded`. */
   enter(): RequestPlace {
-    this.admission.enter();
+    try {
+      this.admission.enter();
+    } catch (error) {
+      this.pressure.countRefused();
+      throw error;
+    }
+    this.pressure.countAdmitted();
     return new RequestPlace(this.admission, this.largeBodies);
   }
 
@@ -221,8 +238,8 @@ type FlowAdmissionConfig = Pick<AdmissionConfig, 'largeBodyThresholdBytes' | 'la
 };
 
 /** The admission of this process, as it is configured, with its state in metrics. */
-export const openAdmission = (config: AdmissionConfig, metrics: Metrics): RequestPlaces =>
-  openPlaces(config, {
+export const openAdmission = (config: AdmissionConfig, metrics: Metrics): RequestPlaces => {
+  const places = openPlaces(config, {
     limit: metrics.gauge({
       name: 'decision_admission_limit',
       help: 'Requests in flight beyond which requests are answered 429, as measured latency has it.',
@@ -232,6 +249,15 @@ export const openAdmission = (config: AdmissionConfig, metrics: Metrics): Reques
       help: 'Mean time to the answer of one input or one instance, in the last window of the admission.',
     }),
   });
+  metrics.gauge({
+    name: 'decision_admission_pressure',
+    help: 'Requests that came for each one that was admitted, in the last 15 seconds; 0 where none was refused.',
+    collect() {
+      this.set(places.readPressure());
+    },
+  });
+  return places;
+};
 
 /**
  * A second admission, for requests for flows that reach out: what others take long to answer neither takes the places of other requests nor lowers
@@ -263,15 +289,17 @@ interface AdmissionGauges {
   readonly meanMs: { set(value: number): void };
 }
 
+const now = (): number => performance.now();
+
 const openPlaces = (config: AdmissionConfig, { limit, meanMs }: AdmissionGauges): RequestPlaces => {
   const admission = new Admission(
     { targetMs: config.admissionTargetMs, maxRequests: config.maxInFlightRequests, maxBytes: config.maxInFlightBytes },
-    () => performance.now(),
+    now,
     (window) => {
       limit.set(window.limit);
       meanMs.set(window.meanMs);
     },
   );
   const { largeBodyThresholdBytes: thresholdBytes, largeBodyMaxConcurrent: maxConcurrent } = config;
-  return new RequestPlaces(admission, new LargeBodies({ thresholdBytes, maxConcurrent }));
+  return new RequestPlaces(admission, new LargeBodies({ thresholdBytes, maxConcurrent }), now);
 };
