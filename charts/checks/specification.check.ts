@@ -288,6 +288,29 @@ describe('the database', () => {
   });
 });
 
+it('broker, cache and database are reached with certificates of private authorities, and of clients', () => {
+  const objects = render('private-authorities.yaml');
+  const folder = '/etc/decision';
+  expect(valueOf(objects, 'hps-gateway', 'DATABASE_URL')).toBe(
+    `postgresql://decision_service:$(DATABASE_PASSWORD)@postgres.data.example.com:5432/decision?sslmode=verify-full&sslcert=${folder}/database-tls/tls.crt&sslkey=${folder}/database-tls/tls.key&sslrootcert=${folder}/database-tls/ca.crt`,
+  );
+  expect(variablesOf(objects, 'hps-gateway')).toMatchObject({
+    ...{ CACHE_SSL_CA_FILE: `${folder}/cache-tls/ca.crt`, CACHE_SSL_CERT_FILE: `${folder}/cache-tls/tls.crt` },
+    ...{ CACHE_SSL_KEY_FILE: `${folder}/cache-tls/tls.key`, MQ_SSL_CA_FILE: `${folder}/broker-tls/ca.crt` },
+    ...{ MQ_SSL_CERT_FILE: `${folder}/broker-tls/tls.crt`, MQ_SSL_KEY_FILE: `${folder}/broker-tls/tls.key` },
+  });
+  const mountedIn = (pod: Value) =>
+    listAt(pod, 'spec.volumes').flatMap((volume) => textAt(volume, 'secret.secretName') || []);
+  const templateOf = (kind: string, name: string) => {
+    const object = objects.find(({ kind: found, metadata }) => found === kind && metadata.name.includes(name));
+    return at(object as Value, 'spec.template');
+  };
+  expect(mountedIn(templateOf('Deployment', 'hps-gateway'))).toEqual(['database-tls', 'cache-tls', 'broker-tls']);
+  expect(mountedIn(templateOf('Deployment', 'log-collector'))).toEqual(['database-tls', 'broker-tls']);
+  expect(mountedIn(templateOf('Job', 'migrations'))).toEqual(['database-tls']);
+  expect(mountedIn(templateOf('Job', 'topics'))).toEqual(['broker-tls']);
+});
+
 describe('workers', () => {
   it('are scaled by keda, the autoscaler of Kubernetes, or nothing', () => {
     const kinds = (file: string) => ['ScaledObject', 'HorizontalPodAutoscaler'].map((kind) => find(render(file), kind, 'solve-worker') !== undefined); // prettier-ignore

@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
 import { type ServiceName } from '@decision/contracts';
 import { type Fleet, prepareServers, seedExamples, type ServerAddresses, startFleet } from '@decision/launcher';
 import { testStack } from '@decision/local-stack';
@@ -14,6 +16,8 @@ export interface FleetUnderTest {
   readonly baseUrl: string;
   readonly apiKey: string;
   readonly databaseUrl: string;
+  /** Put in front of the names of its topics. */
+  readonly topicPrefix: string;
   /** Everything that the services printed, for messages of failing tests. */
   readonly lines: readonly string[];
   readonly call: Call;
@@ -42,7 +46,35 @@ interface FleetUnderTestOptions {
   readonly replicas?: Partial<Record<ServiceName, number>>;
   /** Addresses other than the shared servers', for fault tests. */
   readonly addresses?: Partial<ServerAddresses>;
+  /** Environment of every service. */
+  readonly common?: Readonly<Record<string, string>>;
+  /** Environment of the program that makes the topics, as an operator runs it. Default: topics for one machine are made without it. */
+  readonly topics?: Readonly<Record<string, string>>;
 }
+
+/** What a program printed, and its exit code. */
+interface Printed {
+  readonly code: number;
+  readonly text: string;
+}
+
+/** Runs a built program with this environment alone. */
+export const runProgram = (file: string, environment: Readonly<Record<string, string>>): Promise<Printed> =>
+  promisify(execFile)(process.execPath, [join(repositoryRoot, file)], {
+    env: { PATH: process.env['PATH'], ...environment },
+  }).then(
+    ({ stdout }) => ({ code: 0, text: stdout }),
+    ({ code, stdout, stderr }: { readonly code: number; readonly stdout: string; readonly stderr: string }) => ({
+      code,
+      text: stdout + stderr,
+    }),
+  );
+
+/** Makes the topics of a prefix as an operator does. */
+export const prepareTopics = (mqBrokers: string, prefix: string, environment: Readonly<Record<string, string>>) =>
+  runProgram('packages/infrastructure/dist/cli/prepare-topics.js', {
+    ...{ MQ_BROKERS: mqBrokers, MQ_TOPIC_PREFIX: prefix, ...environment },
+  });
 
 const READY_DEADLINE_MS = 180_000;
 
@@ -55,6 +87,10 @@ export const startFleetUnderTest = async (options: FleetUnderTestOptions = {}): 
   const addresses = { databaseUrl, cacheUrl, mqBrokers, brokerLogin };
   const names = { topicPrefix: `${name}.`, cachePrefix: `${name}:` };
   const lines: string[] = [];
+  if (options.topics !== undefined) {
+    const { code, text } = await prepareTopics(mqBrokers, names.topicPrefix, options.topics);
+    if (code !== 0) throw new Error(`The topics could not be made:\n${text}`);
+  }
   const { apiKey, databaseUrl: serviceUrl } = await prepareServers({
     addresses,
     names,
@@ -67,6 +103,7 @@ export const startFleetUnderTest = async (options: FleetUnderTestOptions = {}): 
     addresses: { ...addresses, databaseUrl: serviceUrl },
     names,
     ingressPort: 0,
+    common: options.common ?? {},
     environment: options.environment ?? {},
     replicas: options.replicas ?? {},
     // Tests kill processes many times and wait for those that start again.
@@ -86,6 +123,7 @@ export const startFleetUnderTest = async (options: FleetUnderTestOptions = {}): 
     baseUrl: fleet.baseUrl,
     apiKey,
     databaseUrl,
+    topicPrefix: names.topicPrefix,
     lines,
     call: callWith({ baseUrl: fleet.baseUrl, apiKey }),
     stop: async () => {

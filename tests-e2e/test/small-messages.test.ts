@@ -1,12 +1,7 @@
-import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { type Fleet, prepareServers, startFleet } from '@decision/launcher';
 import { testStack } from '@decision/local-stack';
-import { createDatabase, dropDatabase } from '@decision/persistence';
 import { becomes } from './becomes';
-import { type Call, callWith, publishExample, repositoryRoot } from './fleet-under-test';
+import { type Call, type FleetUnderTest, prepareTopics, runProgram, startFleetUnderTest } from './fleet-under-test';
 
 /* Brokers that take no more than a megabyte a message, as some that are rented do: the sizes of inputs, chunks, messages and records are set together. */
 
@@ -19,48 +14,20 @@ const SIZES = {
   LOG_MESSAGE_BYTES: String(MIB),
   LOG_RECORD_MAX_BYTES: '960000',
 };
-const run = promisify(execFile);
-const node = (file: string, env: Readonly<Record<string, string>>) =>
-  run(process.execPath, [join(repositoryRoot, file)], { env: { PATH: process.env['PATH'], ...env } }).then(
-    ({ stdout }) => ({ code: 0, text: stdout }),
-    ({ code, stdout, stderr }: { code: number; stdout: string; stderr: string }) => ({ code, text: stdout + stderr }),
-  );
-
-const { databaseUrl: serverUrl, cacheUrl, mqBrokers, uniqueName } = testStack();
-const name = uniqueName('small');
-const names = { topicPrefix: `${name}.`, cachePrefix: `${name}:` };
-let fleet: Fleet;
+const PARTITIONS = {
+  ...{ TOPIC_SOLUTION_PARTITIONS: '4', TOPIC_SOLUTION_RESPONSE_PARTITIONS: '4', TOPIC_LOGS_PARTITIONS: '2' },
+};
+let fleet: FleetUnderTest;
 let call: Call;
 
-const prepare = (env: Readonly<Record<string, string>>) =>
-  node('packages/infrastructure/dist/cli/prepare-topics.js', {
-    ...{ MQ_BROKERS: mqBrokers, MQ_TOPIC_PREFIX: names.topicPrefix, ...env },
-    ...{ TOPIC_SOLUTION_PARTITIONS: '4', TOPIC_SOLUTION_RESPONSE_PARTITIONS: '4', TOPIC_LOGS_PARTITIONS: '2' },
-  });
-
 beforeAll(async () => {
-  expect(await prepare(SIZES)).toMatchObject({ code: 0, text: expect.stringContaining('The topics fit.') as string });
-  const addresses = { cacheUrl, mqBrokers, databaseUrl: await createDatabase(serverUrl, name) };
-  const prepared = await prepareServers({
-    ...{ addresses, names, knownApiKey: undefined, serviceLogin: `${name}_services`, onProgress: () => undefined },
-  });
-  const lines: string[] = [];
-  fleet = await startFleet({
-    ...{ root: repositoryRoot, addresses: { ...addresses, databaseUrl: prepared.databaseUrl }, names, ingressPort: 0 },
+  fleet = await startFleetUnderTest({
+    ...{ examples: ['shipping-price'], topics: { ...SIZES, ...PARTITIONS } },
     common: { ...SIZES, MAX_WORKERS: '4' },
-    onLine: (service, line) => lines.push(`[${service}] ${line}`),
-    onNotice: (sentence) => lines.push(sentence),
   });
-  await fleet.ready(120 * SECONDS).catch((error: unknown) => {
-    throw new Error(`The fleet did not start:\n${lines.slice(-40).join('\n')}`, { cause: error });
-  });
-  call = callWith({ baseUrl: fleet.baseUrl, apiKey: prepared.apiKey });
-  await publishExample(call, 'shipping-price');
+  ({ call } = fleet);
 }, 180 * SECONDS);
-afterAll(async () => {
-  await fleet?.stop();
-  await dropDatabase(serverUrl, name);
-}, 60 * SECONDS);
+afterAll(() => fleet?.stop(), 60 * SECONDS);
 
 /** An input whose bytes no compression makes fewer. */
 const parcel = (bytes: number) => ({
@@ -112,14 +79,14 @@ it('a batch of contexts is settled in messages of that size', async () => {
 }, 60_000);
 
 it('topics that take less than the settings say are named, with what to change', async () => {
-  const { code, text } = await prepare({});
+  const { code, text } = await prepareTopics(testStack().mqBrokers, fleet.topicPrefix, PARTITIONS);
   expect(code).toBe(1);
   expect(text).toContain('takes messages up to 1048576 bytes, 33554432 are needed');
   expect(text).toContain('takes messages up to 1048576 bytes, 67108864 are needed');
 }, 60_000);
 
 it('sizes that do not fit each other are refused at the start, each with the other that it must fit', async () => {
-  const { code, text } = await node('services/hps-gateway/dist/main.js', {
+  const { code, text } = await runProgram('services/hps-gateway/dist/main.js', {
     ...{ DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none' },
     ...{ EXECUTION_MESSAGE_BYTES: String(MIB), LOG_MESSAGE_BYTES: String(MIB) },
   });

@@ -55,8 +55,10 @@
 {{- $faults = append $faults "app.logging.mqSasl.mechanism is set, but the broker inside the cluster asks for no login: set mq.enabled: false and app.logging.mqBrokers." }}
 {{- end }}
 {{- end }}
-{{- if and $logging.mqTls.certKey (not $logging.mqTls.keyKey) }}
-{{- $faults = append $faults "app.logging.mqTls.certKey is set without keyKey." }}
+{{- range $place, $tls := dict "app.logging.mqTls" $logging.mqTls "cache.external.tls" $values.cache.external.tls "database.external.tls" $values.database.external.tls }}
+{{- if and $tls.certKey (not $tls.keyKey) }}
+{{- $faults = append $faults (printf "%s.certKey is set without keyKey." $place) }}
+{{- end }}
 {{- end }}
 {{- with $values.database }}
 {{- if and (not .enabled) (not .external.host) }}{{ $faults = append $faults "database.enabled is false: give database.external.host." }}{{ end }}

@@ -104,6 +104,14 @@ HTTP_BODY_LIMIT_BYTES: {{ include "decision.text" $limits.httpBodyBytes | quote 
 {{- end }}
 {{- if ne $name "log-collector" }}
 CACHE_KEY_PREFIX: {{ $values.cache.keyPrefix | quote }}
+{{- $tls := $values.cache.external.tls }}
+{{- if and (not $values.cache.enabled) $tls.enabled $tls.existingSecret }}
+{{- range $variable, $key := dict "CACHE_SSL_CA_FILE" $tls.caKey "CACHE_SSL_CERT_FILE" $tls.certKey "CACHE_SSL_KEY_FILE" $tls.keyKey }}
+{{- if $key }}
+{{ $variable }}: /etc/decision/cache-tls/{{ $key }}
+{{- end }}
+{{- end }}
+{{- end }}
 {{- end }}
 {{- if has $name (list "objects-api" "auth-proxy-adapter") }}
 {{- with include "umbrella.publicUrl" .root }}

@@ -113,7 +113,14 @@ CACHE_PASSWORD: {{ $cache.password | urlquery | replace "+" "%20" | quote }}
 {{/* URL of the database with the login `user`, whose password Kubernetes puts in from the variable `password`. */}}
 {{- define "umbrella.databaseUrl" -}}
 {{- $database := .root.Values.database -}}
-postgresql://{{ .user | urlquery }}:$({{ .password }})@{{ include "umbrella.databaseHost" .root }}/{{ $database.name | urlquery }}{{ if not $database.enabled }}?sslmode={{ $database.external.sslMode }}{{ end }}
+postgresql://{{ .user | urlquery }}:$({{ .password }})@{{ include "umbrella.databaseHost" .root }}/{{ $database.name | urlquery }}{{ if not $database.enabled }}?sslmode={{ $database.external.sslMode }}{{ include "umbrella.databaseFiles" $database.external.tls }}{{ end }}
+{{- end -}}
+
+{{/* Parameters of the URL that name the files of certificates. */}}
+{{- define "umbrella.databaseFiles" -}}
+{{- if .existingSecret -}}
+{{- range $parameter, $key := dict "sslrootcert" .caKey "sslcert" .certKey "sslkey" .keyKey }}{{ if $key }}&{{ $parameter }}=/etc/decision/database-tls/{{ $key }}{{ end }}{{ end -}}
+{{- end -}}
 {{- end -}}
 
 {{/* URL of the cache; empty: there is none. */}}

@@ -25,7 +25,10 @@ export interface CacheSettings {
   /** How often deletes that are owed are tried. Default 1,000, 10 to 60,000. */
   readonly eraseRetryMs?: number;
   /** PEM of the authority that signed the server's certificate, where the system does not know it. */
-  readonly tlsCa?: string;
+  readonly tlsCa?: string | undefined;
+  /** Certificate and private key that this client shows, PEM; both or neither. */
+  readonly tlsCert?: string | undefined;
+  readonly tlsKey?: string | undefined;
 }
 
 /** Settings with every default filled in. */
@@ -41,6 +44,8 @@ export interface ResolvedSettings {
   readonly circuitOpenMs: number;
   readonly eraseRetryMs: number;
   readonly tlsCa: string | undefined;
+  readonly tlsCert: string | undefined;
+  readonly tlsKey: string | undefined;
 }
 
 const TIMES = {
@@ -78,6 +83,8 @@ export const resolveSettings = (settings: CacheSettings): ResolvedSettings => {
     circuitOpenMs: time('circuitOpenMs'),
     eraseRetryMs: time('eraseRetryMs'),
     tlsCa: settings.tlsCa,
+    tlsCert: settings.tlsCert,
+    tlsKey: settings.tlsKey,
   };
   if (faults.length > 0) throw new CacheSettingsError(faults);
   return resolved;

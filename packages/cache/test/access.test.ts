@@ -129,6 +129,26 @@ describe('TLS', () => {
     expect(reasons(log)).toEqual([reason, reason]);
   });
 
+  it('shows the certificate of this client where the server asks for one, and stays shut without it', async () => {
+    const own = makeSelfSigned('gateway');
+    const asking = await startTcpProxy(Number(new URL(server.url).port), {
+      ...{ cert: certificate.cert, key: certificate.key },
+      ...{ requestCert: true, rejectUnauthorized: true, ca: own.cert },
+    });
+    const url = `rediss://localhost:${asking.port}`;
+    const { cache } = await openUp({ url, tlsCa: certificate.cert, tlsCert: own.cert, tlsKey: own.key });
+    await cache.shared.set('k', 'a');
+    await expect(cache.shared.get('k')).resolves.toBe('a');
+    const stranger = makeSelfSigned('gateway');
+    for (const shown of [{}, { tlsCert: stranger.cert, tlsKey: stranger.key }]) {
+      const refused = open({ url, tlsCa: certificate.cert, ...shown });
+      await eventually(() => reasons(refused.log).length >= 2, 'both connections were refused');
+      expect(refused.cache.status().connected).toBe(false);
+    }
+    await closeAll();
+    await asking.close();
+  });
+
   it('is not spoken to redis://', async () => {
     const { cache, log } = open({ url: `redis://localhost:${proxy.port}` });
     await eventually(() => reasons(log).length === 2, 'both connections failed');

@@ -1,4 +1,5 @@
-import { type Cache, openCache } from '@decision/cache';
+import { readFileSync } from 'node:fs';
+import { type Cache, type CacheSettings, openCache } from '@decision/cache';
 import {
   type Database,
   type DatabaseSettings,
@@ -18,6 +19,7 @@ import {
   type Logger,
   type Metrics,
   type sessionSettings,
+  StartRefusal,
 } from '@decision/service-kit';
 import { awaitDatabase, type AwaitingConfig } from './await-database';
 import { authenticatePeople, openSessions } from './open-sessions';
@@ -86,6 +88,7 @@ export const openUsableStores = async (opening: Opening<UsableStoreConfig>): Pro
       url: config.cacheUrl?.reveal(),
       keyPrefix: config.cacheKeyPrefix,
       signingSecret: await readCacheEntrySecret(database),
+      ...readCacheCertificates(config),
     },
     logger,
     createCacheObserver(metrics),
@@ -93,6 +96,36 @@ export const openUsableStores = async (opening: Opening<UsableStoreConfig>): Pro
   exportConnections(metrics, cache);
   stopper.add('cache', () => cache.close());
   return { database, cache };
+};
+
+/** Certificates of the connection to the cache, as PEM. Throws `StartRefusal` where the settings do not fit or a file cannot be read. */
+const readCacheCertificates = ({
+  cacheUrl,
+  cacheSslCaFile,
+  cacheSslCertFile,
+  cacheSslKeyFile,
+}: Config<typeof cacheSettings>): Pick<CacheSettings, 'tlsCa' | 'tlsCert' | 'tlsKey'> => {
+  const files = [
+    ['CACHE_SSL_CA_FILE', cacheSslCaFile],
+    ['CACHE_SSL_CERT_FILE', cacheSslCertFile],
+    ['CACHE_SSL_KEY_FILE', cacheSslKeyFile],
+  ] as const;
+  const [unused] = files.find(([, file]) => file !== undefined) ?? [];
+  if (unused !== undefined && cacheUrl?.reveal().startsWith('rediss:') !== true)
+    throw new StartRefusal(`${unused} is set, but CACHE_URL does not begin with rediss://.`);
+  if ((cacheSslCertFile === undefined) !== (cacheSslKeyFile === undefined))
+    throw new StartRefusal('CACHE_SSL_CERT_FILE and CACHE_SSL_KEY_FILE are set together or not at all.');
+  const [tlsCa, tlsCert, tlsKey] = files.map(([variable, file]) => file && readPem(variable, file));
+  return { tlsCa, tlsCert, tlsKey };
+};
+
+const readPem = (variable: string, file: string): string => {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    const { code = 'unknown error' } = error as NodeJS.ErrnoException; // what the file system throws
+    throw new StartRefusal(`${variable} names ${file}, which cannot be read (${code}).`);
+  }
 };
 
 interface AuthenticatorOptions {

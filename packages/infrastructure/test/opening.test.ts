@@ -143,6 +143,28 @@ it('works without a cache', async () => {
   await given.stopper.stop();
 });
 
+it.each([
+  [
+    'CACHE_SSL_CA_FILE',
+    { CACHE_SSL_CA_FILE: '/no/such.pem' },
+    'CACHE_SSL_CA_FILE is set, but CACHE_URL does not begin with rediss://.',
+  ],
+  [
+    'a certificate without its key',
+    { CACHE_URL: 'rediss://localhost:1', CACHE_SSL_CERT_FILE: '/no/such.pem' },
+    'CACHE_SSL_CERT_FILE and CACHE_SSL_KEY_FILE are set together or not at all.',
+  ],
+  [
+    'a file that is not there',
+    { CACHE_URL: 'rediss://localhost:1', CACHE_SSL_CA_FILE: '/no/such.pem' },
+    'CACHE_SSL_CA_FILE names /no/such.pem, which cannot be read (ENOENT).',
+  ],
+])('refuses certificates of the cache that cannot be used: %s', async (_what, environment, sentence) => {
+  const given = opening(environment);
+  await expect(openStores(given)).rejects.toThrow(sentence);
+  await given.stopper.stop();
+});
+
 it('checks keys in the database, or in the directory that it is given', async () => {
   const given = opening();
   const { database } = await openStores(given);

@@ -33,13 +33,14 @@ export const newRedisClient = (address: CacheAddress, settings: ResolvedSettings
 
 export type RedisClient = ReturnType<typeof newRedisClient>;
 
-const tlsOptions = ({ tls, host }: CacheAddress, { tlsCa }: ResolvedSettings) =>
+const tlsOptions = ({ tls, host }: CacheAddress, { tlsCa, tlsCert, tlsKey }: ResolvedSettings) =>
   tls
     ? {
         tls: true as const,
         // Named, because endpoints behind a shared address choose their certificate by it; addresses may not be.
         ...(isIP(host) === 0 ? { servername: host } : {}),
         ...(tlsCa === undefined ? {} : { ca: tlsCa }),
+        ...(tlsCert === undefined ? {} : { cert: tlsCert, key: tlsKey }),
       }
     : {};
 

@@ -29,7 +29,14 @@ export const asAdministrator = async <T>(url: string, work: (client: Client) => 
   } finally {
     // A server that hangs does not answer the end of a session either.
     await settledWithin(client.end(), FAREWELL_MS);
+    destroySocket(client);
   }
+};
+
+/** The driver leaves a socket half open whose server speaks no TLS, at each attempt another one. */
+const destroySocket = (client: Client): void => {
+  const { connection } = client as unknown as { readonly connection?: { readonly stream?: { destroy(): void } } }; // what the driver keeps
+  connection?.stream?.destroy();
 };
 
 /** Runs work in one transaction of the client; what the work throws rolls it back. */

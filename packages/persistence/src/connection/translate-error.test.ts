@@ -48,6 +48,19 @@ describe('translateError', () => {
     expect(codeOf(serverError('42501', routine))).toBe('forbidden');
   });
 
+  it.each([
+    ['SELF_SIGNED_CERT_IN_CHAIN', 'not trusted: name the file of its authority as sslrootcert'],
+    ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'not trusted'],
+    ['ERR_TLS_CERT_ALTNAME_INVALID', 'for another host'],
+    ['CERT_HAS_EXPIRED', 'has expired'],
+    ['ERR_SSL_TLSV1_ALERT_UNKNOWN_CA', 'check sslcert and sslkey'],
+  ])('says of a TLS connection that fails with %s what to change', (code, advice) => {
+    expect(translateError(systemError(code))).toMatchObject({
+      code: 'database_unavailable',
+      message: expect.stringMatching(new RegExp(`\\(${code}\\): its? .*${advice}`)) as string,
+    });
+  });
+
   it('takes a database that lets nobody in for one that is away', () => {
     expect(codeOf(serverError('55000', 'CheckMyDatabase'))).toBe('database_unavailable');
     expect(codeOf(serverError('55000', 'currval_oid'))).toBe('internal_error');

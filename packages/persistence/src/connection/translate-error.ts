@@ -38,7 +38,10 @@ const TOO_SLOW = unavailable('The database did not answer in time; try again.');
 const NO_CONNECTION_FREE = unavailable('Every database connection is busy; try again.');
 const CONFLICT = unavailable('The change collided with another one; try again.');
 const REFUSED = unavailable(
-  'The database refuses this service; an operator must check its user, password and database name.',
+  'The database refuses this service; an operator must check its user, password and database name, and its certificate where the server asks for one.',
+);
+const WITHOUT_TLS = unavailable(
+  'The database speaks no TLS, which sslmode in DATABASE_URL asks for: switch it on in the server, or set sslmode=disable.',
 );
 const UNSTORABLE_TEXT: Translation = { code: 'invalid_request', message: 'Text must not hold the character U+0000.' };
 const TOO_COMPLEX: Translation = {
@@ -101,6 +104,23 @@ const ofDatabaseError = (error: DatabaseError): Translation => {
 const SOCKET_CODES =
   /^(ECONNREFUSED|ECONNRESET|ECONNABORTED|ENOTFOUND|EAI_AGAIN|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOENT)$/;
 
+/** What Node says of a TLS connection that was not made: about the certificate, or by the other side. */
+const TLS_CODES =
+  /^(UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|CERT_|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|ERR_TLS_|ERR_SSL_|ERR_OSSL_)/;
+const OTHER_HOST = 'ERR_TLS_CERT_ALTNAME_INVALID';
+const EXPIRED = 'CERT_HAS_EXPIRED';
+const REFUSED_BY_SERVER = /^ERR_SSL_.*ALERT/;
+const NO_TLS = 'The server does not support SSL connections';
+
+/** What an operator changes so that a TLS connection is made. */
+const tlsAdvice = (code: string): string => {
+  if (code === OTHER_HOST) return 'its certificate is for another host: use the name that it is for in DATABASE_URL';
+  if (code === EXPIRED) return 'its certificate has expired';
+  if (REFUSED_BY_SERVER.test(code))
+    return 'it does not accept the certificate of this service: check sslcert and sslkey in DATABASE_URL';
+  return 'its certificate is not trusted: name the file of its authority as sslrootcert in DATABASE_URL, or in NODE_EXTRA_CA_CERTS';
+};
+
 /** The driver reports lost connections by sentence only. */
 const LOST_CONNECTION = /^(Connection terminated|Client (was closed|has encountered)|timeout (expired|exceeded))/;
 
@@ -127,6 +147,9 @@ export const breaksConnection = (error: unknown): boolean => {
 const ofOtherError = (error: AnyError): Translation | undefined => {
   if (error instanceof knex.KnexTimeoutError) return NO_CONNECTION_FREE;
   if (isReadTimeout(error)) return TOO_SLOW;
+  if (error.message === NO_TLS) return WITHOUT_TLS;
+  if (typeof error.code === 'string' && TLS_CODES.test(error.code))
+    return unavailable(`The database cannot be reached over TLS (${error.code}): ${tlsAdvice(error.code)}.`);
   return isLostConnection(error) ? UNREACHABLE : undefined;
 };
 

@@ -137,7 +137,8 @@ export const databaseSettings = {
   databaseUrl: url('DATABASE_URL', {
     protocols: ['postgres', 'postgresql'],
     secret: true,
-    meaning: 'The PostgreSQL database, 16 or 17, with wal_level = logical.',
+    meaning:
+      'The PostgreSQL database, 16 or 17, with wal_level = logical. TLS by its parameters sslmode=verify-full, sslrootcert, sslcert and sslkey, of which the last three name PEM files.',
   }),
   databasePoolMax: wholeNumber('DATABASE_POOL_MAX', {
     default: 10,
@@ -155,6 +156,18 @@ export const cacheSettings = {
       secret: true,
       meaning: 'The Redis server; without it everything works from the database, slower.',
     }),
+  ),
+  cacheSslCaFile: optional(
+    text('CACHE_SSL_CA_FILE', {
+      meaning:
+        "PEM file of the authorities behind the cache's certificate, where CACHE_URL begins with rediss; else the system's.",
+    }),
+  ),
+  cacheSslCertFile: optional(
+    text('CACHE_SSL_CERT_FILE', { meaning: 'PEM file of the certificate that this client shows to the cache.' }),
+  ),
+  cacheSslKeyFile: optional(
+    text('CACHE_SSL_KEY_FILE', { meaning: 'PEM file of the private key of that certificate.' }),
   ),
   cacheKeyPrefix: text('CACHE_KEY_PREFIX', {
     default: 'decision:',
