@@ -180,7 +180,7 @@ describe('the table of settings', () => {
       required: true,
       secret: true,
       accepts: 'an address that begins with postgres:// or postgresql://',
-      meaning: 'The PostgreSQL database, 16 or 17, with wal_level = logical.',
+      meaning: expect.stringContaining('PostgreSQL database, 16 or 17, with wal_level = logical.') as string,
     });
   });
 
