@@ -74,6 +74,21 @@ export const solving: Dashboard = {
           queries: [{ expr: rate('decision_responder_requests_total', ['outcome'], WORKER), legend: '{{outcome}}' }],
         },
         {
+          title: 'Evaluated inputs, by outcome',
+          means:
+            'Each input of a list counts. Errors by their code: what callers send, or what a rule computes, is wrong.',
+          unit: 'ops',
+          queries: [{ expr: rate('decision_evaluations_total', ['outcome']), legend: '{{outcome}}' }],
+        },
+        {
+          title: 'Versions loaded and compiled',
+          means: 'Usual after a release. All the time: more rules are in use than fit into memory.',
+          unit: 'ops',
+          queries: [
+            { expr: rate('decision_cache_reads_total', ['service'], 'name="definitions"'), legend: '{{service}}' },
+          ],
+        },
+        {
           title: 'Fetched and not finished',
           means: 'At 1,000 a worker fetches no more.',
           unit: 'short',

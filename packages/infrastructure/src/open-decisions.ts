@@ -10,7 +10,7 @@ import {
 } from '@decision/execution';
 import { addUsage, type Database, refusesValues } from '@decision/persistence';
 import { createDecisionLogObserver, exportQueue } from './observers';
-import { type Secret } from '@decision/service-kit';
+import { type Metrics, type Secret } from '@decision/service-kit';
 import { createLoggingPolicies, createMasks } from './logging-policies';
 import { type Opening } from './opening';
 
@@ -42,13 +42,32 @@ export const openDecisions = (broker: Broker, database: Database, opening: Decis
   const policyOf = openPolicies(database, opening);
   const log = opening.config.decisionLogs ? openLog(broker, policyOf, opening) : undefined;
   const { record } = log ?? withoutDecisionLog(policyOf);
-  const usage = openUsage(database, opening);
+  const counters = combineWriters([openUsage(database, opening), createEvaluationCounter(opening.metrics)]);
   return {
-    ...combineWriters([log, usage]),
+    ...combineWriters([log, counters]),
     settled: log?.settled,
     record: (envelope, items) => {
-      usage.write(envelope, items);
+      counters.write(envelope, items);
       return record?.(envelope, items);
+    },
+  };
+};
+
+/** Counts what was evaluated, by what became of it. */
+const createEvaluationCounter = (metrics: Metrics): DecisionLogWriter => {
+  const evaluations = metrics.counter({
+    name: 'decision_evaluations_total',
+    help: 'Inputs that were evaluated, by rule or flow, and by outcome: solved, or the code of the error.',
+    labelNames: ['asset', 'outcome'],
+  });
+  return {
+    write: ({ asset = 'rule' }, items) => {
+      let solved = 0;
+      for (const { error } of items) {
+        if (error === undefined) solved += 1;
+        else evaluations.inc({ asset, outcome: error.code });
+      }
+      if (solved > 0) evaluations.inc({ asset, outcome: 'solved' }, solved);
     },
   };
 };

@@ -226,6 +226,22 @@ it('answers a decision that must be on record once it is, and none where nothing
   await putOnRecord(silent, envelope('not required'), [input('{"n":1}')]);
 });
 
+it('counts what was evaluated, by what became of it, on record or not', async () => {
+  const counted = async (outcome: string): Promise<number> => {
+    const { text } = await metrics.render();
+    const line = new RegExp(`decision_evaluations_total\\{asset="rule",outcome="${outcome}"[^}]*\\} (\\d+)`);
+    return Number(line.exec(text)?.[1] ?? 0);
+  };
+  const before = { solved: await counted('solved'), failed: await counted('evaluation_failed') };
+  const stored = await settled('stored');
+  const failed = { ...input('{"n":1}'), error: new ServiceError('evaluation_failed', 'It divides by zero.') };
+  writer.write(envelope('counted'), [input('{"n":1}'), failed, input('{"n":2}')]);
+  await putOnRecord(writer, envelope('counted too'), [failed]);
+  expect(await counted('solved')).toBe(before.solved + 2);
+  expect(await counted('evaluation_failed')).toBe(before.failed + 2);
+  await until(async () => (await settled('stored')) === stored + 4);
+});
+
 it('logs of a run within an operation what rule and context both let be logged', async () => {
   const marker = 'CTX-0001';
   const insert = (slug: string, logging: LoggingSettings | null) =>
