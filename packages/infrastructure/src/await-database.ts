@@ -19,8 +19,7 @@ export type AwaitingConfig = Config<typeof databaseSettings> & HttpConfig;
  * at once nothing listens. Rejects with `StartRefusal` where the address cannot be used.
  */
 export const awaitDatabase = async (opening: Opening<AwaitingConfig>): Promise<void> => {
-  const url = opening.config.databaseUrl.reveal();
-  const first = await requireDatabase(url, { deadlineMs: 0 }).then(
+  const first = await requireDatabase(opening.config.databaseUrl.reveal(), { deadlineMs: 0 }).then(
     () => undefined,
     (error: unknown) => error,
   );
@@ -30,18 +29,26 @@ export const awaitDatabase = async (opening: Opening<AwaitingConfig>): Promise<v
   opening.stopper.add('answers while starting', () => server.stop(0));
   await server.listen();
   try {
-    await requireDatabase(url, {
-      onProblem: (problem) => {
-        reason = `Waiting for the database: ${problem}`;
-        opening.logger.warn(reason);
-      },
-    });
+    await waitForDatabase(opening, (said) => (reason = said));
     opening.logger.info('The database can be used; the service goes on.');
   } finally {
     // The service itself listens at this address next.
     await server.stop(0);
   }
 };
+
+/** Resolves once the database can be used. What it waits for is logged, and handed to `onReason` as a sentence, each time it is something else. */
+export const waitForDatabase = (
+  { config, logger }: Pick<Opening<Config<typeof databaseSettings>>, 'config' | 'logger'>,
+  onReason: (reason: string) => void,
+): Promise<void> =>
+  requireDatabase(config.databaseUrl.reveal(), {
+    onProblem: (problem) => {
+      const reason = `Waiting for the database: ${problem}`;
+      logger.warn(reason);
+      onReason(reason);
+    },
+  });
 
 const createStartingServer = (opening: Opening<AwaitingConfig>, reason: () => string): ServiceServer =>
   createServiceServer({

@@ -35,7 +35,7 @@ export const openBroker = ({
       clientId: name,
       ...instanceIdOf(config),
       topicPrefix: config.mqTopicPrefix,
-      messageBytes: messageBytesOf(config),
+      messageBytes: configuredMessageBytes(config),
       ...security.settings,
     },
     logger,
@@ -45,7 +45,7 @@ export const openBroker = ({
 };
 
 /** Largest messages by topic, as the configuration has them. */
-export const messageBytesOf = ({
+export const configuredMessageBytes = ({
   executionMessageBytes,
   logMessageBytes,
 }: Pick<BrokerConfig, 'executionMessageBytes' | 'logMessageBytes'>): Readonly<Record<TopicKey, number>> => ({

@@ -7,7 +7,6 @@ import {
   openDatabase,
   readCacheEntrySecret,
   recordKeyUse,
-  requireDatabase,
 } from '@decision/persistence';
 import {
   type Authenticator,
@@ -21,7 +20,7 @@ import {
   type sessionSettings,
   StartRefusal,
 } from '@decision/service-kit';
-import { awaitDatabase, type AwaitingConfig } from './await-database';
+import { awaitDatabase, type AwaitingConfig, waitForDatabase } from './await-database';
 import { authenticatePeople, openSessions } from './open-sessions';
 import { type Opening } from './opening';
 import { createCacheObserver, exportConnections, exportPool } from './observers';
@@ -47,16 +46,10 @@ interface UnaskedStore {
 
 /** Opens the database without asking whether it is there: for a service that has work to do while it is away. */
 export const openStoreUnasked = (opening: StoreOpening): UnaskedStore => {
-  const { config, logger } = opening;
   const database = openPool(opening);
   let reason: string | undefined = 'The database has not been asked yet.';
   const usable = async (): Promise<void> => {
-    await requireDatabase(config.databaseUrl.reveal(), {
-      onProblem: (problem) => {
-        reason = `Waiting for the database: ${problem}`;
-        logger.warn(reason);
-      },
-    });
+    await waitForDatabase(opening, (said) => (reason = said));
     reason = undefined;
   };
   return { database, usable, waitingFor: () => reason };

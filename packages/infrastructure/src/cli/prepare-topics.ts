@@ -1,7 +1,7 @@
 import { brokerSecurity, createBroker } from '@decision/broker';
 import { type TopicKey, topics } from '@decision/contracts';
 import { brokerSettings, createLogger, readConfig, StartRefusal, wholeNumber } from '@decision/service-kit';
-import { messageBytesOf } from '../open-broker';
+import { configuredMessageBytes } from '../open-broker';
 import { type Environment, type Print, runCli } from './run-cli';
 
 const partitions = (name: string, topic: TopicKey) =>
@@ -56,7 +56,7 @@ export const prepareTopics = async (
       brokers: config.mqBrokers,
       clientId: 'prepare-topics',
       topicPrefix: config.mqTopicPrefix,
-      messageBytes: messageBytesOf(config),
+      messageBytes: configuredMessageBytes(config),
       ...security.settings,
     },
     logger,
