@@ -214,7 +214,7 @@ describe('a group of responders', () => {
     const unfinished = () => unfinishedOf(admin);
     await waitUntil('those with nothing beside them are committed', async () => (await unfinished()) === 0);
     await Promise.all(Array.from({ length: 8 }, ask));
-    expect(responder.status().queued).toBe(0);
+    await waitUntil('nothing waits for its answer', () => responder.status().queued === 0);
     await new Promise((resolve) => setTimeout(resolve, 2_500));
     expect(await unfinished()).toBe(8);
     release();
