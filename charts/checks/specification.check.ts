@@ -311,6 +311,23 @@ it('broker, cache and database are reached with certificates of private authorit
   expect(mountedIn(templateOf('Job', 'topics'))).toEqual(['broker-tls']);
 });
 
+it('traces go where the values say, from every service and over one more port, and are off without an address', () => {
+  const objects = render('everything-on.yaml');
+  for (const name of SERVICES) {
+    expect(variablesOf(objects, name)).toMatchObject({
+      ...{ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector.monitoring.svc:4318', OTEL_TRACES_SAMPLER_ARG: '0.05' },
+      OTEL_RESOURCE_ATTRIBUTES: expect.stringMatching(/^service.namespace=rel,service.version=\d/) as string,
+    });
+    const [container = null] = listAt(get(objects, 'Deployment', name), 'spec.template.spec.containers');
+    const token = listAt(container, 'env').find((entry) => at(entry, 'name') === 'OTEL_EXPORTER_OTLP_HEADERS');
+    expect(at(token ?? null, 'valueFrom.secretKeyRef')).toEqual({ name: 'decision-secrets', key: 'headers' });
+    expect(listAt(get(objects, 'NetworkPolicy', name), 'spec.egress')).toContainEqual({
+      ports: [{ protocol: 'TCP', port: 4318 }],
+    });
+    expect(Object.keys(variablesOf(render('minimal.yaml'), name)).join()).not.toContain('OTEL');
+  }
+});
+
 describe('workers', () => {
   it('are scaled by keda, the autoscaler of Kubernetes, or nothing', () => {
     const kinds = (file: string) => ['ScaledObject', 'HorizontalPodAutoscaler'].map((kind) => find(render(file), kind, 'solve-worker') !== undefined); // prettier-ignore

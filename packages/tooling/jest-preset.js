@@ -33,7 +33,8 @@ module.exports = {
     ],
   },
   transformIgnorePatterns: [
-    '/node_modules/(?!(?:\\.pnpm/[^/]+/node_modules/)?(?:jose|oauth4webapi|openid-client|p-limit|yocto-queue)/)',
+    // Packages of ES modules alone, and one that imports a part of itself when it is first used.
+    '/node_modules/(?!(?:\\.pnpm/[^/]+/node_modules/)?(?:@opentelemetry/otlp-exporter-base|jose|oauth4webapi|openid-client|p-limit|yocto-queue)/)',
   ],
   setupFilesAfterEnv: [require.resolve('./jest/fail-on-leaks.js')],
   reporters: ['default', [require.resolve('./jest/count-reporter.js'), {}]],

@@ -99,6 +99,11 @@ MQ_BROKERS: {{ range $index, $broker := splitList "," .Values.mqBridge.brokers }
 {{- $name := .name -}}
 LOG_LEVEL: {{ $values.app.logLevel }}
 TRUSTED_PROXIES: {{ $values.global.trustedProxies | int | quote }}
+{{- with $values.traces.endpoint }}
+OTEL_EXPORTER_OTLP_ENDPOINT: {{ . | quote }}
+OTEL_TRACES_SAMPLER_ARG: {{ $values.traces.sampleRatio | quote }}
+OTEL_RESOURCE_ATTRIBUTES: {{ printf "service.namespace=%s,service.version=%s" $.root.Release.Name $.root.Chart.AppVersion | quote }}
+{{- end }}
 {{- if has $name (list "objects-api" "contexts-api" "hps-gateway") }}
 HTTP_BODY_LIMIT_BYTES: {{ include "decision.text" $limits.httpBodyBytes | quote }}
 {{- end }}

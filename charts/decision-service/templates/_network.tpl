@@ -51,6 +51,11 @@ egress:
   {{- toYaml . | nindent 2 }}
   {{- end }}
   {{- end }}
+  {{- with $values.traces.endpoint }}
+  - ports:
+      - protocol: TCP
+        port: {{ include "umbrella.portOfUrl" . }}
+  {{- end }}
   {{- if has .name (list "solve-worker" "contexts-api" "objects-api") }}
   {{- if $values.networkPolicies.flows.publicEgress }}
   - {{ include "decision.publicEgress" $root | nindent 4 | trim }}
@@ -114,4 +119,10 @@ ports:
 {{- $ports := list -}}
 {{- range splitList "," . }}{{ $ports = append $ports (splitList ":" (trim .) | last | int) }}{{ end -}}
 {{- $ports | uniq | toJson -}}
+{{- end -}}
+
+{{/* The port of a URL. */}}
+{{- define "umbrella.portOfUrl" -}}
+{{- $url := urlParse . -}}
+{{- regexFind ":[0-9]+$" $url.host | trimPrefix ":" | default (ternary "443" "80" (eq $url.scheme "https")) -}}
 {{- end -}}

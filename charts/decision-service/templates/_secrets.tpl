@@ -84,6 +84,9 @@ CACHE_PASSWORD: {{ $cache.password | urlquery | replace "+" "%20" | quote }}
 {{- with ternary $values.cache $values.cache.external $values.cache.enabled }}
 {{- if .existingSecret }}{{ $_ := set $all "CACHE_PASSWORD" (dict "name" .existingSecret "key" .existingSecretKey) }}{{ end }}
 {{- end }}
+{{- with $values.traces }}
+{{- if and .endpoint .headers.existingSecret }}{{ $_ := set $all "OTEL_EXPORTER_OTLP_HEADERS" (dict "name" .headers.existingSecret "key" .headers.existingSecretKey) }}{{ end }}
+{{- end }}
 {{- $chosen := dict -}}
 {{- range .variables }}{{ if hasKey $all . }}{{ $_ := set $chosen . (get $all .) }}{{ end }}{{ end }}
 {{- toYaml $chosen -}}
@@ -91,7 +94,7 @@ CACHE_PASSWORD: {{ $cache.password | urlquery | replace "+" "%20" | quote }}
 
 {{/* Variables that a service reads and that are secrets. Takes name. */}}
 {{- define "umbrella.secretVariables" -}}
-{{- $names := list "DATABASE_PASSWORD" "PROXY_SECRET" -}}
+{{- $names := list "DATABASE_PASSWORD" "PROXY_SECRET" "OTEL_EXPORTER_OTLP_HEADERS" -}}
 {{- if ne .name "log-collector" }}{{ $names = append $names "CACHE_PASSWORD" }}{{ end }}
 {{- if ne .name "solve-worker" }}{{ $names = concat $names (list "JWT_SECRET" "JWT_SECRET_PREVIOUS") }}{{ end }}
 {{- if has .name (list "contexts-api" "hps-gateway" "solve-worker" "log-collector") }}

@@ -130,6 +130,12 @@ export const databaseAndCache: Dashboard = {
           queries: [{ expr: series('decision_database_connections', 'state="waiting"'), legend: each }],
         },
         {
+          title: 'Wait for a connection (p99)',
+          means: 'By service, the opening of a new connection included.',
+          unit: 's',
+          queries: [{ expr: quantile(0.99, 'decision_database_wait_seconds', ['service']), legend: '{{service}}' }],
+        },
+        {
           title: 'Loads of what is cached (p99)',
           means: 'How long the database takes to answer what no cache had; failed: it did not.',
           unit: 's',

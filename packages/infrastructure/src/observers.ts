@@ -289,6 +289,16 @@ const createFaultObserver = (metrics: Metrics): ((event: CacheEvent) => void) =>
   };
 };
 
+/** Times how long work waits for a connection to the database. */
+export const createAcquisitionObserver = (metrics: Metrics): ((waitedMs: number) => void) => {
+  const seconds = metrics.histogram({
+    name: 'decision_database_wait_seconds',
+    help: 'Time that work has waited for a connection to the database, the opening of a new one included.',
+    buckets: LOAD_BUCKETS_SECONDS,
+  });
+  return (waitedMs) => seconds.observe(waitedMs / 1_000);
+};
+
 /** Exports what the connections of the database pool do as a gauge. */
 export const exportPool = (metrics: Metrics, database: Pick<Database, 'poolStatus'>): void => {
   metrics.gauge({

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { type Cache, type CacheSettings, openCache } from '@decision/cache';
 import {
   type Database,
@@ -17,13 +16,14 @@ import {
   guardKeys,
   type Logger,
   type Metrics,
+  readPemFile,
   type sessionSettings,
   StartRefusal,
 } from '@decision/service-kit';
 import { awaitDatabase, type AwaitingConfig, waitForDatabase } from './await-database';
 import { authenticatePeople, openSessions } from './open-sessions';
 import { type Opening } from './opening';
-import { createCacheObserver, exportConnections, exportPool } from './observers';
+import { createAcquisitionObserver, createCacheObserver, exportConnections, exportPool } from './observers';
 
 interface Stores {
   readonly database: Database;
@@ -57,7 +57,8 @@ export const openStoreUnasked = (opening: StoreOpening): UnaskedStore => {
 
 const openPool = ({ name, config, metrics, stopper, isPipelined = false }: StoreOpening): Database => {
   const { databaseUrl, databasePoolMax: poolMax } = config;
-  const database = openDatabase({ url: databaseUrl.reveal(), poolMax, applicationName: name, isPipelined });
+  const onAcquired = createAcquisitionObserver(metrics);
+  const database = openDatabase({ url: databaseUrl.reveal(), poolMax, applicationName: name, isPipelined, onAcquired });
   exportPool(metrics, database);
   stopper.add('database', () => database.close());
   return database;
@@ -108,17 +109,8 @@ const readCacheCertificates = ({
     throw new StartRefusal(`${unused} is set, but CACHE_URL does not begin with rediss://.`);
   if ((cacheSslCertFile === undefined) !== (cacheSslKeyFile === undefined))
     throw new StartRefusal('CACHE_SSL_CERT_FILE and CACHE_SSL_KEY_FILE are set together or not at all.');
-  const [tlsCa, tlsCert, tlsKey] = files.map(([variable, file]) => file && readPem(variable, file));
+  const [tlsCa, tlsCert, tlsKey] = files.map(([variable, file]) => file && readPemFile(variable, file));
   return { tlsCa, tlsCert, tlsKey };
-};
-
-const readPem = (variable: string, file: string): string => {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    const { code = 'unknown error' } = error as NodeJS.ErrnoException; // what the file system throws
-    throw new StartRefusal(`${variable} names ${file}, which cannot be read (${code}).`);
-  }
 };
 
 interface AuthenticatorOptions {

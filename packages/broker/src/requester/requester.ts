@@ -20,6 +20,7 @@ import type { ConsumerEvent, PartitionDelivery } from '../consumer/group-consume
 import { rejoinSignal } from '../consumer/rejoin-signals';
 import { largestMessageBytes, type ProducerEvent } from '../producer/producer';
 import { createProducer } from '../producer/batching-producer';
+import { tracedRequest } from '../request-spans';
 import { type BrokerLog, type BrokerSettings, DEFAULT_RETRY } from '../settings';
 import { tooFewPartitions } from '../topics/topic-check';
 import { type PendingRequest, PendingRequests } from './pending-requests';
@@ -179,6 +180,10 @@ class BrokerRequester implements Requester {
   }
 
   request(envelope: RequestEnvelope, payload: Buffer, key?: string): Promise<Buffer> {
+    return tracedRequest(envelope, (traced) => this.send(traced, payload, key));
+  }
+
+  private send(envelope: RequestEnvelope, payload: Buffer, key: string | undefined): Promise<Buffer> {
     const refusal = this.refusal(envelope, payload);
     if (refusal !== undefined) return Promise.reject(refusal);
     return new Promise((resolve, reject) => {

@@ -19,6 +19,7 @@ import type { ConsumerEvent, PartitionDelivery } from '../consumer/group-consume
 import { isRejoinSignal, rejoinSignal } from '../consumer/rejoin-signals';
 import { createProducer } from '../producer/batching-producer';
 import type { ProducerEvent } from '../producer/producer';
+import { tracedHandling } from '../request-spans';
 import { type BrokerLog, type BrokerSettings, DEFAULT_RETRY } from '../settings';
 import { BackgroundCommits } from './background-commits';
 import { Lanes } from './lanes';
@@ -277,7 +278,9 @@ class BrokerResponder implements Responder {
     };
     const turn = new Turn();
     try {
-      const outcome = this.options.handle(envelope, value ?? Buffer.alloc(0), turn.end);
+      const outcome = tracedHandling(envelope, begunAt - job.acceptedAt, (traced) =>
+        this.options.handle(traced, value ?? Buffer.alloc(0), turn.end),
+      );
       if (!Buffer.isBuffer(outcome)) return turn.endsWith(outcome.then(succeed, fail));
       succeed(outcome);
     } catch (error) {

@@ -1,3 +1,4 @@
+import { traced } from '@decision/tracing';
 import { LATE, resultWithin } from '@decision/waiting';
 import { ClientClosedError, ClientOfflineError, ErrorReply } from 'redis';
 import type { CacheCommandName, CacheEvent, CacheLog } from '../cache-event';
@@ -63,7 +64,10 @@ export const createGuardedCommands = (options: GuardedCommandsOptions): GuardedC
     run: async (command, work) => {
       const client = connection.current();
       if (!client || !circuit.admits(performance.now())) return failed(command, 'skipped');
-      return send(command, work(client));
+      return traced(
+        () => ({ name: command, kind: 'client', attributes: { 'db.system.name': 'redis' } }),
+        () => send(command, work(client)),
+      );
     },
   };
 };

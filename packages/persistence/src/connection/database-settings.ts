@@ -16,4 +16,6 @@ export interface DatabaseSettings {
   readonly acquireTimeoutMs?: number;
   /** How long closing waits for work that still runs, ms; default 10,000. Then its connections are cut. */
   readonly closeTimeoutMs?: number;
+  /** Told how long some work waited for a connection, ms, whether it got one or not. */
+  readonly onAcquired?: (waitedMs: number) => void;
 }

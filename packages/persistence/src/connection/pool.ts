@@ -1,4 +1,5 @@
 import { ServiceError } from '@decision/contracts';
+import { traced } from '@decision/tracing';
 import { settledWithin } from '@decision/waiting';
 import { type Knex, knex as createKnex } from 'knex';
 import { type Client } from 'pg';
@@ -67,10 +68,18 @@ export const createPool = (settings: DatabaseSettings): Pool => {
   const acquire = async (): Promise<Client> => {
     if (closing) throw shuttingDown();
     if ((client.pool?.numPendingAcquires() ?? 0) >= MAX_WAITING) throw tooManyWaiting();
+    const askedAt = performance.now();
     try {
-      return await client.acquireConnection();
+      // Worth a span only where it may take time.
+      if ((client.pool?.numFree() ?? 0) > 0) return await client.acquireConnection();
+      return await traced(
+        () => ACQUISITION,
+        () => client.acquireConnection(),
+      );
     } catch (error) {
       throw closing ? shuttingDown() : error;
+    } finally {
+      settings.onAcquired?.(performance.now() - askedAt);
     }
   };
 
@@ -105,6 +114,8 @@ export const createPool = (settings: DatabaseSettings): Pool => {
     },
   };
 };
+
+const ACQUISITION = { name: 'wait for a connection', kind: 'internal' } as const;
 
 /** Not awaited: the server may be silent, and then so is the farewell. */
 const cut = (connection: Client): void => {

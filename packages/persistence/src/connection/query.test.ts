@@ -1,4 +1,4 @@
-import { bindNames } from './query';
+import { bindNames, summarise } from './query';
 
 it('numbers each name once, in the order in which names first stand', () => {
   expect(bindNames('select :b, :a, :b, cast(:a_1 as text)', { a: 1, a_1: ['x'], b: null })).toMatchObject({
@@ -36,4 +36,21 @@ it('names a statement once it has been used some times, and not where a long lis
   expect(use(0)).toBe(name);
   for (let index = 0; index < 11; index += 1) bindNames('select :other', { other: index });
   expect(bindNames('select :other', { other: 0 }).name).not.toBe(name);
+});
+
+it.each([
+  ['select 1', 'select'],
+  ['  begin', 'begin'],
+  ['select i.id from instances i join contexts c on true where i.a = :a', 'select instances'],
+  ['select find_api_key(:selector)', 'select find_api_key'],
+  ['insert into rules (id) values (:id) on conflict (id) do update set name = :name', 'insert rules'],
+  [
+    'with due as (select id from instances for update skip locked) delete  from instances where true',
+    'delete instances',
+  ],
+  ['update contexts set name = :name', 'update contexts'],
+  ['savepoint savepoint_1', 'savepoint'],
+  ['', 'statement'],
+])('summarises %j as %j', (sql, summary) => {
+  expect(summarise(sql)).toBe(summary);
 });

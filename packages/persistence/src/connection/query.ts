@@ -66,6 +66,19 @@ const number = (sql: string, bindings: Bindings): NumberedStatement => {
   return statement;
 };
 
+/** What a statement writes, else what it reads: `update instances`, `select find_api_key`. Holds names of the schema alone. */
+export const summarise = (sql: string): string => {
+  const [, verb, table] = WRITES.exec(sql) ?? [];
+  if (verb !== undefined && table !== undefined) return `${verb.toLowerCase().replace(/ .*/, '')} ${table}`;
+  const [, source] = READS.exec(sql) ?? CALLS.exec(sql) ?? [];
+  return source === undefined ? (/^\s*([a-z]+)/i.exec(sql)?.[1] ?? 'statement') : `select ${source}`;
+};
+
+/** Neither the `update` of `for update`, nor that of `on conflict do update`. */
+const WRITES = /(?<!\b(?:for|do)\s)\b(insert\s+into|update|delete\s+from)\s+([a-z_]\w*)/i;
+const READS = /\bfrom\s+([a-z_]\w*)/i;
+const CALLS = /^\s*select\s+([a-z_]\w*)\(/i;
+
 /** Runner of statements: a transaction, or a connection outside of one. */
 export interface StatementRunner {
   raw<Result = { readonly rows: unknown[] }>(sql: string, bindings?: Bindings): Promise<Result>;

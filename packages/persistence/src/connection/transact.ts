@@ -1,19 +1,33 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { ServiceError } from '@decision/contracts';
+import { type SpanOptions, traced } from '@decision/tracing';
 import { type Client } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
-import { bindNames, type StatementRunner, type Transaction } from './query';
+import { type Bindings, bindNames, type StatementRunner, summarise, type Transaction } from './query';
 import { beginAs, type WorkspaceAccess } from './access';
 import { type Pool } from './pool';
 
 /** Statements on a connection. */
 export const runnerOn = (connection: Client): StatementRunner => ({
-  raw: async (sql, bindings = {}) => {
-    const { text, values, name } = bindNames(sql, bindings);
-    // Without values the shorter protocol does, which takes several statements too. The shape is what the caller states.
-    return (await (values.length === 0 ? connection.query(text) : connection.query({ text, values, name }))) as never;
-  },
+  raw: (sql, bindings = {}) =>
+    traced(
+      () => statementSpan(sql),
+      () => run(connection, sql, bindings),
+    ),
+});
+
+const run = async (connection: Client, sql: string, bindings: Bindings): Promise<never> => {
+  const { text, values, name } = bindNames(sql, bindings);
+  // Without values the shorter protocol does, which takes several statements too. The shape is what the caller states.
+  return (await (values.length === 0 ? connection.query(text) : connection.query({ text, values, name }))) as never;
+};
+
+/** Tells what a statement does, and none of its values. */
+const statementSpan = (sql: string): SpanOptions => ({
+  name: summarise(sql),
+  kind: 'client',
+  attributes: { 'db.system.name': 'postgresql' },
 });
 
 /**
@@ -29,7 +43,11 @@ export const transact = async <T>(
   const running = new RunningTransaction(connection);
   let value: T;
   try {
-    const begun = connection.query(beginAs(access));
+    const begin = beginAs(access);
+    const begun = traced(
+      () => statementSpan('begin'),
+      () => connection.query(begin),
+    );
     if (!pool.isPipelined) await begun;
     // Statements run in the order in which they are sent: the first one need not wait until the claims are known to be made.
     [value] = await Promise.all([work(running), begun]);
@@ -42,7 +60,10 @@ export const transact = async <T>(
     throw error;
   }
   running.hasEnded = true;
-  const { command } = await connection.query('commit');
+  const { command } = await traced(
+    () => statementSpan('commit'),
+    () => connection.query('commit'),
+  );
   if (command === 'COMMIT') return value;
   throw new ServiceError('internal_error', 'A transaction whose statement had failed was rolled back at its end.');
 };
@@ -77,7 +98,12 @@ class RunningTransaction implements Transaction {
     this.hasEnded ? Promise.reject(tooLate()) : this.runner.raw(sql, bindings);
 
   readonly copyIn: Transaction['copyIn'] = (sql, lines) =>
-    this.hasEnded ? Promise.reject(tooLate()) : copyInto(this.connection, sql, lines);
+    this.hasEnded
+      ? Promise.reject(tooLate())
+      : traced(
+          () => statementSpan('copy'),
+          () => copyInto(this.connection, sql, lines),
+        );
 
   async savepoint<T>(work: (savepoint: Transaction) => Promise<T>): Promise<T> {
     const name = `savepoint_${(this.savepoints += 1)}`;

@@ -2,12 +2,15 @@ import { DEFAULT_TOPIC_PREFIX, limits, messageHeadroom, TOPIC_PREFIX_PATTERN } f
 import {
   bounded,
   type Config,
+  filePath,
   flag,
   limit,
   list,
   oneOf,
   optional,
+  PAIRS,
   port,
+  ratio,
   secret,
   text,
   url,
@@ -16,8 +19,36 @@ import {
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
+/** Where traces go (OpenTelemetry). The names and forms are those of its own standard. */
+export const tracingSettings = {
+  tracesEndpoint: optional(
+    url('OTEL_EXPORTER_OTLP_ENDPOINT', {
+      protocols: ['http', 'https'],
+      meaning:
+        'Where traces are sent, over OTLP (HTTP, protobuf), without /v1/traces. Not set: no traces are recorded, and what records them is not loaded.',
+    }),
+  ),
+  tracesHeaders: optional(
+    secret('OTEL_EXPORTER_OTLP_HEADERS', { ...PAIRS, meaning: 'Headers of these requests, such as a token.' }),
+  ),
+  tracesCertificate: optional(
+    filePath('OTEL_EXPORTER_OTLP_CERTIFICATE', {
+      meaning: "PEM file of the authorities behind the certificate there; else the system's.",
+    }),
+  ),
+  tracesSampleRatio: ratio('OTEL_TRACES_SAMPLER_ARG', {
+    default: 1,
+    meaning:
+      'Part of the requests whose traces are recorded. A caller that sends the header traceparent has decided for its own requests.',
+  }),
+  tracesAttributes: optional(
+    text('OTEL_RESOURCE_ATTRIBUTES', { ...PAIRS, meaning: 'Facts about this process that every trace carries.' }),
+  ),
+};
+
 /** Settings of every process; {@link runService} reads them together with the service's own. */
 export const processSettings = {
+  ...tracingSettings,
   logLevel: oneOf('LOG_LEVEL', logLevels, { default: 'info', meaning: 'Least level that is logged.' }),
   shutdownDrainMs: optional(
     wholeNumber('SHUTDOWN_DRAIN_MS', {

@@ -140,20 +140,61 @@ export const text = (env: string, options: TextOptions): Setting<string> => {
 export const filePath = (env: string, options: { readonly meaning: string }): Setting<string> =>
   text(env, { ...options, pattern: /^[^\0]{1,4096}$/s, accepts: 'a path' });
 
+interface SecretOptions {
+  readonly meaning: string;
+  readonly minLength?: number;
+  /** Pattern of the whole text. */
+  readonly pattern?: RegExp;
+  /** Words for the texts that the pattern accepts. */
+  readonly accepts?: string;
+}
+
 /** A secret text. It has no default: a secret that everybody knows is none. */
-export const secret = (
-  env: string,
-  options: { readonly meaning: string; readonly minLength?: number },
-): Setting<Secret> => {
-  const { minLength = 1, meaning } = options;
+export const secret = (env: string, options: SecretOptions): Setting<Secret> => {
+  const { minLength = 1, meaning, pattern, accepts = 'a secret text' } = options;
   return defineSetting({
     env,
     meaning,
-    accepts: minLength > 1 ? `a secret text of at least ${minLength} characters` : 'a secret text',
+    accepts: minLength > 1 ? `${accepts} of at least ${minLength} characters` : accepts,
     secret: true,
-    parse: (value) =>
-      value.length < minLength ? refused(`has ${value.length} characters`) : accepted(new Secret(value)),
+    parse: (value) => {
+      if (value.length < minLength) return refused(`has ${value.length} characters`);
+      return pattern?.test(value) === false ? refused('has another form') : accepted(new Secret(value));
+    },
   });
+};
+
+/** A part of something, 0 to 1. */
+export const ratio = (env: string, options: SettingOptions<number>): Setting<number> =>
+  defineSetting({
+    ...options,
+    env,
+    accepts: 'a number from 0 to 1',
+    parse: (value) =>
+      /^(0?\.\d{1,15}|0|1(\.0+)?)$/.test(value) ? accepted(Number(value)) : refused('is not a number from 0 to 1'),
+  });
+
+/** `name=value` pairs as the environment writes them: separated by commas, special characters of values percent-encoded. */
+export const PAIRS = {
+  pattern: /^\s*[\w.-]+\s*=(?:[^,%]|%[0-9A-Fa-f]{2})*(,\s*[\w.-]+\s*=(?:[^,%]|%[0-9A-Fa-f]{2})*)*$/,
+  accepts: 'name=value pairs, separated by commas',
+} as const;
+
+/** Reads text of the form {@link PAIRS}. */
+export const parsePairs = (value: string): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    splitList(value).map((pair) => {
+      const at = pair.indexOf('=');
+      return [pair.slice(0, at).trim(), decodeValue(pair.slice(at + 1).trim())];
+    }),
+  );
+
+const decodeValue = (text: string): string => {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 };
 
 interface WholeNumberOptions extends SettingOptions<number> {

@@ -1,5 +1,5 @@
 import { Secret } from '../config/setting';
-import { clientAddress, continueTrace, requestIdOf } from './request-context';
+import { clientAddress, requestIdOf } from './request-context';
 
 describe('the request id', () => {
   it.each(['a', 'Order-17_b.2', 'x'.repeat(128)])('keeps the valid id %s', (id) => {
@@ -12,53 +12,6 @@ describe('the request id', () => {
       expect(requestIdOf(id)).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
     },
   );
-});
-
-describe('the trace', () => {
-  const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
-  const SPAN = '00f067aa0ba902b7';
-
-  it('continues the trace of a header under a span of its own', () => {
-    const { traceId, spanId, traceparent } = continueTrace(`00-${TRACE}-${SPAN}-01`);
-    expect(traceId).toBe(TRACE);
-    expect(spanId).toMatch(/^[0-9a-f]{16}$/);
-    expect(spanId).not.toBe(SPAN);
-    expect(traceparent).toBe(`00-${TRACE}-${spanId}-01`);
-  });
-
-  it('takes a later version, which may say more, and answers as version 00', () => {
-    expect(continueTrace(`cc-${TRACE}-${SPAN}-01-what-the-future-holds`)).toMatchObject({ traceId: TRACE });
-    expect(continueTrace(`cc-${TRACE}-${SPAN}-00`).traceparent).toMatch(/^00-/);
-  });
-
-  it.each([
-    undefined,
-    '',
-    'junk',
-    `00-${TRACE}-${SPAN}`,
-    `00-${TRACE.toUpperCase()}-${SPAN}-01`,
-    `00-${'0'.repeat(32)}-${SPAN}-01`,
-    `00-${TRACE}-${'0'.repeat(16)}-01`,
-    `00-${TRACE}-${SPAN}-01-more`,
-    `ff-${TRACE}-${SPAN}-01`,
-    `cc-${TRACE}-${SPAN}-01more`,
-    ` 00-${TRACE}-${SPAN}-01`,
-    `00-${TRACE}-${SPAN}-01, 00-${TRACE}-${SPAN}-01`,
-  ])('begins a new trace for %j', (header) => {
-    const { traceId, traceparent } = continueTrace(header);
-    expect(traceId).toMatch(/^[0-9a-f]{32}$/);
-    expect(traceId).not.toBe(TRACE);
-    expect(traceparent).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);
-  });
-
-  it('never gives two requests one id', () => {
-    // More than the pool of random bytes holds, so that it is filled again in between.
-    const ids = Array.from({ length: 2_000 }, () => continueTrace(undefined)).flatMap(({ traceId, spanId }) => [
-      traceId,
-      spanId,
-    ]);
-    expect(new Set(ids).size).toBe(ids.length);
-  });
 });
 
 describe('the address of the client', () => {

@@ -1,6 +1,7 @@
-import { createHash, randomFillSync, randomUUID, timingSafeEqual } from 'node:crypto';
+import { createHash, randomUUID, timingSafeEqual } from 'node:crypto';
 import { type IncomingMessage, type ServerResponse } from 'node:http';
 import { isIP } from 'node:net';
+import { continueTrace, formatTraceparent, type Span, tracer } from '@decision/tracing';
 import { type Secret } from '../config/setting';
 import { type Logger } from '../logging/logger';
 import { ClientGone, type FailureLog } from './failure';
@@ -13,6 +14,8 @@ export interface RequestContext {
   readonly traceId: string;
   /** The W3C header to hand on to whatever works for this request. */
   readonly traceparent: string;
+  /** The span of this request; undefined where this process records no traces. */
+  readonly span: Span | undefined;
   /** Epoch ms of its arrival: the clock of the request, and where its deadline counts from. */
   readonly receivedAt: number;
   /** Address of the client; undefined if the connection is gone already. */
@@ -30,6 +33,8 @@ export interface RequestContext {
 interface RequestDependencies extends ProxyTrust {
   readonly logger: Logger;
   readonly failures: FailureLog;
+  /** Paths whose requests are in no trace: those of probes. */
+  readonly untracedPaths: ReadonlySet<string>;
 }
 
 /** The context of a request that has just arrived; its ids are set on the response. */
@@ -49,6 +54,7 @@ class LazyContext implements RequestContext {
   readonly requestId: string;
   readonly traceId: string;
   readonly traceparent: string;
+  readonly span: Span | undefined;
   readonly receivedAt = Date.now();
   route: string | undefined;
   #log: Logger | undefined;
@@ -61,9 +67,11 @@ class LazyContext implements RequestContext {
   ) {
     this.requestId = requestIdOf(request.headers['x-request-id']);
     const header = request.headers['traceparent'];
-    const { traceId, traceparent } = continueTrace(typeof header === 'string' ? header : undefined);
-    this.traceId = traceId;
-    this.traceparent = traceparent;
+    const caller = typeof header === 'string' ? header : undefined;
+    this.span = dependencies.untracedPaths.has(request.url ?? '') ? undefined : beginSpan(request.method, caller);
+    const trace = this.span?.context ?? continueTrace(caller);
+    this.traceId = trace.traceId;
+    this.traceparent = formatTraceparent(trace);
   }
 
   get address(): string | undefined {
@@ -89,6 +97,10 @@ class LazyContext implements RequestContext {
   }
 }
 
+/** Named by its method until the route is known. */
+const beginSpan = (method = 'HTTP', caller: string | undefined): Span | undefined =>
+  tracer()?.start({ name: method, kind: 'server', attributes: { 'http.request.method': method } }, caller);
+
 const signalOf = (response: ServerResponse): AbortSignal => {
   if (response.destroyed && !response.writableFinished) return AbortSignal.abort(new ClientGone());
   const controller = new AbortController();
@@ -103,57 +115,6 @@ const VALID_REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
 /** The id of a request: the client's where it is valid (up to 128 of `A-Za-z0-9._-`), else a new UUID. */
 export const requestIdOf = (header: string | string[] | undefined): string =>
   typeof header === 'string' && VALID_REQUEST_ID.test(header) ? header : randomUUID();
-
-/** Position of a request in a trace (W3C Trace Context). */
-interface TraceContext {
-  /** 32 lower-case hex digits. */
-  readonly traceId: string;
-  /** This request's own span, 16 lower-case hex digits. */
-  readonly spanId: string;
-  /** The value to hand on: this request's span is the parent of what follows. */
-  readonly traceparent: string;
-}
-
-const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
-const NO_TRACE = '0'.repeat(32);
-const NO_SPAN = '0'.repeat(16);
-/** Not sampled: no tracer of ours has recorded anything. */
-const NEW_TRACE_FLAGS = '00';
-
-interface ReceivedTrace {
-  readonly traceId: string;
-  readonly flags: string;
-}
-
-/** Continues the trace of the header, or begins one where the header is absent or malformed. */
-export const continueTrace = (header: string | undefined): TraceContext => {
-  const received = header === undefined ? undefined : parseTraceparent(header);
-  const traceId = received?.traceId ?? randomHex(16);
-  const spanId = randomHex(8);
-  return { traceId, spanId, traceparent: `00-${traceId}-${spanId}-${received?.flags ?? NEW_TRACE_FLAGS}` };
-};
-
-/** Strict: lower case, no zero ids, version 00 with nothing behind it; a later version may carry more, version ff is forbidden. */
-const parseTraceparent = (header: string): ReceivedTrace | undefined => {
-  const [, version, traceId, parentId, flags, more] = TRACEPARENT.exec(header) ?? [];
-  if (traceId === undefined || flags === undefined || version === 'ff') return undefined;
-  if (version === '00' && more !== undefined) return undefined;
-  return traceId === NO_TRACE || parentId === NO_SPAN ? undefined : { traceId, flags };
-};
-
-const POOL_BYTES = 4_096;
-const pool = Buffer.allocUnsafeSlow(POOL_BYTES);
-let used = POOL_BYTES;
-
-/** Random lower-case hex digits, two a byte; drawn from a pool, since every request needs some. */
-const randomHex = (bytes: 8 | 16): string => {
-  if (used + bytes > POOL_BYTES) {
-    randomFillSync(pool);
-    used = 0;
-  }
-  used += bytes;
-  return pool.toString('hex', used - bytes, used);
-};
 
 /** The header in which a proxy proves itself. The proxy replaces what its client wrote there. */
 export const PROXY_SECRET_HEADER = 'x-proxy-secret';

@@ -1,5 +1,5 @@
 import { createServer, type Server } from 'node:http';
-import { StartRefusal } from '../lifecycle/run-service';
+import { StartRefusal } from '../lifecycle/start-refusal';
 import { createLogger } from '../logging/logger';
 import { listen } from './service-server';
 

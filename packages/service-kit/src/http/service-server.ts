@@ -1,10 +1,11 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { fixedLimits, type Operation, ServiceError } from '@decision/contracts';
+import { tracer } from '@decision/tracing';
 import { type RequestPlaces } from '../admission/request-places';
 import { type Authenticator } from '../api-keys/authenticator';
 import { type Secret } from '../config/setting';
-import { StartRefusal } from '../lifecycle/run-service';
+import { StartRefusal } from '../lifecycle/start-refusal';
 import { type Logger } from '../logging/logger';
 import { type Metrics } from '../metrics/metrics';
 import { sendError } from './answer';
@@ -117,20 +118,18 @@ const createPortServer = (
   const server = createHttpServer(options);
   const drain = createDrain(server);
   const clientErrors = handleClientErrors(server, (status) => options.metrics.requests.refused(status));
+  const common = serviceRoutes({
+    ...options,
+    operations: [
+      ...options.operations.map(({ operation }) => operation),
+      ...(options.hot?.operations ?? []),
+      ...(options.described ?? []),
+    ],
+    ready: () => (drain.draining() ? { ready: false, reason: 'The service is stopping.' } : options.ready()),
+  });
   const app = createApp({
     operations: options.operations,
-    routes: [
-      ...(options.pages ?? []),
-      ...serviceRoutes({
-        ...options,
-        operations: [
-          ...options.operations.map(({ operation }) => operation),
-          ...(options.hot?.operations ?? []),
-          ...(options.described ?? []),
-        ],
-        ready: () => (drain.draining() ? { ready: false, reason: 'The service is stopping.' } : options.ready()),
-      }).filter(answers),
-    ],
+    routes: [...(options.pages ?? []), ...common.filter(answers)],
     authenticator: options.authenticator,
     bodyLimitBytes: options.bodyLimitBytes,
     requestTimeoutMs: options.requestTimeoutMs,
@@ -139,10 +138,22 @@ const createPortServer = (
     contextOf: (request) => contexts.get(request) ?? unknownRequest(),
   });
 
+  const untracedPaths = new Set(common.map(({ path }) => path));
+
+  const answer = (request: IncomingMessage, response: ServerResponse, context: RequestContext): void => {
+    try {
+      checkRequest(request);
+      if (options.hot?.route(request, response, context) !== true) app(request, response);
+    } catch (error) {
+      sendError(response, error, context);
+    }
+  };
+
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
     const context = beginRequest(request, response, {
       logger: options.logger,
       failures,
+      untracedPaths,
       trustedProxies: options.trustedProxies ?? 0,
       proxySecret: options.proxySecret,
     });
@@ -152,12 +163,8 @@ const createPortServer = (
     drain.track(response);
     limitUnread(request, response, options.requestTimeoutMs);
     observe(request, response, context, options);
-    try {
-      checkRequest(request);
-      if (options.hot?.route(request, response, context) !== true) app(request, response);
-    } catch (error) {
-      sendError(response, error, context);
-    }
+    if (context.span?.isRecorded === true) tracer()?.within(context.span, () => answer(request, response, context));
+    else answer(request, response, context);
   };
   server.on('request', serve);
   // An unknown expectation is ignored; Node would refuse it in an answer of its own.
@@ -217,12 +224,30 @@ const observe = (
     const seconds = (performance.now() - startedAt) / 1_000;
     const status = response.writableFinished ? response.statusCode : undefined;
     metrics.requests.ended({ method: request.method, route: context.route, status, seconds });
+    endSpan(request, context, status);
     if (logRequests)
       context.log.info(
         { method: request.method, route: context.route, status, duration_ms: Math.round(seconds * 1e6) / 1e3 },
         'A request ended.',
       );
   });
+};
+
+/** Ends the span of a request; `status` is undefined where the client went away before its answer was complete. */
+const endSpan = (
+  { method = 'HTTP' }: IncomingMessage,
+  { span, route, requestId }: RequestContext,
+  status: number | undefined,
+): void => {
+  if (span?.isRecorded !== true) return;
+  if (route !== undefined) span.rename(`${method} ${route}`);
+  span.set({
+    'decision.request_id': requestId,
+    ...(route === undefined ? {} : { 'http.route': route }),
+    ...(status === undefined ? {} : { 'http.response.status_code': status }),
+  });
+  if (status === undefined) span.end('client_gone');
+  else span.end(status >= 500 ? String(status) : undefined);
 };
 
 const stop = async (server: Server, drain: Drain, drainMs: number, graceMs: number): Promise<void> => {

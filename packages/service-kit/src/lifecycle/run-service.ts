@@ -4,6 +4,8 @@ import { processSettings } from '../config/service-settings';
 import { type Config, type SettingsShape } from '../config/setting';
 import { createLogger, type Logger } from '../logging/logger';
 import { createMetrics, type Metrics } from '../metrics/metrics';
+import { openTraces } from './open-traces';
+import { StartRefusal } from './start-refusal';
 import { createStopper, type Stopper } from './stopper';
 
 /** Arguments of the start of a service. */
@@ -43,7 +45,12 @@ export const runService = <S extends SettingsShape>({ name, settings, start }: S
   process.on('SIGINT', () => stop('SIGINT', 0));
   process.on('uncaughtException', (error) => exitAfterFault(logger, error, 'An error that nobody caught.'));
   process.on('unhandledRejection', (error) => exitAfterFault(logger, error, 'A rejection that nobody handled.'));
-  start({ config, logger, metrics: createMetrics(name), stopper }).catch((error: unknown) => {
+  const metrics = createMetrics(name);
+  const begin = async (): Promise<void> => {
+    await openTraces({ name, config, logger, metrics, stopper });
+    await start({ config, logger, metrics, stopper });
+  };
+  begin().catch((error: unknown) => {
     // A start that is interrupted may well fail.
     if (stopping()) return logger.info({ err: error }, 'The start was cut short.');
     if (error instanceof StartRefusal || error instanceof ServiceError) logger.fatal(error.message);
@@ -105,8 +112,3 @@ const createStop = (logger: Logger, stopper: Stopper, drainMs: number): Stop => 
   };
   return { stop, stopping: () => stopping };
 };
-
-/** A service will not start, for a reason that an operator can act on. The message is one clear sentence, printed without a stack. */
-export class StartRefusal extends Error {
-  override readonly name = 'StartRefusal';
-}
