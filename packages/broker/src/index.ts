@@ -12,6 +12,7 @@ export type {
   Requester,
   RequesterEvent,
   RequesterOptions,
+  RequestSettled,
   RequesterStatus,
 } from './requester/requester';
 export type { Responder, ResponderEvent, ResponderOptions, ResponderStatus } from './responder/responder';

@@ -125,6 +125,7 @@ export const startRequester = async (
     status: () => requester.status(),
     queued: () => requester.queued(),
     request: (head, payload) => requester.request(head, payload),
+    submit: (head, payload, settled) => requester.submit(head, payload, settled),
     stop: (how) => requester.stop(how),
   };
 };

@@ -58,6 +58,26 @@ describe('requests and answers', () => {
   const ask = (text: string, deadlineInMs?: number): Promise<Buffer> =>
     requester.request(envelope(deadlineInMs), Buffer.from(text));
 
+  /** What a request without promises is told, once a moment has passed in which it could have been told more. */
+  const submit = async (text: string, deadlineInMs?: number): Promise<readonly unknown[]> => {
+    const told: unknown[] = [];
+    const settled = (error: ServiceError | undefined, answer: Buffer): void => {
+      told.push(error?.code ?? answer.toString());
+    };
+    requester.submit(envelope(deadlineInMs), Buffer.from(text), settled);
+    if (deadlineInMs === 0) expect(told).toHaveLength(1);
+    await waitUntil('it has been told', () => told.length > 0);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    return told;
+  };
+
+  it('tells a request without promises once: its answer, the error of the worker, its deadline, or at once a refusal', async () => {
+    expect(await submit('an input')).toEqual(['an input']);
+    expect(await submit('refuse')).toEqual(['evaluation_failed']);
+    expect(await submit('slow', 100)).toEqual(['deadline_exceeded']);
+    expect(await submit('an input', 0)).toEqual(['deadline_exceeded']);
+  });
+
   describe('a request', () => {
     it('is answered with the bytes of the worker', async () => {
       expect((await ask('hello')).toString()).toBe('hello');

@@ -55,6 +55,38 @@ it('resolves latest and numbers, and asks once', async () => {
   expect(asked).toEqual(['pointer of rule price', 'number 2']);
 });
 
+describe('what it knows without asking', () => {
+  it('is what resolve would answer, once it has been asked', async () => {
+    for (const selector of ['latest', '2', 'production']) {
+      const reference = rule('price', selector);
+      const known = directory.peek(anyone, reference);
+      const answer = await directory.resolve(anyone, reference);
+      expect(known?.version_id).toBe(selector === 'production' ? answer.version_id : undefined);
+      expect(directory.peek(anyone, reference)).toMatchObject({
+        version_id: answer.version_id,
+        asset_id: answer.asset_id,
+      });
+    }
+  });
+
+  it('is nothing for a viewer who would be refused', async () => {
+    await directory.resolve(anyone, rule('price'));
+    await expect(directory.resolve(anyone, rule('draft'))).rejects.toMatchObject({ code: 'rule_not_published' });
+    await expect(directory.resolve(anyone, rule('unknown'))).rejects.toMatchObject({ code: 'rule_not_found' });
+    expect(directory.peek({ workspaceId, userGroups: ['north'] }, rule('price'))).toBeDefined();
+    expect(directory.peek({ workspaceId, userGroups: ['south'] }, rule('price'))).toBeUndefined();
+    expect(directory.peek({ workspaceId: randomUUID(), userGroups: undefined }, rule('price'))).toBeUndefined();
+    for (const reference of [rule('draft'), rule('unknown'), rule('price', 'staging'), rule('price', '7')])
+      expect(directory.peek(anyone, reference)).toBeUndefined();
+  });
+
+  it('is nothing once the slug has been invalidated', async () => {
+    await directory.resolve(anyone, rule('price'));
+    cache.invalidations.deliver({ v: 1, kind: 'rule', workspace_id: workspaceId, keys: [`rule:${workspaceId}:price`] });
+    expect(directory.peek(anyone, rule('price'))).toBeUndefined();
+  });
+});
+
 it('asks again once the slug has been invalidated', async () => {
   await directory.resolve(anyone, rule('price'));
   cache.invalidations.deliver({ v: 1, kind: 'rule', workspace_id: workspaceId, keys: [`rule:${workspaceId}:price`] });

@@ -40,9 +40,19 @@ export interface AssetDirectory {
    * The version with the id of its asset, and of a flow whether it reaches out. Throws `rule_not_found` or `flow_not_found` (also for an asset that the viewer may not see),
    * `rule_not_published` or `flow_not_published`, `version_not_found` and `environment_not_found`.
    */
-  resolve(viewer: AssetViewer, reference: AssetReference): Promise<NumberedVersion & { readonly asset_id: string }>;
+  resolve(viewer: AssetViewer, reference: AssetReference): Promise<ResolvedVersion>;
+  /**
+   * The version that {@link resolve} would answer, where this process knows it without asking; undefined where it does not, and where the viewer is to
+   * be refused.
+   */
+  peek(viewer: AssetViewer, reference: AssetReference): ResolvedVersion | undefined;
   /** The id of the version, whoever may see it; undefined where the reference means none. Rejects only as the source does. */
   find(workspaceId: string, reference: AssetReference): Promise<string | undefined>;
+}
+
+/** A version with the id of its asset. */
+interface ResolvedVersion extends NumberedVersion {
+  readonly asset_id: string;
 }
 
 const MAX_POINTERS = 100_000;
@@ -70,9 +80,11 @@ export const createAssetDirectory = (cache: Cache, source: AssetSource, clock?: 
     ...{ ...shared, name: 'numbered-versions', maxEntries: MAX_NUMBERED, validate: checkNumberedVersion },
   });
 
-  const readPointer = (workspaceId: string, { kind, slug }: AssetReference): Promise<RulePointer | undefined> => {
-    const key = kind === 'rule' ? cacheKeys.rulePointer(workspaceId, slug) : cacheKeys.flowPointer(workspaceId, slug);
-    return pointers[kind].read(key, () => source.findPointer(workspaceId, kind, slug));
+  const keyOf = (workspaceId: string, { kind, slug }: AssetReference): string =>
+    kind === 'rule' ? cacheKeys.rulePointer(workspaceId, slug) : cacheKeys.flowPointer(workspaceId, slug);
+  const readPointer = (workspaceId: string, reference: AssetReference): Promise<RulePointer | undefined> => {
+    const { kind, slug } = reference;
+    return pointers[kind].read(keyOf(workspaceId, reference), () => source.findPointer(workspaceId, kind, slug));
   };
   const readNumber = (
     workspaceId: string,
@@ -83,6 +95,12 @@ export const createAssetDirectory = (cache: Cache, source: AssetSource, clock?: 
       source.findNumberedVersion(workspaceId, assetId, number),
     );
 
+  const peekVersion = (pointer: PublishedPointer, selector: string): NumberedVersion | undefined => {
+    if (selector === 'latest') return pointer.latest;
+    if (!VERSION_NUMBER.test(selector)) return pinOf(pointer, selector);
+    return numbered.peek(cacheKeys.numberedVersion(pointer.rule_id, Number(selector)));
+  };
+
   return {
     resolve: async (viewer, reference) => {
       const pointer = publishedPointer(await readPointer(viewer.workspaceId, reference), viewer, reference);
@@ -92,6 +110,13 @@ export const createAssetDirectory = (cache: Cache, source: AssetSource, clock?: 
       if (!VERSION_NUMBER.test(selector)) return found(pinOf(pointer, selector) ?? refuseEnvironment(reference));
       const version = await readNumber(viewer.workspaceId, pointer, Number(selector));
       return found(version ?? refuseNumber(reference, pointer.latest));
+    },
+    peek: (viewer, reference) => {
+      const pointer = pointers[reference.kind].peek(keyOf(viewer.workspaceId, reference));
+      if (pointer === undefined || !isVisible(pointer, viewer) || !isPublished(pointer)) return undefined;
+      const version = peekVersion(pointer, reference.selector);
+      if (version === undefined) return undefined;
+      return { version_id: version.version_id, reaches_out: version.reaches_out, asset_id: pointer.rule_id };
     },
     find: async (workspaceId, reference) => {
       const pointer = await readPointer(workspaceId, reference);

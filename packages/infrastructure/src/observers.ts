@@ -123,15 +123,23 @@ export const createRequesterObserver = (metrics: Metrics): ((event: RequesterEve
 
 /** The same requester, whose requests are timed and counted by outcome, and whose status is exported as gauges. */
 export const measureRequester = (metrics: Metrics, requester: Requester): Requester => {
-  const seconds = metrics.histogram({
-    name: 'decision_requester_request_seconds',
-    help: 'Time from the submission of a request for the workers to its answer, or to the error that ended it.',
-    buckets: REQUEST_BUCKETS,
-  });
+  const seconds = metrics
+    .boundHistogram({
+      name: 'decision_requester_request_seconds',
+      help: 'Time from the submission of a request for the workers to its answer, or to the error that ended it.',
+      buckets: REQUEST_BUCKETS,
+    })
+    .bind();
+  let answered = 0;
   const requests = metrics.counter({
     name: 'decision_requester_requests_total',
     help: 'Requests for the workers that have ended, by outcome: answered, or the code of the error.',
     labelNames: ['outcome'],
+    collect() {
+      // Counted apart from those that failed, of which there are few.
+      if (answered > 0) this.inc({ outcome: 'answered' }, answered);
+      answered = 0;
+    },
   });
   exportMembership(metrics, 'requester', () => requester.status());
   exportQueue(metrics, 'requester', requester);
@@ -144,13 +152,21 @@ export const measureRequester = (metrics: Metrics, requester: Requester): Reques
   });
   const ended = (beganAt: number, outcome: string): void => {
     seconds.observe((performance.now() - beganAt) / 1_000);
-    requests.inc({ outcome });
+    if (outcome === 'answered') answered += 1;
+    else requests.inc({ outcome });
   };
   return {
     start: () => requester.start(),
     status: () => requester.status(),
     queued: () => requester.queued(),
     stop: (options) => requester.stop(options),
+    submit: (envelope, payload, settled) => {
+      const beganAt = performance.now();
+      requester.submit(envelope, payload, (error, answer) => {
+        ended(beganAt, error === undefined ? 'answered' : error.code);
+        settled(error, answer);
+      });
+    },
     request: (envelope, payload, key) => {
       const beganAt = performance.now();
       const answer = requester.request(envelope, payload, key);

@@ -125,14 +125,17 @@ interface AuthenticatorOptions {
    * answer thousands of requests a second give a directory with caches.
    */
   readonly findKey?: Parameters<typeof createAuthenticator>[0]['findKey'];
+  /** The key that this process holds of those that `findKey` has found. */
+  readonly peekKey?: Parameters<typeof createAuthenticator>[0]['peekKey'];
 }
 
 /** The authenticator: proves keys, slows down guesses, and records when a key was used; and proves sessions where there is a secret for them. */
 export const openAuthenticator = (options: AuthenticatorOptions): Authenticator => {
-  const { database, logger, metrics, findKey } = options;
+  const { database, logger, metrics, findKey, peekKey } = options;
   const sessions = openSessions(options);
   const keys = createAuthenticator({
     findKey: findKey ?? ((selector) => findApiKey(database, selector)),
+    peekKey,
     now: Date.now,
     ...guardKeys({
       metrics,

@@ -51,7 +51,16 @@ export {
   url,
   wholeNumber,
 } from './config/setting';
-export { Answer, BytesAnswer, LinesAnswer, sendBytes, sendError, writeSlowly } from './http/answer';
+export {
+  Answer,
+  BytesAnswer,
+  LinesAnswer,
+  sendBytes,
+  sendDirect,
+  sendError,
+  setCommonHeaders,
+  writeSlowly,
+} from './http/answer';
 export { bindOperation, type BoundOperation, type PageQuery, readCount, readPageQuery } from './http/bind-operation';
 export { findUnstorableText, parseJsonLine, UNSTORABLE_TEXT } from './http/body/json-body';
 export { type BodyForm, checkJsonContentType, formOfAnswer, isLinesType, LINES_TYPE } from './http/body/content-type';

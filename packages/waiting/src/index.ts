@@ -1,5 +1,6 @@
 export { type BackOffBounds, backOffMs, doublingMs } from './back-off';
 export { LATE, resultWithin, settledWithin, withDeadline } from './deadline';
+export { createEqualDeadlines, type EqualDeadlines } from './equal-deadlines';
 export { pause } from './pause';
 export {
   createThreadPool,

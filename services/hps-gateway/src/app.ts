@@ -12,9 +12,9 @@ import {
 import { type GatewayConfig } from './config';
 import { brokerReadiness, readHealth } from './routes/health';
 import { type Scale, scaleRoutes } from './routes/scale';
-import { createSolveRoute } from './routes/solve';
+import { createSolveRoutes } from './routes/solve';
 import { type Refusals } from './refusals';
-import { type OpenSolve } from './solve';
+import { type DirectSolve, type OpenSolve } from './solve';
 
 /** Dependencies of the routes. */
 interface AppContext {
@@ -23,6 +23,8 @@ interface AppContext {
   readonly metrics: Metrics;
   readonly authenticator: Authenticator;
   readonly openSolve: OpenSolve;
+  /** Undefined where nothing is solved directly. */
+  readonly direct?: DirectSolve | undefined;
   /** Undefined where refusals are not put on record. */
   readonly refusals?: Refusals | undefined;
   readonly scale: Scale;
@@ -46,7 +48,7 @@ export const createGateway = (context: AppContext): ServiceServer => {
     authenticator: context.authenticator,
     admission: context.admission,
     operations: scaleRoutes(context.scale),
-    hot: { operations: solveOperations, route: createSolveRoute(context, config) },
+    hot: { operations: solveOperations, ...createSolveRoutes(context, config) },
     health: () => readHealth(context.cacheStatus(), context.requesterStatus()),
     ready: () => brokerReadiness(context.requesterStatus()),
   });

@@ -10,6 +10,8 @@ type LoadKey = (selector: string) => Promise<StoredApiKey | undefined>;
  */
 interface KeyDirectory {
   find(selector: string): Promise<StoredApiKey | undefined>;
+  /** The key that this process holds; undefined where it must be asked for. */
+  peek(selector: string): StoredApiKey | undefined;
 }
 
 const MAX_KEYS = 100_000;
@@ -24,5 +26,8 @@ export const createKeyDirectory = (cache: Cache, load: LoadKey, clock?: () => nu
     validate: checkStoredApiKey,
     ...(clock === undefined ? {} : { clock }),
   });
-  return { find: (selector) => keys.read(cacheKeys.apiKey(selector), () => load(selector)) };
+  return {
+    find: (selector) => keys.read(cacheKeys.apiKey(selector), () => load(selector)),
+    peek: (selector) => keys.peek(cacheKeys.apiKey(selector)),
+  };
 };

@@ -17,7 +17,7 @@ import { settings } from './config';
 import { createKeyDirectory } from './key-directory';
 import { createRefusals, type Refusals } from './refusals';
 import { createScale, exportDesiredWorkers } from './routes/scale';
-import { createSolve } from './solve';
+import { createDirectSolve, createSolve } from './solve';
 
 runService({
   name: 'hps-gateway',
@@ -59,10 +59,12 @@ runService({
         logger,
         metrics,
         findKey: (selector) => keys.find(selector),
+        peekKey: (selector) => keys.peek(selector),
       }),
       admission: openAdmission(config, metrics),
       flowAdmission: openFlowAdmission(config, metrics),
       openSolve: createSolve(directory, requester, config.rpcTimeoutMs),
+      direct: requester && createDirectSolve(directory, requester, config.rpcTimeoutMs),
       refusals,
       scale,
       cacheStatus: () => cache.status(),

@@ -26,12 +26,14 @@ import {
   requireEntitlement,
 } from '@decision/service-kit';
 import { type Refusals } from './refusals';
-import { type OpenSolve } from './solve';
+import { type DirectSolve, type OpenSolve } from './solve';
 
 /** Dependencies of the solve routes. */
 export interface SolveRouteContext {
   readonly authenticator: Authenticator;
   readonly openSolve: OpenSolve;
+  /** Undefined where nothing is solved directly. */
+  readonly direct?: DirectSolve | undefined;
   /** Undefined where refusals are not put on record. */
   readonly refusals?: Refusals | undefined;
   readonly admission: RequestPlaces;
@@ -214,7 +216,7 @@ type SolveBody =
   | { readonly kind: 'list'; readonly pieces: AsyncIterable<Buffer> };
 
 /** A body that announces at most this size is read whole before anything else; larger ones are examined piece by piece. */
-const SMALL_BYTES = 64 * 1024;
+export const SMALL_BYTES = 64 * 1024;
 const OPEN_LIST = 0x5b;
 const WHITE_SPACE: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]);
 
@@ -230,7 +232,7 @@ export const openPieces = (
     stalledMs: limits.requestTimeoutMs,
     deadline: receivedAt + limits.rpcTimeoutMs,
     signal,
-    onSize: place.onSize,
+    onSize: (bytes) => place.onSize(bytes),
   });
 
 /** Reads a JSON body as far as is needed to tell one input from a list. Throws as `readBody` and `readPieces` do. */
@@ -240,18 +242,19 @@ export const readSolveBody = async (
   limits: SolveBodyLimits,
   place: RequestPlace,
 ): Promise<SolveBody> => {
-  if (!isSmall(request)) return detectForm(openPieces(request, context, limits, place), limits);
+  if (!isSmall(request, SMALL_BYTES)) return detectForm(openPieces(request, context, limits, place), limits);
   const { bodyLimitBytes: limitBytes, requestTimeoutMs: timeoutMs } = limits;
   const payload = await readBody(request, { limitBytes, limitName: settings.httpBodyBytes.env, timeoutMs });
   place.onSize(payload.length);
-  if (firstByte(payload) === OPEN_LIST) return { kind: 'list', pieces: piecesOf([payload]) };
+  if (isList(payload)) return { kind: 'list', pieces: piecesOf([payload]) };
   return { kind: 'one', payload: withinLimit(payload, limits) };
 };
 
-const isSmall = ({ headers }: IncomingMessage): boolean =>
+/** Whether the body is sent as it is, and has at most so many bytes. */
+export const isSmall = ({ headers }: IncomingMessage, mostBytes: number): boolean =>
   headers['content-encoding'] === undefined &&
   headers['transfer-encoding'] === undefined &&
-  Number(headers['content-length'] ?? 0) <= SMALL_BYTES;
+  Number(headers['content-length'] ?? 0) <= mostBytes;
 
 const detectForm = async (
   pieces: AsyncGenerator<Buffer, void, undefined>,
@@ -281,8 +284,12 @@ const withinLimit = (payload: Buffer, { itemMaxBytes }: SolveBodyLimits): Buffer
 /** The first byte that is not white space of JSON; undefined where there is none. */
 const firstByte = (bytes: Buffer): number | undefined => bytes.find((byte) => !WHITE_SPACE.has(byte));
 
-// eslint-disable-next-line @typescript-eslint/require-await -- bytes in hand, given as the stream that larger bodies are
-async function* piecesOf(pieces: readonly Buffer[]): AsyncGenerator<Buffer, void, undefined> {
+/** Whether a body is a list, as its first byte says. */
+export const isList = (body: Buffer): boolean => body[0] === OPEN_LIST || firstByte(body) === OPEN_LIST;
+
+/** Bytes in hand, given as the stream that larger bodies are. */
+// eslint-disable-next-line @typescript-eslint/require-await -- nothing is waited for
+export async function* piecesOf(pieces: readonly Buffer[]): AsyncGenerator<Buffer, void, undefined> {
   yield* pieces;
 }
 

@@ -1,4 +1,4 @@
-import { type Requester } from '@decision/broker';
+import { type RequestEnvelope, type Requester, type RequestSettled } from '@decision/broker';
 import { type AssetDirectory } from '@decision/cache';
 import { type AssetKind, type ExplainMode, ServiceError, type SolutionKind } from '@decision/contracts';
 import { type Identity } from '@decision/service-kit';
@@ -38,27 +38,61 @@ export type OpenSolve = (request: SolveRequest) => Promise<Solvable>;
 /** `requester` is undefined where the operator has disabled the broker: then every request is answered `broker_unavailable`. */
 export const createSolve =
   (directory: Pick<AssetDirectory, 'resolve'>, requester: Requester | undefined, rpcTimeoutMs: number): OpenSolve =>
-  async ({ viewer, asset, slug, selector, explain, receivedAt, requestId, traceparent, idempotencyKey }) => {
+  async (request) => {
     if (requester === undefined)
       throw new ServiceError('broker_unavailable', 'The message broker is disabled; nothing can be solved here.');
+    const { viewer, asset, slug, selector } = request;
     const version = await directory.resolve(viewer, { kind: asset, slug, selector });
-    const shared = {
-      ...{
-        workspaceId: viewer.workspaceId,
-        versionId: version.version_id,
-        asset,
-        receivedAt,
-        requestId,
-        idempotencyKey,
-        traceparent,
-      },
-      ...{ explain, audience: viewer.userGroups ?? ('unrestricted' as const) },
-    };
-    const deadline = receivedAt + rpcTimeoutMs;
-    const asked = { keyId: viewer.actor, slug, selector, assetId: version.asset_id };
     return {
       reachesOut: version.reaches_out === true,
       evaluate: (kind, payload, firstIndex = 0) =>
-        requester.request({ ...shared, kind, deadline, origin: { ...asked, firstIndex } }, payload),
+        requester.request(envelopeOf(request, version, { kind, firstIndex, rpcTimeoutMs }), payload),
     };
   };
+
+/** A version that this process knows. */
+export type KnownVersion = NonNullable<ReturnType<AssetDirectory['peek']>>;
+
+/** Sends single inputs of rules whose version is known, without promises. */
+export interface DirectSolve {
+  /** The version; undefined where it must be asked for, and where the viewer is to be refused. */
+  find(viewer: SolveRequest['viewer'], slug: string, selector: string): KnownVersion | undefined;
+  /** Has a worker evaluate a payload. `settled` is called once, perhaps before this returns. */
+  send(version: KnownVersion, request: SolveRequest, payload: Buffer, settled: RequestSettled): void;
+}
+
+export const createDirectSolve = (
+  directory: Pick<AssetDirectory, 'peek'>,
+  requester: Requester,
+  rpcTimeoutMs: number,
+): DirectSolve => ({
+  find: (viewer, slug, selector) => directory.peek(viewer, { kind: 'rule', slug, selector }),
+  send: (version, request, payload, settled) =>
+    requester.submit(envelopeOf(request, version, { kind: 'solve', firstIndex: 0, rpcTimeoutMs }), payload, settled),
+});
+
+interface Sending {
+  readonly kind: SolutionKind;
+  readonly firstIndex: number;
+  readonly rpcTimeoutMs: number;
+}
+
+/** The envelope of a message that evaluates a version for a request. */
+const envelopeOf = (
+  { viewer, asset, slug, selector, explain, receivedAt, requestId, traceparent, idempotencyKey }: SolveRequest,
+  { version_id: versionId, asset_id: assetId }: KnownVersion,
+  { kind, firstIndex, rpcTimeoutMs }: Sending,
+): RequestEnvelope => ({
+  kind,
+  workspaceId: viewer.workspaceId,
+  versionId,
+  asset,
+  receivedAt,
+  deadline: receivedAt + rpcTimeoutMs,
+  requestId,
+  idempotencyKey,
+  traceparent,
+  explain,
+  audience: viewer.userGroups ?? 'unrestricted',
+  origin: { keyId: viewer.actor, slug, selector, firstIndex, assetId },
+});

@@ -15,8 +15,7 @@ const request = (correlationId: string, deadline: number, bytes = 10): PendingRe
   },
   payload: Buffer.alloc(bytes),
   replyPartition: 0,
-  resolve: () => undefined,
-  reject: () => undefined,
+  settled: () => undefined,
 });
 
 describe('PendingRequests', () => {

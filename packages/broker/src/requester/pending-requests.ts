@@ -9,9 +9,11 @@ export interface PendingRequest {
   readonly key?: string | undefined;
   /** Partition on which its answer is awaited; undefined while the request waits to be sent again. */
   replyPartition: number | undefined;
-  readonly resolve: (reply: Buffer) => void;
-  readonly reject: (error: ServiceError) => void;
+  readonly settled: RequestSettled;
 }
+
+/** Called once with the end of a request: its answer's bytes, or the error that ended it. */
+export type RequestSettled = (error: ServiceError | undefined, answer: Buffer) => void;
 
 /** Correlation ids of expired requests that are remembered, to tell a late reply from an unknown one. */
 const EXPIRED_REMEMBERED = 10_000;

@@ -13,6 +13,8 @@ export interface ReadThrough<T> {
    * `load` may run once more after the answer, to refresh. The value is shared by all readers and must not be changed.
    */
   read(key: string, load: Load<T>): Promise<T | undefined>;
+  /** The value under a key that this process holds, and which {@link read} would answer; undefined where there is none, or it must be asked for. */
+  peek(key: string): T | undefined;
   /** Forgets a key in this process. Loads that have begun may still answer those who wait, but are not stored anywhere. */
   forget(key: string): void;
   /** Forgets every key in this process, in the same way. */
@@ -105,6 +107,11 @@ export const createReadThrough = <T>(cache: Cache, options: ReadThroughOptions<T
       if (!held) return (flights.find(key) ?? flights.start(key, (flight) => fetch(key, load, flight))).landing;
       cache.record(localHit);
       return Promise.resolve(held.value);
+    },
+    peek: (key) => {
+      const value = local.get(key, clock())?.value;
+      if (value !== undefined) cache.record(localHit);
+      return value;
     },
     forget,
     clear,

@@ -78,36 +78,41 @@ interface DecisionOrigin {
 const SOLUTION_REQUEST_VERSION = '1';
 
 /** Writes an envelope as message headers. */
-export const encodeSolutionRequest = (envelope: SolutionRequestEnvelope): MessageHeaders => ({
-  v: SOLUTION_REQUEST_VERSION,
-  'correlation-id': envelope.correlationId,
-  requester: envelope.requester,
-  'reply-partition': String(envelope.replyPartition),
-  deadline: String(envelope.deadline),
-  kind: envelope.kind,
-  'workspace-id': envelope.workspaceId,
-  'version-id': envelope.versionId,
-  'received-at': String(envelope.receivedAt),
-  'request-id': envelope.requestId,
-  ...(envelope.asset === 'flow' ? encodeFlow(envelope) : {}),
-  ...(envelope.explain === 'none' ? {} : { explain: envelope.explain, ...encodeAudience(envelope.audience) }),
-  ...(envelope.traceparent === undefined ? {} : { traceparent: envelope.traceparent }),
-  ...(envelope.origin === undefined ? {} : encodeOrigin(envelope.origin)),
-});
+export const encodeSolutionRequest = (envelope: SolutionRequestEnvelope): MessageHeaders => {
+  const { asset, explain, audience, traceparent, origin, idempotencyKey } = envelope;
+  // One object that is filled, since each spread of a part would copy what there is.
+  const headers: Record<string, string> = {
+    v: SOLUTION_REQUEST_VERSION,
+    'correlation-id': envelope.correlationId,
+    requester: envelope.requester,
+    'reply-partition': String(envelope.replyPartition),
+    deadline: String(envelope.deadline),
+    kind: envelope.kind,
+    'workspace-id': envelope.workspaceId,
+    'version-id': envelope.versionId,
+    'received-at': String(envelope.receivedAt),
+    'request-id': envelope.requestId,
+  };
+  if (asset === 'flow') {
+    headers['asset'] = 'flow';
+    if (idempotencyKey !== undefined) headers['idempotency-key'] = idempotencyKey;
+  }
+  if (explain !== 'none') {
+    headers['explain'] = explain;
+    if (audience !== undefined) headers['audience'] = audience === 'unrestricted' ? '*' : JSON.stringify(audience);
+  }
+  if (traceparent !== undefined) headers['traceparent'] = traceparent;
+  if (origin !== undefined) addOrigin(headers, origin);
+  return headers;
+};
 
-const encodeFlow = ({ idempotencyKey }: SolutionRequestEnvelope): MessageHeaders =>
-  idempotencyKey === undefined ? { asset: 'flow' } : { asset: 'flow', 'idempotency-key': idempotencyKey };
-
-const encodeAudience = (audience: ExplanationAudience | undefined): MessageHeaders =>
-  audience === undefined ? {} : { audience: audience === 'unrestricted' ? '*' : JSON.stringify(audience) };
-
-const encodeOrigin = ({ keyId, slug, selector, firstIndex, assetId }: DecisionOrigin): MessageHeaders => ({
-  'key-id': keyId,
-  slug,
-  selector,
-  'first-index': String(firstIndex),
-  ...(assetId === undefined ? {} : { 'asset-id': assetId }),
-});
+const addOrigin = (headers: Record<string, string>, origin: DecisionOrigin): void => {
+  headers['key-id'] = origin.keyId;
+  headers['slug'] = origin.slug;
+  headers['selector'] = origin.selector;
+  headers['first-index'] = String(origin.firstIndex);
+  if (origin.assetId !== undefined) headers['asset-id'] = origin.assetId;
+};
 
 /** Reads an envelope. Throws `EnvelopeError` naming the header that is missing or wrong. */
 export const decodeSolutionRequest = (headers: ReceivedHeaders): SolutionRequestEnvelope => ({

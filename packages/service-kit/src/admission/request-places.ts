@@ -35,33 +35,35 @@ export class RequestPlaces {
 
   /** Takes over a request of another class with the bytes that it holds. Throws `overloaded`, and then takes nothing. */
   takeOver(bodySize: number, heldBytes: number): ClassOfPlace {
-    const large = this.largeBodies.place();
-    large.onSize(bodySize);
+    const { admission, largeBodies } = this;
+    const isLarge = largeBodies.take(bodySize);
     try {
-      this.admission.hold(heldBytes);
+      admission.hold(heldBytes);
       try {
-        this.admission.enter();
+        admission.enter();
       } catch (error) {
-        this.admission.add(-heldBytes);
+        admission.add(-heldBytes);
         throw error;
       }
     } catch (error) {
-      large.release();
+      if (isLarge) largeBodies.giveBack();
       throw error;
     }
-    return { admission: this.admission, large };
+    return { admission, largeBodies, isLarge };
   }
 }
 
 /** Where the resources of a request are counted. */
 interface ClassOfPlace {
   readonly admission: Admission;
-  readonly large: LargeBodyPlace;
+  readonly largeBodies: LargeBodies;
+  /** Whether it has a place among the large bodies. */
+  readonly isLarge: boolean;
 }
 
 /** Resources of one admitted request: a place in flight, bytes of its body and its answer, perhaps a place among the large ones. */
 export class RequestPlace {
-  private large: LargeBodyPlace;
+  private isLarge = false;
   /** Bytes of the body and of the answer that are held. */
   private body = 0;
   private answer = 0;
@@ -70,17 +72,15 @@ export class RequestPlace {
 
   constructor(
     private admission: Admission,
-    largeBodies: LargeBodies,
-  ) {
-    this.large = largeBodies.place();
-  }
+    private largeBodies: LargeBodies,
+  ) {}
 
   /** Holds all of the body, given its size so far. Throws `overloaded`. */
-  readonly onSize = (bytes: number): void => {
+  onSize(bytes: number): void {
     this.holdBody(bytes - this.bodySize);
     this.bodySize = bytes;
-    this.large.onSize(bytes);
-  };
+    this.isLarge ||= this.largeBodies.take(bytes);
+  }
 
   /**
    * Counts the request among those of another class from here on, with all that it holds; its answer time is then reported there. Throws
@@ -88,18 +88,19 @@ export class RequestPlace {
    */
   moveTo(places: RequestPlaces): void {
     const held = this.body + this.answer;
-    const { admission, large } = places.takeOver(this.bodySize, held);
-    this.large.release();
+    const taken = places.takeOver(this.bodySize, held);
+    this.releaseLarge();
     this.admission.leave(held, undefined);
-    this.admission = admission;
-    this.large = large;
+    this.admission = taken.admission;
+    this.largeBodies = taken.largeBodies;
+    this.isLarge = taken.isLarge;
   }
 
   /** As {@link onSize}, for a body that holds at most `mostHeld` bytes in memory at once. */
   onStreamed(bytes: number, mostHeld: number): void {
     const more = Math.min(bytes, mostHeld) - this.body;
     this.holdBody(more);
-    this.large.onSize(bytes);
+    this.isLarge ||= this.largeBodies.take(bytes);
   }
 
   /** What is only estimated of the answer refuses no body where no other request holds memory. Throws `overloaded`. */
@@ -165,8 +166,13 @@ export class RequestPlace {
   }
 
   private release(): void {
-    this.large.release();
+    this.releaseLarge();
     this.admission.leave(this.body + this.answer, this.answerMs);
+  }
+
+  private releaseLarge(): void {
+    if (this.isLarge) this.largeBodies.giveBack();
+    this.isLarge = false;
   }
 }
 
@@ -174,14 +180,6 @@ interface LargeBodyLimits {
   /** A body above this size, decompressed, is large; bytes. */
   readonly thresholdBytes: number;
   readonly maxConcurrent: number;
-}
-
-/** The place that one request may take among the large ones. */
-interface LargeBodyPlace {
-  /** Takes a place once the body, given its size so far, is large. Throws `overloaded` where none is free. */
-  readonly onSize: (bytes: number) => void;
-  /** Gives the place back. Idempotent. */
-  readonly release: () => void;
 }
 
 /** About the time that one large request takes; a refused one that returned sooner would be refused again, s. */
@@ -193,21 +191,16 @@ class LargeBodies {
 
   constructor(private readonly limits: LargeBodyLimits) {}
 
-  /** A place for a request that has just begun. */
-  place(): LargeBodyPlace {
-    let isTaken = false;
-    return {
-      onSize: (bytes) => {
-        if (isTaken || bytes <= this.limits.thresholdBytes) return;
-        if (this.taken >= this.limits.maxConcurrent) throw this.refusal();
-        this.taken += 1;
-        isTaken = true;
-      },
-      release: () => {
-        if (isTaken) this.taken -= 1;
-        isTaken = false;
-      },
-    };
+  /** Takes a place where a body of this size is large, and answers whether it is. Throws `overloaded` where none is free. */
+  take(bytes: number): boolean {
+    if (bytes <= this.limits.thresholdBytes) return false;
+    if (this.taken >= this.limits.maxConcurrent) throw this.refusal();
+    this.taken += 1;
+    return true;
+  }
+
+  giveBack(): void {
+    this.taken -= 1;
   }
 
   private refusal(): ServiceError {

@@ -48,6 +48,60 @@ describe('an authenticator', () => {
     await expect(authenticate(key)).rejects.toMatchObject({ code: 'missing_api_key' });
   });
 
+  describe('that holds keys', () => {
+    let held: StoredKey | undefined;
+    let now: number;
+    let used: number;
+    const holding = () =>
+      createAuthenticator({
+        findKey: (wanted) => Promise.resolve(wanted === selector ? held : undefined),
+        peekKey: (wanted) => (wanted === selector ? held : undefined),
+        now: () => now,
+        onUse: () => (used += 1),
+      });
+    beforeEach(() => {
+      [held, now, used] = [{ ...stored, expiresAt: '2026-06-01T00:00:01Z' }, NOW, 0];
+    });
+
+    it('answers a key at once that it has proven, and counts its use', async () => {
+      const authenticator = holding();
+      expect(authenticator.authenticateKnown?.(apiKey)).toBeUndefined();
+      const identity = await authenticator.authenticate(apiKey);
+      expect(authenticator.authenticateKnown?.(apiKey)).toBe(identity);
+      expect(used).toBe(2);
+    });
+
+    it('answers no other key at once: not one of the same selector, and none that was refused', async () => {
+      const authenticator = holding();
+      await authenticator.authenticate(apiKey);
+      const forged = `${apiKey.slice(0, -1)}${apiKey.endsWith('A') ? 'B' : 'A'}`;
+      await expect(authenticator.authenticate(forged)).rejects.toMatchObject({ code: 'invalid_api_key' });
+      expect(authenticator.authenticateKnown?.(forged)).toBeUndefined();
+      expect(authenticator.authenticateKnown?.(apiKey.toUpperCase())).toBeUndefined();
+      expect(authenticator.authenticateKnown?.('')).toBeUndefined();
+    });
+
+    it('asks again for a key that was read anew, is held no more, or has expired', async () => {
+      const authenticator = holding();
+      await authenticator.authenticate(apiKey);
+      const before = held;
+      held = { ...stored, revokedAt: '2026-05-31T00:00:00Z' };
+      expect(authenticator.authenticateKnown?.(apiKey)).toBeUndefined();
+      held = undefined;
+      expect(authenticator.authenticateKnown?.(apiKey)).toBeUndefined();
+      held = before;
+      expect(authenticator.authenticateKnown?.(apiKey)).toBeDefined();
+      now += 1_000;
+      expect(authenticator.authenticateKnown?.(apiKey)).toBeUndefined();
+    });
+
+    it('answers nothing at once where no key is held', async () => {
+      const authenticator = createAuthenticator({ findKey: () => Promise.resolve(stored), now: () => NOW });
+      await authenticator.authenticate(apiKey);
+      expect(authenticator.authenticateKnown).toBeUndefined();
+    });
+  });
+
   it('answers all invalid keys alike', async () => {
     const other = generateApiKey(randomBytes).apiKey;
     const failures = [

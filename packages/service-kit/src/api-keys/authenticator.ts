@@ -23,6 +23,11 @@ export interface Authenticator {
    * `too_many_refusals` too. `address` is where the key came from.
    */
   authenticate(apiKey: string | undefined, address?: string): Promise<Identity>;
+  /**
+   * The identity behind a key that this process has proven and whose stored form it still holds; undefined for every other key, which
+   * {@link authenticate} is to be asked for. Absent where no key is held.
+   */
+  readonly authenticateKnown?: ((apiKey: string) => Identity | undefined) | undefined;
   /** Sessions of people; without it the service knows API keys alone. */
   readonly people?: PeopleAuthenticator | undefined;
 }
@@ -92,6 +97,8 @@ interface KeyCheck {
 export interface AuthenticatorOptions {
   /** Finds a key by its public part, through whatever caches there are. Its failures are handed on. */
   readonly findKey: (selector: string) => Promise<StoredKey | undefined>;
+  /** The stored key that `findKey` would answer, where this process holds it, as one object for as long as it does; undefined where it does not. */
+  readonly peekKey?: ((selector: string) => StoredKey | undefined) | undefined;
   /** Epoch ms. */
   readonly now: () => number;
   /** Bounds checks and delays refusals; none by default. */
@@ -102,14 +109,21 @@ export interface AuthenticatorOptions {
 
 /** Hash for the comparison of a secret when there is no usable one; no text is known that hashes to it. */
 const NO_HASH = Buffer.alloc(32);
-/** Accepted keys that are remembered. */
+/** Accepted keys that are remembered, and proven ones. */
 const MAX_ACCEPTED = 10_000;
 
 /** An authenticator over stored keys. Unknown, malformed, expired and revoked keys get one answer, after the same work. */
-export const createAuthenticator = ({ findKey, now, refusals, onUse }: AuthenticatorOptions): Authenticator => {
+export const createAuthenticator = ({
+  findKey,
+  peekKey,
+  now,
+  refusals,
+  onUse,
+}: AuthenticatorOptions): Authenticator => {
   // A cached key is one object for many requests; so is its identity.
   const identities = new WeakMap<StoredKey, Identity>();
   const accepted = new AcceptedKeys();
+  const proven = new ProvenKeys();
   const identityOf = (key: StoredKey): Identity => {
     const known = identities.get(key) ?? toIdentity(key);
     identities.set(key, known);
@@ -141,11 +155,43 @@ export const createAuthenticator = ({ findKey, now, refusals, onUse }: Authentic
       check?.end();
       if (!isKnown) accepted.add(selector, secretHash);
       const identity = identityOf(key);
+      if (peekKey !== undefined) proven.add(apiKey, { key, identity });
       onUse?.(identity);
       return identity;
     },
+    authenticateKnown:
+      peekKey &&
+      ((apiKey) => {
+        const known = proven.find(apiKey);
+        // Another object is another reading of the key, which may say that it was revoked.
+        if (known === undefined || peekKey(known.key.selector) !== known.key || !isAlive(known.key, now()))
+          return undefined;
+        onUse?.(known.identity);
+        return known.identity;
+      }),
   };
 };
+
+interface ProvenKey {
+  /** What the secret was compared with. */
+  readonly key: StoredKey;
+  readonly identity: Identity;
+}
+
+/** Keys whose secret was compared, by their hash: no secret is kept, and the time of a search tells nothing of one. The oldest are forgotten first. */
+class ProvenKeys {
+  private readonly byHash = new Map<string, ProvenKey>();
+
+  find(apiKey: string): ProvenKey | undefined {
+    return this.byHash.get(hash('sha256', apiKey, 'binary'));
+  }
+
+  add(apiKey: string, proven: ProvenKey): void {
+    this.byHash.set(hash('sha256', apiKey, 'binary'), proven);
+    const oldest = this.byHash.keys().next().value;
+    if (this.byHash.size > MAX_ACCEPTED && oldest !== undefined) this.byHash.delete(oldest);
+  }
+}
 
 /** Always compares once in constant time, whether there is a key or not. */
 const matchesSecret = (secretHash: Buffer, key: StoredKey | undefined): boolean => {

@@ -1,8 +1,10 @@
 import { once } from 'node:events';
 import { type IncomingMessage, type ServerResponse } from 'node:http';
+import { type Socket } from 'node:net';
 import { ServiceError } from '@decision/contracts';
 import { LINES_TYPE } from './body/content-type';
 import { declaredBytes, hasBody } from './body/read-body';
+import { SECURITY_HEADERS } from './client-errors';
 import { ClientGone, errorAnswer } from './failure';
 import { type RequestContext } from './request-context';
 
@@ -48,6 +50,44 @@ export const sendBytes = (
   else endNow(response, bytes);
 };
 
+/** Headers of every answer, which stand beside the ids of the request. */
+const SECURITY_HEADER_LIST = Object.entries(SECURITY_HEADERS);
+
+type Ids = Pick<RequestContext, 'requestId' | 'traceId'>;
+
+/** Sets the headers that every answer has. */
+export const setCommonHeaders = (response: ServerResponse, { requestId, traceId }: Ids): void => {
+  if (response.headersSent) return;
+  response.setHeader('x-request-id', requestId);
+  response.setHeader('x-trace-id', traceId);
+  for (const [name, value] of SECURITY_HEADER_LIST) response.setHeader(name, value);
+};
+
+/** The same headers, and those of JSON, in the form in which Node writes them without looking at each twice. */
+const DIRECT_HEADERS = [
+  ...SECURITY_HEADER_LIST.flat(),
+  ...['content-type', 'application/json; charset=utf-8', 'cache-control', 'no-store'],
+];
+/** Answers up to this size are joined with their head into one piece, which takes one system call to write, bytes. */
+const JOINED_BYTES = 16 * 1024;
+
+/**
+ * Sends JSON with status 200 to a request whose body has been read, of which no header was set before: head and body in one piece where they are
+ * small. Does nothing where the client went away.
+ */
+export const sendDirect = (response: ServerResponse, bytes: Buffer, { requestId, traceId }: Ids): void => {
+  if (response.destroyed) return;
+  response.writeHead(200, [
+    ...['x-request-id', requestId, 'x-trace-id', traceId, 'content-length', String(bytes.length)],
+    ...DIRECT_HEADERS,
+  ]);
+  if (bytes.length > JOINED_BYTES) return endNow(response, bytes);
+  const { socket } = response;
+  // Bytes stay what they are as characters of this encoding.
+  response.end(bytes.toString('latin1'), 'latin1');
+  limitStalled(socket);
+};
+
 const contentHeaders = (bytes: Buffer | string): Record<string, string | number> => ({
   'content-type': 'application/json; charset=utf-8',
   'content-length': Buffer.byteLength(bytes),
@@ -57,7 +97,11 @@ const contentHeaders = (bytes: Buffer | string): Record<string, string | number>
 const endNow = (response: ServerResponse, bytes: Buffer | string): void => {
   const { socket } = response;
   response.end(bytes);
-  // A client that reads nothing must not hold the answer in memory for ever; Node ends the connection at this timeout.
+  limitStalled(socket);
+};
+
+/** A client that reads nothing must not hold the answer in memory for ever; Node ends the connection at this timeout. */
+const limitStalled = (socket: Socket | null): void => {
   if (socket !== null && socket.writableLength > 0) socket.setTimeout(STALLED_MS);
 };
 

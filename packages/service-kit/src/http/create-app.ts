@@ -138,7 +138,7 @@ const answerAdmitted = async (
         ...bodyLimitOf(bound.operation, options.bodyLimitBytes),
         timeoutMs: options.requestTimeoutMs,
         signal: context.signal,
-        onSize: place?.onSize,
+        onSize: place && ((bytes) => place.onSize(bytes)),
       });
     },
   });

@@ -5,8 +5,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** How a server stops without losing a request. */
 export interface Drain {
   draining(): boolean;
-  /** Must be called for every response when its request arrives. */
-  track(response: ServerResponse): void;
+  /** Must be called for every response when its request arrives, and {@link ended} when it is closed. */
+  began(response: ServerResponse): void;
+  ended(response: ServerResponse): void;
   /**
    * Resolves when nothing is open any more; what is still open after `drainMs` is cut. For the first `graceMs` of it new connections are still
    * accepted: load balancers learn of the end with a delay. Idempotent.
@@ -34,11 +35,11 @@ export const createDrain = (server: Server): Drain => {
   let running: Promise<void> | undefined;
   return {
     draining: () => running !== undefined,
-    track: (response) => {
+    began: (response) => {
       open.inFlight.add(response);
-      response.once('close', () => open.inFlight.delete(response));
       if (open.endsConnections) askToClose(response);
     },
+    ended: (response) => void open.inFlight.delete(response),
     run: (drainMs, graceMs) => (running ??= drainAfter(graceMs, server, open, drainMs)),
   };
 };

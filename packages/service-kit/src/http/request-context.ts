@@ -37,17 +37,12 @@ interface RequestDependencies extends ProxyTrust {
   readonly untracedPaths: ReadonlySet<string>;
 }
 
-/** The context of a request that has just arrived; its ids are set on the response. */
-export const beginRequest = (
+/** The context of a request that has just arrived. */
+export const createRequestContext = (
   request: IncomingMessage,
   response: ServerResponse,
   dependencies: RequestDependencies,
-): RequestContext => {
-  const context = new LazyContext(request, response, dependencies);
-  response.setHeader('x-request-id', context.requestId);
-  response.setHeader('x-trace-id', context.traceId);
-  return context;
-};
+): RequestContext => new LazyContext(request, response, dependencies);
 
 /** Fields that cost more than a few hundred nanoseconds are made on first use. */
 class LazyContext implements RequestContext {

@@ -8,18 +8,27 @@ import { type Secret } from '../config/setting';
 import { StartRefusal } from '../lifecycle/start-refusal';
 import { type Logger } from '../logging/logger';
 import { type Metrics } from '../metrics/metrics';
-import { sendError } from './answer';
+import { sendError, setCommonHeaders } from './answer';
 import { type BoundOperation } from './bind-operation';
-import { hasBody } from './body/read-body';
-import { handleClientErrors, SECURITY_HEADERS } from './client-errors';
+import { handleClientErrors } from './client-errors';
 import { createApp } from './create-app';
 import { createDrain, type Drain } from './drain';
 import { FailureLog } from './failure';
-import { beginRequest, type RequestContext } from './request-context';
+import { createRequestContext, type RequestContext } from './request-context';
 import { type Readiness, type ServiceRoute, serviceRoutes } from './service-routes';
 
-/** Answers requests before the Express app sees them; false where the request is not its own. */
+/**
+ * Answers requests before the Express app sees them; false where the request is not its own. A direct one is asked before any header is set: it answers
+ * by `sendDirect`, or calls `setCommonHeaders` before anything else is sent.
+ */
 export type HotRoute = (request: IncomingMessage, response: ServerResponse, context: RequestContext) => boolean;
+
+/** The routes that a service answers without the app, the direct one first, and what they are described by. */
+interface HotRoutes {
+  readonly direct?: HotRoute;
+  readonly route: HotRoute;
+  readonly operations: readonly Operation[];
+}
 
 export interface ServiceServerOptions {
   readonly name: string;
@@ -57,7 +66,7 @@ export interface ServiceServerOptions {
   readonly authenticator?: Authenticator;
   /** Admits the requests of operations that ask for a key; all of them where absent. A hot route admits its own. */
   readonly admission?: RequestPlaces;
-  readonly hot?: undefined | { readonly route: HotRoute; readonly operations: readonly Operation[] };
+  readonly hot?: HotRoutes | undefined;
 }
 
 /** The HTTP side of a service. */
@@ -70,9 +79,6 @@ export interface ServiceServer {
    */
   stop(drainMs: number): Promise<void>;
 }
-
-/** Set for every answer, that of a hot route and every error included. */
-const SECURITY_HEADER_LIST = Object.entries(SECURITY_HEADERS);
 
 const HEADERS_TIMEOUT_MS = 20_000;
 /** How often connections are checked against these times, ms. */
@@ -140,29 +146,38 @@ const createPortServer = (
 
   const untracedPaths = new Set(common.map(({ path }) => path));
 
+  const { hot } = options;
   const answer = (request: IncomingMessage, response: ServerResponse, context: RequestContext): void => {
     try {
       checkRequest(request);
-      if (options.hot?.route(request, response, context) !== true) app(request, response);
+      if (hot?.direct?.(request, response, context) === true) return;
+      setCommonHeaders(response, context);
+      if (hot?.route(request, response, context) === true) return;
+      contexts.set(request, context);
+      app(request, response);
     } catch (error) {
+      setCommonHeaders(response, context);
       sendError(response, error, context);
     }
   };
 
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
-    const context = beginRequest(request, response, {
+    const context = createRequestContext(request, response, {
       logger: options.logger,
       failures,
       untracedPaths,
       trustedProxies: options.trustedProxies ?? 0,
       proxySecret: options.proxySecret,
     });
-    contexts.set(request, context);
-    for (const [name, value] of SECURITY_HEADER_LIST) response.setHeader(name, value);
     clientErrors.track(response);
-    drain.track(response);
-    limitUnread(request, response, options.requestTimeoutMs);
-    observe(request, response, context, options);
+    drain.began(response);
+    options.metrics.requests.began();
+    const startedAt = performance.now();
+    response.on('close', () => {
+      drain.ended(response);
+      limitUnread(request, response, options.requestTimeoutMs);
+      recordEnd(request, response, context, (performance.now() - startedAt) / 1_000, options);
+    });
     if (context.span?.isRecorded === true) tracer()?.within(context.span, () => answer(request, response, context));
     else answer(request, response, context);
   };
@@ -189,13 +204,9 @@ const createHttpServer = ({ keepAliveMs, requestTimeoutMs }: ServiceServerOption
 
 /** Ends the connection of a client that was answered and still sends the body of that request so much later, ms. */
 const limitUnread = (request: IncomingMessage, response: ServerResponse, timeoutMs: number): void => {
-  // Nearly every request has arrived by now.
-  if (!hasBody(request)) return;
-  response.once('finish', () => {
-    if (request.complete || request.destroyed) return;
-    const timer = setTimeout(() => request.destroy(), timeoutMs);
-    request.once('close', () => clearTimeout(timer));
-  });
+  if (!response.writableFinished || request.complete || request.destroyed) return;
+  const timer = setTimeout(() => request.destroy(), timeoutMs);
+  request.once('close', () => clearTimeout(timer));
 };
 
 /** Checks that come before everything else about a request. Throws `invalid_url` and `invalid_request`. */
@@ -211,26 +222,22 @@ const unknownRequest = (): never => {
   throw new ServiceError('internal_error', 'The app was given a request that the server did not begin.');
 };
 
-/** Counts and times a request, and logs it where that is asked for. */
-const observe = (
+/** Counts and times a request that has ended, and logs it where that is asked for. */
+const recordEnd = (
   request: IncomingMessage,
   response: ServerResponse,
   context: RequestContext,
+  seconds: number,
   { metrics, logRequests }: ServiceServerOptions,
 ): void => {
-  const startedAt = performance.now();
-  metrics.requests.began();
-  response.once('close', () => {
-    const seconds = (performance.now() - startedAt) / 1_000;
-    const status = response.writableFinished ? response.statusCode : undefined;
-    metrics.requests.ended({ method: request.method, route: context.route, status, seconds });
-    endSpan(request, context, status);
-    if (logRequests)
-      context.log.info(
-        { method: request.method, route: context.route, status, duration_ms: Math.round(seconds * 1e6) / 1e3 },
-        'A request ended.',
-      );
-  });
+  const status = response.writableFinished ? response.statusCode : undefined;
+  metrics.requests.ended({ method: request.method, route: context.route, status, seconds });
+  endSpan(request, context, status);
+  if (logRequests)
+    context.log.info(
+      { method: request.method, route: context.route, status, duration_ms: Math.round(seconds * 1e6) / 1e3 },
+      'A request ended.',
+    );
 };
 
 /** Ends the span of a request; `status` is undefined where the client went away before its answer was complete. */

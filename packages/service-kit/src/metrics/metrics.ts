@@ -8,6 +8,7 @@ import {
   type HistogramConfiguration,
   Registry,
 } from 'prom-client';
+import { type BoundHistogram, type BoundSeries, createBoundHistogram } from './bound-histogram';
 
 type Owned = 'registers' | 'aggregator' | 'enableExemplars';
 
@@ -20,6 +21,8 @@ export interface Metrics {
   counter<L extends string = never>(definition: Omit<CounterConfiguration<L>, Owned>): Counter<L>;
   gauge<L extends string = never>(definition: Omit<GaugeConfiguration<L>, Owned>): Gauge<L>;
   histogram<L extends string = never>(definition: Omit<HistogramConfiguration<L>, Owned>): Histogram<L>;
+  /** A histogram for what is measured with every request. */
+  boundHistogram(definition: Parameters<typeof createBoundHistogram>[1]): BoundHistogram;
   /** The exposition text and its content type. */
   render(): Promise<{ readonly contentType: string; readonly text: string }>;
 }
@@ -35,6 +38,7 @@ export const createMetrics = (service: string): Metrics => {
     counter: (definition) => new Counter({ ...definition, registers }),
     gauge: (definition) => new Gauge({ ...definition, registers }),
     histogram: (definition) => new Histogram({ ...definition, registers }),
+    boundHistogram: (definition) => createBoundHistogram(registry, definition),
     render: async () => ({ contentType: registry.contentType, text: await registry.metrics() }),
   };
 };
@@ -62,29 +66,54 @@ const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DEL
 const STATUS_CLASSES = ['other', '1xx', '2xx', '3xx', '4xx', '5xx'] as const;
 const BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
-type Labels = { readonly method: string; readonly route: string; readonly status: string };
-
 const createRequestMetrics = (registry: Registry): RequestMetrics => {
-  const durations = new Histogram({
+  const durations = createBoundHistogram(registry, {
     name: 'http_request_duration_seconds',
     help: 'Time from the arrival of a request to the end of its answer, by method, route template and status class.',
-    labelNames: ['method', 'route', 'status'],
     buckets: BUCKETS_SECONDS,
-    registers: [registry],
   });
-  const inFlight = new Gauge({
+  const seriesOf = bindOnce(({ method, route, status }) => durations.bind({ method, route, status }));
+  let count = 0;
+  new Gauge({
     name: 'http_requests_in_flight',
     help: 'Requests that have arrived and are not yet answered.',
     registers: [registry],
-  });
-  const record = (labels: Labels, seconds: number): void => durations.observe(labels, seconds);
-  return {
-    began: () => inFlight.inc(),
-    ended: ({ method, route = 'unmatched', status, seconds }) => {
-      inFlight.dec();
-      record({ method: nameMethod(method), route, status: statusClass(status) }, seconds);
+    collect() {
+      this.set(count);
     },
-    refused: (status) => record({ method: 'other', route: 'unreadable', status: statusClass(status) }, 0),
+  });
+  return {
+    began: () => {
+      count += 1;
+    },
+    ended: ({ method, route = 'unmatched', status, seconds }) => {
+      count -= 1;
+      seriesOf(nameMethod(method), route, statusClass(status)).observe(seconds);
+    },
+    refused: (status) => seriesOf('other', 'unreadable', statusClass(status)).observe(0),
+  };
+};
+
+interface RequestLabels {
+  readonly method: string;
+  readonly route: string;
+  readonly status: string;
+}
+
+/** The series of labels, each bound at its first use. */
+const bindOnce = (bind: (labels: RequestLabels) => BoundSeries) => {
+  const bound = new Map<string, Map<string, Map<string, BoundSeries>>>();
+  const within = <V>(map: Map<string, V>, key: string, make: () => V): V => {
+    const known = map.get(key) ?? make();
+    map.set(key, known);
+    return known;
+  };
+  return (method: string, route: string, status: string): BoundSeries => {
+    const known = bound.get(route)?.get(method)?.get(status);
+    if (known !== undefined) return known;
+    const methods = within(bound, route, () => new Map<string, Map<string, BoundSeries>>());
+    const statuses = within(methods, method, () => new Map<string, BoundSeries>());
+    return within(statuses, status, () => bind({ method, route, status }));
   };
 };
 

@@ -20,6 +20,7 @@ import { answerLines, answerList } from '../bulk/bulk-answers';
 import { LineSplitter, ListSplitter, splitBody, type Splitter } from '../bulk/splitters';
 import { solveParallel } from '../parallel-solve';
 import { type Refusals } from '../refusals';
+import { type CollectedList, createSingleSolveRoute } from '../single-solve';
 import { type Evaluate, type OpenSolve } from '../solve';
 import {
   clockOf,
@@ -27,6 +28,7 @@ import {
   identify,
   openPieces,
   parseSolvePath,
+  piecesOf,
   readExplain,
   readIdempotencyKey,
   readSolveBody,
@@ -38,11 +40,39 @@ import {
   type SolveRouteLimits,
 } from '../solve-request';
 
+/** The routes of this service that no framework answers: the direct one of single inputs, and that of all solving. */
+export const createSolveRoutes = (services: SolveRouteContext, limits: SolveRouteLimits) => {
+  const direct = createSingleSolveRoute(services, limits, (list) => {
+    answerCollected(list, services, limits).catch((error: unknown) => sendError(list.response, error, list.context));
+  });
+  return { ...(direct === undefined ? {} : { direct }), route: createSolveRoute(services, limits) };
+};
+
+/** Answers a list that was taken for a single input until its body was there. */
+const answerCollected = async (
+  { path, body, ...exchange }: CollectedList,
+  { openSolve, refusals }: SolveRouteContext,
+  limits: SolveRouteLimits,
+): Promise<void> => {
+  const { response, context, viewer, place } = exchange;
+  const request = { ...path, ...clockOf(context), viewer };
+  const watched = refusals?.ofRequest();
+  try {
+    const { evaluate } = await (watched?.watched(openSolve) ?? openSolve)(request);
+    await answerInputs(exchange, limits, { form: 'list', evaluate }, piecesOf([body]));
+  } catch (error) {
+    watched?.note(request, error);
+    throw error;
+  } finally {
+    place.releaseAfter(response);
+  }
+};
+
 /**
  * The hot route: one request, from its address to the worker's bytes, without a framework in between. The caller is known before the
  * request takes a place, and the version found before the body is read.
  */
-export const createSolveRoute =
+const createSolveRoute =
   (services: SolveRouteContext, limits: SolveRouteLimits): HotRoute =>
   (request, response, context) => {
     if (request.method !== 'POST') return false;
