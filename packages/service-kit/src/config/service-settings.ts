@@ -90,7 +90,8 @@ export const admissionSettings = {
 export const httpSettings = (defaultPort: number) => ({
   host: optional(
     text('HOST', {
-      meaning: 'Address to listen on. Not set: every address of the machine, of IPv4 and, where the machine has it, of IPv6.',
+      meaning:
+        'Address to listen on. Not set: every address of the machine, of IPv4 and, where the machine has it, of IPv6.',
     }),
   ),
   port: port('PORT', defaultPort),
