@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { chartsFolder } from '../src/chart-values';
 import { dashboards } from '../src/dashboards/dashboards';
+import { metricsOf } from '../src/dashboards/queried-metrics';
+import { get, listAt, render, textAt } from './render';
 import { buildProgram, findGo, run } from './tools.js';
 
 const withGo = findGo() === undefined ? it.skip : it;
@@ -37,6 +39,21 @@ withGo('each query of the dashboards is one that Prometheus takes', async () => 
     output: expect.stringContaining(`${rules.length} rules found`) as unknown,
   });
 });
+
+withGo(
+  'the query by which keda reads the wait of requests is one that Prometheus takes, about a metric that there is',
+  async () => {
+    const trigger = listAt(get(render('keda-prometheus.yaml'), 'ScaledObject', 'solve-worker'), 'spec.triggers').at(-1);
+    const expr = textAt(trigger ?? null, 'metadata.query');
+    const folder = await mkdtemp(join(tmpdir(), 'query-'));
+    const file = join(folder, 'query.yaml');
+    await writeFile(file, stringify({ groups: [{ name: 'queries', rules: [{ record: 'query:wait', expr }] }] }));
+    const { ok, output } = promtool('check', 'rules', file);
+    await rm(folder, { recursive: true });
+    expect({ ok, output }).toEqual({ ok: true, output: expect.stringContaining('1 rules found') as unknown });
+    expect(metricsOf(expr)).toEqual(['decision_responder_wait_seconds']);
+  },
+);
 
 withGo('alerts fire where they should, and are silent beside it', () => {
   const { ok, output } = promtool('test', 'rules', join(chartsFolder, 'test/alerts/alerts.test.yaml'));

@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { parse } from 'yaml';
 
 type Json = string | number | boolean | null | Json[] | { [name: string]: Json };
 
@@ -39,6 +40,29 @@ export const bundleSchemas = (source: string, target: string, names: readonly st
     const schema = objectOf(rewrite(read(name)));
     writeFileSync(join(target, `${name}.json`), JSON.stringify({ ...schema, definitions: used }));
   }
+};
+
+/** Fields that no definition names are refused, wherever it does not say that there may be any. */
+const strict = (json: Json): Json => {
+  if (Array.isArray(json)) return json.map(strict);
+  if (json === null || typeof json !== 'object') return json;
+  const inner = Object.fromEntries(Object.entries(json).map(([key, value]) => [key, strict(value)]));
+  const isOpen = 'additionalProperties' in json || json['x-kubernetes-preserve-unknown-fields'] === true;
+  return json['type'] === 'object' && 'properties' in json && !isOpen
+    ? { ...inner, additionalProperties: false }
+    : inner;
+};
+
+/** Writes the schema of the first version of a kind that its definition (CustomResourceDefinition, YAML) holds, by the name that kubeconform reads. */
+export const writeDefinedSchema = (definition: string, target: string, name: string): void => {
+  const { spec } = parse(readFileSync(definition, 'utf8')) as {
+    readonly spec: { readonly versions: readonly { readonly schema: { readonly openAPIV3Schema: Json } }[] };
+  };
+  mkdirSync(target, { recursive: true });
+  writeFileSync(
+    join(target, `${name}.json`),
+    JSON.stringify(strict(spec.versions[0]?.schema.openAPIV3Schema ?? false)),
+  );
 };
 
 const objectOf = (json: Json | undefined): Record<string, Json> =>

@@ -228,25 +228,3 @@ it('a job is another one where it does another thing, and the same where it does
     expect.stringMatching(/^rel-topics-9-9-9-/),
   ]);
 });
-
-it('the arrows of the network are those of the architecture', () => {
-  const objects = objectsOf('minimal.yaml');
-  const reached = (name: string): readonly string[] =>
-    listAt(get(objects, 'NetworkPolicy', name), 'spec.egress').flatMap((rule) =>
-      listAt(rule, 'to').map((peer) => {
-        const labels = at(peer, 'podSelector.matchLabels') as Readonly<Record<string, string>> | null;
-        return labels?.['app.kubernetes.io/name'] ?? textAt(peer, 'ipBlock.cidr');
-      }),
-    );
-  const world = ['0.0.0.0/0', '::/0'];
-  expect(Object.fromEntries([...SERVICES, 'migrations', 'topics'].map((name) => [name, reached(name)]))).toEqual({
-    'objects-api': ['database', 'cache', 'mq', ...world],
-    'contexts-api': ['database', 'cache', 'mq', ...world],
-    'hps-gateway': ['database', 'cache', 'mq'],
-    'solve-worker': ['database', 'cache', 'mq', ...world],
-    'log-collector': ['database', 'mq'],
-    'auth-proxy-adapter': ['database', 'cache'],
-    migrations: ['database'],
-    topics: ['mq'],
-  });
-});

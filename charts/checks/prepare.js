@@ -17,6 +17,7 @@ module.exports = () => {
   tools.buildProgram('kubeconform');
   tools.buildProgram('kube-score');
   tools.buildProgram('promtool');
+  tools.fetchDefinitions();
   tools.fetchSchemas();
   tools.fetchTypes();
 };

@@ -1,4 +1,5 @@
-import { readdirSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { chartsFolder, UMBRELLA, type Value } from '../src/chart-values';
@@ -74,11 +75,36 @@ export const render = (file: string, values: Readonly<Record<string, Value>> = {
 
 /** As {@link render}, each time. */
 export const renderAnew = (file: string, values: Readonly<Record<string, Value>> = {}): readonly Rendered[] => {
-  const sets = Object.entries(values).flatMap(([path, value]) => ['--set-json', `${path}=${JSON.stringify(value)}`]);
-  const { ok, output } = template(UMBRELLA, ['--values', valuePath('values', file), ...sets]);
+  const { ok, output } = template(UMBRELLA, ['--values', valuePath('values', file), ...setsOf(values)]);
   if (!ok) throw new TypeError(output);
   return objectsOf(output);
 };
+
+/**
+ * What an installation with a value file tells the operator. Helm shows notes only of an installation into a cluster, so that a copy of the chart has
+ * them in a config map. Throws with the refusal.
+ */
+export const renderNotes = (file: string, values: Readonly<Record<string, Value>> = {}): string => {
+  const folder = mkdtempSync(join(tmpdir(), 'notes-'));
+  try {
+    cpSync(join(chartsFolder, UMBRELLA), folder, { recursive: true });
+    const notes = readFileSync(join(folder, 'templates/NOTES.txt'), 'utf8');
+    const object =
+      'apiVersion: v1\nkind: ConfigMap\nmetadata: { name: notes }\ndata: { notes: {{ include "notes" . | toJson }} }\n';
+    writeFileSync(join(folder, 'templates/notes.yaml'), `{{ define "notes" }}${notes}{{ end }}${object}`);
+    const { ok, output } = run(helm(), [
+      ...['template', RELEASE, folder, '--namespace', NAMESPACE, '--kube-version', KUBERNETES],
+      ...['--values', valuePath('values', file), ...setsOf(values), '--show-only', 'templates/notes.yaml'],
+    ]);
+    if (!ok) throw new TypeError(output);
+    return textAt(objectsOf(output)[0] ?? null, 'data.notes');
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+};
+
+const setsOf = (values: Readonly<Record<string, Value>>): readonly string[] =>
+  Object.entries(values).flatMap(([path, value]) => ['--set-json', `${path}=${JSON.stringify(value)}`]);
 
 export const objectsOf = (text: string): readonly Rendered[] =>
   parseAllDocuments(text)

@@ -183,7 +183,7 @@ describe('brokers', () => {
     ['kafka-plain.yaml', 'plain', 'plaintext'],
     ['kafka-scram-256.yaml', 'scram-sha-256', 'scram_sha256'],
     ['kafka-scram-512.yaml', 'scram-sha-512', 'scram_sha512'],
-    ['kafka-aws-iam.yaml', 'aws-iam', 'aws_msk_iam'],
+    ['kafka-aws-iam.yaml', 'aws-iam', 'oauthbearer'],
     ['kafka-oauthbearer.yaml', 'oauthbearer', 'oauthbearer'],
   ])('%s: services and the autoscaler prove who they are by %s', (file, mechanism, sasl) => {
     const objects = render(file);

@@ -1,5 +1,6 @@
 export const KUBERNETES: string;
 export const buildProgram: (name: string) => string | undefined;
+export const fetchDefinitions: () => string;
 export const fetchSchemas: () => string;
 export const fetchTypes: () => string;
 export const findGo: () => string | undefined;

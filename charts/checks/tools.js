@@ -2,8 +2,8 @@
 
 // The programs and types that check the charts. They are built or fetched once, by version, below the user's cache and outside of the tree.
 const { spawnSync } = require('node:child_process');
-const { existsSync, mkdirSync, renameSync, rmSync } = require('node:fs');
-const { homedir } = require('node:os');
+const { cpSync, existsSync, mkdirSync, renameSync, rmSync } = require('node:fs');
+const { homedir, tmpdir } = require('node:os');
 const { delimiter, join } = require('node:path');
 
 const CACHE = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'decision-service/charts-tools');
@@ -24,6 +24,12 @@ const TYPES = {
   '@kubernetes-models/prometheus-operator': '6.0.0',
   '@kubernetes-models/gateway-api': '2.0.0',
   '@kubernetes-models/traefik': '2.0.0',
+};
+/** Types of the gateway whose kinds no package of validators has: its module of Go holds their definitions. */
+const DEFINITIONS = {
+  module: 'github.com/envoyproxy/gateway',
+  version: 'v1.4.1',
+  folder: 'charts/gateway-helm/crds/generated',
 };
 
 const run = (command, args, options = {}) => {
@@ -96,4 +102,17 @@ const fetchTypes = () => {
   return target;
 };
 
-module.exports = { KUBERNETES, buildProgram, fetchSchemas, fetchTypes, findGo, findHelm, run, must };
+/** Folder of definitions of further kinds (CustomResourceDefinition), as YAML. */
+const fetchDefinitions = () => {
+  const { module, version, folder } = DEFINITIONS;
+  const target = join(CACHE, `definitions-${version}`);
+  if (!existsSync(target)) {
+    const downloaded = must(findGo(), ['mod', 'download', '-json', `${module}@${version}`], { cwd: tmpdir() });
+    const copy = `${target}-${process.pid}`;
+    cpSync(join(JSON.parse(downloaded).Dir, folder), copy, { recursive: true });
+    renameSync(copy, target);
+  }
+  return target;
+};
+
+module.exports = { KUBERNETES, buildProgram, fetchDefinitions, fetchSchemas, fetchTypes, findGo, findHelm, run, must };

@@ -12,8 +12,9 @@ metadata:
   allowIdleConsumers: 'false'
   {{- if $external }}
   tls: {{ ternary "enable" "disable" $logging.mqSsl }}
-  sasl: {{ get (dict "plain" "plaintext" "scram-sha-256" "scram_sha256" "scram-sha-512" "scram_sha512" "aws-iam" "aws_msk_iam" "oauthbearer" "oauthbearer") $logging.mqSasl.mechanism | default "none" }}
+  sasl: {{ get (dict "plain" "plaintext" "scram-sha-256" "scram_sha256" "scram-sha-512" "scram_sha512" "aws-iam" "oauthbearer" "oauthbearer" "oauthbearer") $logging.mqSasl.mechanism | default "none" }}
   {{- if eq $logging.mqSasl.mechanism "aws-iam" }}
+  saslTokenProvider: aws_msk_iam
   awsRegion: {{ $logging.mqSasl.region }}
   {{- end }}
   {{- end }}
@@ -35,6 +36,12 @@ metadata:
   targetValue: {{ .target | quote }}
 {{- end -}}
 
+{{/* Mean wait of requests in workers, s; no value while there are no requests. The window holds four scrapes, so that a failed one leaves no gap. */}}
+{{- define "umbrella.waitQuery" -}}
+{{- $of := printf "{namespace=%q,service=\"solve-worker\"}[2m]" .Release.Namespace -}}
+sum(rate(decision_responder_wait_seconds_sum{{ $of }})) / (sum(rate(decision_responder_wait_seconds_count{{ $of }})) > 0)
+{{- end -}}
+
 {{/* Empty: the brokers ask for nothing. */}}
 {{- define "umbrella.triggerAuthenticationName" -}}
 {{- $logging := .Values.app.logging -}}
@@ -47,9 +54,33 @@ metadata:
 {{- end -}}
 {{- end -}}
 
+{{/* Whether keda is given a login from a secret: user name and password, client id and client secret, or the keys of AWS. */}}
+{{- define "umbrella.triggerLogin" -}}
+{{- with .Values.app.logging.mqSasl -}}
+{{- and .mechanism (or .existingSecret (and .username .password)) | not | not -}}
+{{- end -}}
+{{- end -}}
+
+{{/*
+How keda proves itself to the brokers, by the parameters of its trigger `kafka`. The token endpoint and the scope are no secrets: keda reads them from
+the config map of the workers.
+*/}}
 {{- define "umbrella.triggerAuthentication" -}}
 {{- $logging := .Values.app.logging -}}
-{{- $references := include "umbrella.secretReferences" (dict "root" . "variables" (list "MQ_SASL_USERNAME" "MQ_SASL_PASSWORD")) | fromYaml -}}
+{{- $sasl := $logging.mqSasl -}}
+{{- $login := eq (include "umbrella.triggerLogin" .) "true" -}}
+{{- $parameters := ternary (dict "MQ_SASL_USERNAME" "awsAccessKeyID" "MQ_SASL_PASSWORD" "awsSecretAccessKey") (dict "MQ_SASL_USERNAME" "username" "MQ_SASL_PASSWORD" "password") (eq $sasl.mechanism "aws-iam") -}}
+{{- $secrets := list -}}
+{{- if $login -}}
+{{- range $variable, $reference := include "umbrella.secretReferences" (dict "root" . "variables" (keys $parameters | sortAlpha)) | fromYaml -}}
+{{- $secrets = append $secrets (dict "parameter" (get $parameters $variable) "name" $reference.name "key" $reference.key) -}}
+{{- end -}}
+{{- end -}}
+{{- if $logging.mqTls.existingSecret -}}
+{{- range $parameter, $key := dict "ca" $logging.mqTls.caKey "cert" $logging.mqTls.certKey "key" $logging.mqTls.keyKey -}}
+{{- if $key }}{{ $secrets = append $secrets (dict "parameter" $parameter "name" $logging.mqTls.existingSecret "key" $key) }}{{ end -}}
+{{- end -}}
+{{- end -}}
 {{- if and (include "umbrella.triggerAuthenticationName" .) (not .Values.hps.workers.autoscaling.triggerAuthentication) }}
 ---
 apiVersion: keda.sh/v1alpha1
@@ -57,31 +88,35 @@ kind: TriggerAuthentication
 metadata:
   {{- include "decision.metadata" (dict "root" . "name" "solve-worker") | nindent 2 }}
 spec:
-  {{- if eq $logging.mqSasl.mechanism "aws-iam" }}
+  {{- if and (eq $sasl.mechanism "aws-iam") (not $login) }}
   podIdentity:
     provider: aws
-    {{- with $logging.awsRoleArn }}
-    roleArn: {{ . }}
+    roleArn: {{ $logging.awsRoleArn }}
+  {{- end }}
+  {{- if eq $sasl.mechanism "oauthbearer" }}
+  configMapTargetRef:
+    - parameter: oauthTokenEndpointUri
+      name: {{ include "umbrella.name" (dict "root" . "name" "solve-worker") }}
+      key: MQ_SASL_TOKEN_URL
+    {{- if $sasl.scope }}
+    - parameter: scopes
+      name: {{ include "umbrella.name" (dict "root" . "name" "solve-worker") }}
+      key: MQ_SASL_SCOPE
     {{- end }}
   {{- end }}
+  {{- with $secrets }}
   secretTargetRef:
-    {{- if ne $logging.mqSasl.mechanism "aws-iam" }}
-    {{- range $variable, $reference := $references }}
-    - parameter: {{ trimPrefix "MQ_SASL_" $variable | lower }}
-      name: {{ $reference.name }}
-      key: {{ $reference.key }}
-    {{- end }}
-    {{- end }}
-    {{- with $logging.mqTls }}
-    {{- if .existingSecret }}
-    {{- range $parameter, $key := dict "ca" .caKey "cert" .certKey "key" .keyKey }}
-    {{- if $key }}
-    - parameter: {{ $parameter }}
-      name: {{ $.Values.app.logging.mqTls.existingSecret }}
-      key: {{ $key }}
-    {{- end }}
-    {{- end }}
-    {{- end }}
-    {{- end }}
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
 {{- end }}
+{{- end -}}
+
+{{/* A metric of the services beside processor time, for the autoscaler of Kubernetes. */}}
+{{- define "umbrella.hpaMetric" -}}
+{{- with .Values.hps.workers.autoscaling.hpaMetric -}}
+{{- $metric := dict "name" .name -}}
+{{- with .selector }}{{ $_ := set $metric "selector" (dict "matchLabels" .) }}{{ end -}}
+{{- $target := ternary (dict "type" "AverageValue" "averageValue" (toString .target)) (dict "type" "Value" "value" (toString .target)) (eq .type "Pods") -}}
+{{- toYaml (dict "type" .type (lower .type) (dict "metric" $metric "target" $target)) -}}
+{{- end -}}
 {{- end -}}

@@ -25,6 +25,20 @@
 {{- if gt ($scaling.maxReplicas | int) ($values.topics.solution.partitions | int) }}
 {{- $faults = append $faults (printf "hps.workers.autoscaling.maxReplicas is %d, but topics.solution.partitions is %d: further workers would have no partition. Give the topic about twice as many partitions as there are workers." ($scaling.maxReplicas | int) ($values.topics.solution.partitions | int)) }}
 {{- end }}
+{{- if and $scaling.hpaMetric.name (ne $scaling.kind "hpa") }}
+{{- $faults = append $faults (printf "hps.workers.autoscaling.hpaMetric is set, but hps.workers.autoscaling.kind is %s: only hpa reads it." $scaling.kind) }}
+{{- end }}
+{{- $worker := index .Subcharts "solve-worker" | default dict }}
+{{- if and $worker (eq $scaling.kind "none") }}
+{{- $field := ternary "autoscaling.maxReplicas" "replicas" $worker.Values.autoscaling.enabled }}
+{{- $most := ternary $worker.Values.autoscaling.maxReplicas $worker.Values.replicas $worker.Values.autoscaling.enabled | int }}
+{{- if gt $most ($values.topics.solution.partitions | int) }}
+{{- $faults = append $faults (printf "solve-worker.%s is %d, but topics.solution.partitions is %d: further workers would have no partition. Give the topic about twice as many partitions as there are workers." $field $most ($values.topics.solution.partitions | int)) }}
+{{- end }}
+{{- end }}
+{{- if and $worker (eq $scaling.kind "keda") (eq $logging.mqSasl.mechanism "aws-iam") (include "umbrella.brokers" .) (ne (include "umbrella.usesInternalBroker" .) "true") (not $scaling.triggerAuthentication) (not $logging.awsRoleArn) (ne (include "umbrella.triggerLogin" .) "true") }}
+{{- $faults = append $faults "app.logging.mqSasl.mechanism is aws-iam, and nothing says as whom keda reads the lag: give app.logging.awsRoleArn, which keda must be allowed to take, or the name of a TriggerAuthentication in hps.workers.autoscaling.triggerAuthentication, or choose another hps.workers.autoscaling.kind." }}
+{{- end }}
 {{- if and (eq (include "umbrella.usesInternalBroker" .) "true") (index .Subcharts "mq") }}
 {{- range $topic := list "solution" "solutionResponse" "logs" }}
 {{- $copies := (index $values.topics $topic).replication | int }}

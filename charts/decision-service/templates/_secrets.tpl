@@ -104,12 +104,17 @@ CACHE_PASSWORD: {{ $cache.password | urlquery | replace "+" "%20" | quote }}
 {{- toJson $names -}}
 {{- end -}}
 
+{{/* A host as URLs write it: addresses of IPv6 stand in brackets. */}}
+{{- define "umbrella.urlHost" -}}
+{{- if contains ":" . -}}[{{ trimAll "[]" . }}]{{- else -}}{{ . }}{{- end -}}
+{{- end -}}
+
 {{- define "umbrella.databaseHost" -}}
 {{- $database := .Values.database -}}
 {{- if $database.enabled -}}
 {{ include "umbrella.name" (dict "root" . "name" "database") }}:{{ $database.port | int }}
 {{- else -}}
-{{ $database.external.host }}:{{ $database.external.port | int }}
+{{ include "umbrella.urlHost" $database.external.host }}:{{ $database.external.port | int }}
 {{- end -}}
 {{- end -}}
 
@@ -132,7 +137,7 @@ postgresql://{{ .user | urlquery }}:$({{ .password }})@{{ include "umbrella.data
 {{- if $cache.enabled -}}
 redis://{{ if or $cache.password $cache.existingSecret }}:$(CACHE_PASSWORD)@{{ end }}{{ include "umbrella.name" (dict "root" . "name" "cache") }}:{{ $cache.port | int }}
 {{- else if $cache.external.host -}}
-{{ ternary "rediss" "redis" $cache.external.tls.enabled }}://{{ if or $cache.external.password $cache.external.existingSecret }}{{ $cache.external.username | urlquery }}:$(CACHE_PASSWORD)@{{ end }}{{ $cache.external.host }}:{{ $cache.external.port | int }}
+{{ ternary "rediss" "redis" $cache.external.tls.enabled }}://{{ if or $cache.external.password $cache.external.existingSecret }}{{ $cache.external.username | urlquery }}:$(CACHE_PASSWORD)@{{ end }}{{ include "umbrella.urlHost" $cache.external.host }}:{{ $cache.external.port | int }}
 {{- end -}}
 {{- end -}}
 

@@ -68,5 +68,7 @@ spec:
       path: /metrics
       interval: {{ $monitor.interval }}
       scrapeTimeout: 10s
+      # Metrics have a label `service` of their own, which the name of the Service must not replace.
+      honorLabels: true
 {{- end }}
 {{- end -}}

@@ -79,6 +79,6 @@ export const instanceIdOf = ({
   host,
   port,
 }: {
-  readonly host: string;
+  readonly host: string | undefined;
   readonly port: number;
-}): Pick<BrokerSettings, 'instanceId'> => (port === 0 ? {} : { instanceId: `${hostname()}/${host}:${port}` });
+}): Pick<BrokerSettings, 'instanceId'> => (port === 0 ? {} : { instanceId: `${hostname()}/${host ?? '*'}:${port}` });

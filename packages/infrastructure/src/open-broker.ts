@@ -14,7 +14,7 @@ import { type brokerSettings, type Config, FailureLog, type Logger, StartRefusal
 import { createRequesterObserver, createResponderObserver, exportResponder, measureRequester } from './observers';
 import { type Opening } from './opening';
 
-type BrokerConfig = Config<typeof brokerSettings> & { readonly host: string; readonly port: number };
+type BrokerConfig = Config<typeof brokerSettings> & { readonly host: string | undefined; readonly port: number };
 
 /**
  * Opens the message broker; undefined where the configuration names none. Nothing connects yet. Throws `StartRefusal` where the settings of

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import { createReadThrough } from '@decision/cache';
 import { compileValidator } from '@decision/contracts';
 import { testStack } from '@decision/local-stack';
@@ -100,6 +101,26 @@ describe('a service that is started before its database', () => {
     const { database } = await opened;
     await database.ping();
     expect(await ready()).toMatchObject({ status: 0 });
+    await given.stopper.stop();
+  });
+
+  it('says so at every address of the machine where no host is set, as its metrics do', async () => {
+    const [port, metricsPort] = [await freePort(), await freePort()];
+    const given = opening({ DATABASE_URL: earlyUrl, PORT: port, METRICS_PORT: metricsPort });
+    const opened = openStores(given);
+    const local = Object.values(networkInterfaces()).flatMap((list) => list?.map(({ address }) => address) ?? []);
+    const status = (host: string, at: string, path: string) =>
+      fetch(`http://${host}:${at}${path}`).then(
+        (answer) => answer.status,
+        () => 0,
+      );
+    await until(async () => (await status('127.0.0.1', port, '/ready')) !== 0);
+    for (const host of local.includes('::1') ? ['127.0.0.1', '[::1]'] : ['127.0.0.1']) {
+      expect(await status(host, port, '/ready')).toBe(503);
+      expect(await status(host, metricsPort, '/metrics')).toBe(200);
+    }
+    await migrate({ url: earlyUrl });
+    await opened;
     await given.stopper.stop();
   });
 

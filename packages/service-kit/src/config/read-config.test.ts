@@ -88,7 +88,7 @@ describe('the configuration', () => {
     const { databaseUrl, ...rest } = readConfig(all, { DATABASE_URL: 'postgresql://u:p@h/d' });
     expect(databaseUrl.reveal()).toBe('postgresql://u:p@h/d');
     expect(rest).toEqual({
-      host: '0.0.0.0',
+      host: undefined,
       trustedProxies: 0,
       proxySecret: undefined,
       port: 4000,

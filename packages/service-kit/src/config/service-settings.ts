@@ -88,7 +88,12 @@ export const admissionSettings = {
 
 /** Settings of every service that answers HTTP; spread them into the service's own. */
 export const httpSettings = (defaultPort: number) => ({
-  host: text('HOST', { default: '0.0.0.0', meaning: 'Address to listen on.' }),
+  host: optional(
+    text('HOST', {
+      meaning:
+        'Address to listen on. Not set: every address of the machine, of IPv4 and, where the machine has it, of IPv6.',
+    }),
+  ),
   port: port('PORT', defaultPort),
   metricsPort: optional(
     wholeNumber('METRICS_PORT', {

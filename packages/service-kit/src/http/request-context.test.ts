@@ -26,7 +26,15 @@ describe('the address of the client', () => {
     ['the connection where the header is nonsense', '10.0.0.1', 'me; drop table', 1, '10.0.0.1'],
     ['the connection where the header is empty', '10.0.0.1', '', 1, '10.0.0.1'],
     ['a mapped address as what it is', '::ffff:192.0.2.1', undefined, 0, '192.0.2.1'],
+    ['a mapped address in capital letters as what it is', '::FFFF:192.0.2.1', undefined, 0, '192.0.2.1'],
+    ['a mapped address in groups as what it is', '10.0.0.1', '0:0:0:0:0:ffff:c000:201', 1, '192.0.2.1'],
+    ['a mapped address that a proxy saw as what it is', '::ffff:10.0.0.1', '::ffff:203.0.113.9', 1, '203.0.113.9'],
+    ['the mapped connection where the header is nonsense', '::ffff:10.0.0.1', 'unknown', 1, '10.0.0.1'],
     ['an address of the newer kind', '10.0.0.1', '2001:db8::1', 1, '2001:db8::1'],
+    ['an address of the newer kind in one spelling', 'fd00::1', '2001:0DB8:0:0::0001', 1, '2001:db8::1'],
+    ['an address of the newer kind without its port', 'fd00::1', '[2001:db8::1]:51234', 1, '2001:db8::1'],
+    ['an address without its port', '10.0.0.1', '203.0.113.9:51234', 1, '203.0.113.9'],
+    ['an address of a link with its interface', 'fe80::1%eth0', undefined, 0, 'fe80::1%eth0'],
     ['nothing where nothing is known', undefined, undefined, 0, undefined],
   ])('is %s', (_, connection, forwardedFor, trustedProxies, address) => {
     expect(clientAddress({ connection, forwardedFor, trustedProxies, proof: undefined, proxySecret: undefined })).toBe(

@@ -1,6 +1,6 @@
 import { createHash, randomUUID, timingSafeEqual } from 'node:crypto';
 import { type IncomingMessage, type ServerResponse } from 'node:http';
-import { isIP } from 'node:net';
+import { isIP, isIPv6 } from 'node:net';
 import { continueTrace, formatTraceparent, type Span, tracer } from '@decision/tracing';
 import { type Secret } from '../config/setting';
 import { type Logger } from '../logging/logger';
@@ -135,11 +135,11 @@ interface AddressFacts extends ProxyTrust {
 /** The address of the client, as the outermost proxy that can be believed saw it; undefined where it is not known. */
 export const clientAddress = (facts: AddressFacts): string | undefined => {
   const { connection, forwardedFor, trustedProxies } = facts;
-  const own = connection === undefined ? undefined : unmapped(connection);
+  const own = connection === undefined ? undefined : canonicalAddress(connection);
   if (trustedProxies < 1 || forwardedFor === undefined || !isProxy(facts)) return own;
   const chain = (typeof forwardedFor === 'string' ? forwardedFor : forwardedFor.join(','))
     .split(',')
-    .map((part) => unmapped(part.trim()));
+    .map((part) => canonicalAddress(withoutPort(part.trim())));
   // Entries further to the left were written by the caller of the first proxy, and may be anything.
   const claimed = chain.at(-Math.min(trustedProxies, chain.length));
   return claimed !== undefined && isIP(claimed) !== 0 ? claimed : own;
@@ -152,6 +152,30 @@ const isProxy = ({ proxySecret, proof }: AddressFacts): boolean =>
 /** Digests have one length, so that comparing them takes the same time whatever was sent. */
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
-/** The IPv4 address within an IPv6 address that maps one; other addresses stay as they are. */
-const unmapped = (address: string): string =>
-  /^::ffff:\d+\.\d+\.\d+\.\d+$/i.test(address) ? address.slice(7) : address;
+/** An entry of `x-forwarded-for` without brackets and port, which some proxies write. */
+const withoutPort = (entry: string): string =>
+  /^\[([^\]]*)\](?::\d+)?$/.exec(entry)?.[1] ?? /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(entry)?.[1] ?? entry;
+
+const MAPPED = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
+const MAPPED_GROUPS = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/;
+
+/**
+ * One spelling for each address. A socket of both families sees clients of IPv4 as IPv6 addresses that map theirs (`::ffff:192.0.2.1`): the address
+ * of IPv4 counts. Other IPv6 addresses are compressed, in small letters. A text that is no address stays as it is.
+ */
+const canonicalAddress = (text: string): string => {
+  if (!text.includes(':')) return text;
+  const mapped = MAPPED.exec(text)?.[1];
+  if (mapped !== undefined) return mapped;
+  // An address of a link names its interface, which a URL cannot.
+  if (!isIPv6(text) || text.includes('%')) return text;
+  const compressed = new URL(`http://[${text}]`).hostname.slice(1, -1);
+  const groups = MAPPED_GROUPS.exec(compressed);
+  return groups === null ? compressed : groups.slice(1).flatMap(bytesOf).join('.');
+};
+
+/** The two bytes of a group of an IPv6 address. */
+const bytesOf = (group: string): readonly number[] => {
+  const value = Number.parseInt(group, 16);
+  return [value >> 8, value & 255];
+};

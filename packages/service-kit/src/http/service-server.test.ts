@@ -12,7 +12,7 @@ beforeEach(() => {
 });
 afterEach(() => new Promise((resolve) => server.close(resolve)));
 
-const listenOn = (host: string, port = 0): Promise<{ url: string; port: number }> =>
+const listenOn = (host: string | undefined, port = 0): Promise<{ url: string; port: number }> =>
   listen(server, {
     host,
     port,
@@ -35,6 +35,20 @@ it('answers the address that it was given and the port that it found', async () 
   const { url, port } = await listenOn('127.0.0.1');
   expect(port).toBeGreaterThan(0);
   expect(url).toBe(`http://127.0.0.1:${port}`);
+});
+
+it('names every address of the machine where it was given none, as a URL', async () => {
+  const { url, port } = await listenOn(undefined);
+  expect([`http://[::]:${port}`, `http://0.0.0.0:${port}`]).toContain(url);
+});
+
+it('names the port that is in use on every address of the machine', async () => {
+  const { port } = await listenOn(undefined);
+  const other = listen(createServer(), {
+    ...{ host: undefined, port, portVariable: 'METRICS_PORT' },
+    logger: createLogger({ service: 's', level: 'silent' }),
+  });
+  await expect(other).rejects.toThrow(`Port ${port} is in use; set METRICS_PORT to another one.`);
 });
 
 it('refuses to start on an address of another machine', async () => {

@@ -35,7 +35,8 @@ export interface ServiceServerOptions {
   readonly version: string;
   readonly logger: Logger;
   readonly metrics: Metrics;
-  readonly host: string;
+  /** Undefined: every address of the machine, of both families. */
+  readonly host: string | undefined;
   /** 0 takes a free one. */
   readonly port: number;
   /** A port of its own for `/metrics`, which `port` then does not answer; 0 takes a free one. Default: none. */
@@ -268,7 +269,8 @@ interface PortName {
 }
 
 interface ListenOptions extends PortName {
-  readonly host: string;
+  /** Undefined: every address of the machine, of both families. */
+  readonly host: string | undefined;
   /** 0 takes a free one. */
   readonly port: number;
   readonly logger: Logger;
@@ -277,11 +279,11 @@ interface ListenOptions extends PortName {
 /** Advice to operators, by the error code of the system. */
 const REFUSALS: Readonly<Record<string, (address: ListenOptions) => string>> = {
   EADDRINUSE: ({ host, port, portVariable = 'PORT' }) =>
-    `Port ${port} on ${host} is in use; set ${portVariable} to another one.`,
+    `Port ${port}${host === undefined ? '' : ` on ${host}`} is in use; set ${portVariable} to another one.`,
   EACCES: ({ port, portVariable = 'PORT' }) =>
     `This user may not listen on port ${port}; set ${portVariable} to one from 1024 up.`,
-  EADDRNOTAVAIL: ({ host }) => `${host} is no address of this machine; set HOST to one of its own, or to 0.0.0.0.`,
-  ENOTFOUND: ({ host }) => `The host ${host} is not known; set HOST to an address of this machine, or to 0.0.0.0.`,
+  EADDRNOTAVAIL: ({ host }) => `${host} is no address of this machine; set HOST to one of its own, or leave it out.`,
+  ENOTFOUND: ({ host }) => `The host ${host} is not known; set HOST to an address of this machine, or leave it out.`,
 };
 
 /** Resolves once the server listens. Rejects with {@link StartRefusal} where the address cannot be used. */
@@ -292,12 +294,14 @@ export const listen = async (server: Server, options: ListenOptions): Promise<{ 
       const sentence = REFUSALS[cause.code ?? '']?.(options);
       reject(sentence === undefined ? cause : new StartRefusal(sentence, { cause }));
     });
-    server.listen(port, host, resolve);
+    // Without a host Node takes `::`, which accepts IPv4 too, and 0.0.0.0 where the kernel has no IPv6.
+    server.listen({ port, host }, resolve);
   });
   // One connection that could not be accepted must not end the process.
   server.on('error', (error) => logger.error({ err: error }, 'A connection could not be accepted.'));
-  const { port: chosen } = server.address() as AddressInfo; // a listening TCP server has one
-  return { url: `http://${host.includes(':') ? `[${host}]` : host}:${chosen}`, port: chosen };
+  const { port: chosen, address } = server.address() as AddressInfo; // a listening TCP server has one
+  const shown = host ?? address;
+  return { url: `http://${shown.includes(':') ? `[${shown}]` : shown}:${chosen}`, port: chosen };
 };
 
 /**
