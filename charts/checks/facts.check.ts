@@ -1,4 +1,5 @@
 import { SERVICES, type Value } from '../src/chart-values';
+import { imagesOfPage } from '../src/images-docs';
 import {
   at,
   containersOf,
@@ -106,6 +107,15 @@ describe('every pod', () => {
 
 const everywhereWith = (owner: Rendered): readonly Rendered[] =>
   [...everywhere.values()].find((objects) => objects.includes(owner)) ?? [];
+
+it('the images of all pods are those that the documentation lists', () => {
+  const pods = [...everywhere.values()].flatMap(podsOf);
+  const images = pods.flatMap(({ spec }) => containersOf(spec)).map((container) => textAt(container, 'image'));
+  const listed = imagesOfPage().map(({ name }) => name);
+  // A registry may stand before the name; a tag or a digest follows it.
+  const nameOf = (image: string) => listed.find((name) => new RegExp(`(?:^|/)${name}[:@]`).test(image)) ?? image;
+  expect([...new Set(images.map(nameOf))].sort()).toEqual(listed);
+});
 
 it('nothing is drawn while rendering: two renderings are the same', () => {
   for (const file of ['first-try.yaml', 'everything-on.yaml', 'plain-secrets.yaml'])

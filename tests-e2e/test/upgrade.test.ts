@@ -38,7 +38,13 @@ const askEverything = async (call: Call, run: string): Promise<void> => {
   });
 };
 
-(previous === undefined ? describe.skip : describe)('an upgrade', () => {
+const title =
+  previous === undefined
+    ? 'an upgrade (skipped: the history ends before the commit that did not know the newest migration; fetch more of it)'
+    : 'an upgrade';
+if (previous === undefined) process.stderr.write(`${title}\n`);
+
+(previous === undefined ? describe.skip : describe)(title, () => {
   const { databaseUrl: serverUrl, cacheUrl, mqBrokers, uniqueName } = testStack();
   const name = uniqueName('upgrade');
   const fleets: Fleet[] = [];

@@ -13,6 +13,7 @@ const LONGEST = [
   'tests-e2e/test/context-servers.test.ts',
   'tests-e2e/test/gateways.test.ts',
   'tests-e2e/test/rolling-restarts.test.ts',
+  'tests-e2e/test/backup.test.ts',
   'packages/broker/test/broker-faults.test.ts',
   'packages/broker/test/worker-death.test.ts',
   'packages/broker/test/several-brokers.test.ts',
