@@ -21,6 +21,7 @@ import {
   StartRefusal,
 } from '@decision/service-kit';
 import { awaitDatabase, type AwaitingConfig, waitForDatabase } from './await-database';
+import { createKeyDirectory } from './key-directory';
 import { authenticatePeople, openSessions } from './open-sessions';
 import { type Opening } from './opening';
 import { createAcquisitionObserver, createCacheObserver, exportConnections, exportPool } from './observers';
@@ -113,6 +114,17 @@ const readCacheCertificates = ({
   return { tlsCa, tlsCert, tlsKey };
 };
 
+/** How the authenticator finds stored keys. */
+const findKeys = (
+  database: Database,
+  keyCache: Cache | undefined,
+): Pick<Parameters<typeof createAuthenticator>[0], 'findKey' | 'peekKey'> => {
+  const load = (selector: string) => findApiKey(database, selector);
+  if (keyCache === undefined) return { findKey: load };
+  const keys = createKeyDirectory(keyCache, load);
+  return { findKey: (selector) => keys.find(selector), peekKey: (selector) => keys.peek(selector) };
+};
+
 interface AuthenticatorOptions {
   readonly database: Database;
   /** Its channel tells of changes of people; see {@link openSessions}. */
@@ -121,21 +133,18 @@ interface AuthenticatorOptions {
   readonly logger: Logger;
   readonly metrics: Metrics;
   /**
-   * Finds a key by its selector. Default: straight from the database, so that the service that manages keys sees a revocation at once; services that
-   * answer thousands of requests a second give a directory with caches.
+   * Where keys are cached, for at most a minute (specification: "API key", 4). Default: nowhere, so that the service that manages keys sees a revocation
+   * at once.
    */
-  readonly findKey?: Parameters<typeof createAuthenticator>[0]['findKey'];
-  /** The key that this process holds of those that `findKey` has found. */
-  readonly peekKey?: Parameters<typeof createAuthenticator>[0]['peekKey'];
+  readonly keyCache?: Cache;
 }
 
 /** The authenticator: proves keys, slows down guesses, and records when a key was used; and proves sessions where there is a secret for them. */
 export const openAuthenticator = (options: AuthenticatorOptions): Authenticator => {
-  const { database, logger, metrics, findKey, peekKey } = options;
+  const { database, logger, metrics, keyCache } = options;
   const sessions = openSessions(options);
   const keys = createAuthenticator({
-    findKey: findKey ?? ((selector) => findApiKey(database, selector)),
-    peekKey,
+    ...findKeys(database, keyCache),
     now: Date.now,
     ...guardKeys({
       metrics,

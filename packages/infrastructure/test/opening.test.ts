@@ -3,9 +3,16 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { createReadThrough } from '@decision/cache';
-import { compileValidator } from '@decision/contracts';
+import { cacheKeys, compileValidator } from '@decision/contracts';
 import { testStack } from '@decision/local-stack';
-import { createApiKey, createDatabase, dropDatabase, ensureWorkspace, migrate } from '@decision/persistence';
+import {
+  createApiKey,
+  createDatabase,
+  dropDatabase,
+  ensureWorkspace,
+  migrate,
+  revokeApiKey,
+} from '@decision/persistence';
 import { createMigratedDatabase } from '@decision/persistence/testing';
 import {
   brokerSettings,
@@ -186,12 +193,13 @@ it.each([
   await given.stopper.stop();
 });
 
-it('checks keys in the database, or in the directory that it is given', async () => {
+it('checks keys in the database, or in the cache that it is given, until they are invalidated', async () => {
   const given = opening();
-  const { database } = await openStores(given);
+  const { database, cache } = await openStores(given);
   const { id: workspaceId } = await ensureWorkspace(databaseUrl, { slug: 'ours', name: 'Ours' });
   const key = generateApiKey(randomBytes);
-  await database.inWorkspace({ workspaceId, userGroups: undefined }, (transaction) =>
+  const access = { workspaceId, userGroups: undefined };
+  const created = await database.inWorkspace(access, (transaction) =>
     createApiKey(transaction, {
       ...{ name: 'One', role: 'solver', userGroups: [], expiresAt: null },
       selector: key.selector,
@@ -200,16 +208,24 @@ it('checks keys in the database, or in the directory that it is given', async ()
   );
   const authenticator = openAuthenticator({ ...given, database });
   expect(await authenticator.authenticate(key.apiKey, undefined)).toMatchObject({ workspaceId });
-  const asked: string[] = [];
-  const other = openAuthenticator({
-    ...{ database, config: given.config, logger, metrics: createMetrics('objects-api') },
-    findKey: (selector) => {
-      asked.push(selector);
-      return Promise.resolve(undefined);
-    },
+  const caching = openAuthenticator({
+    ...{ database, keyCache: cache, config: given.config, logger, metrics: createMetrics('objects-api') },
   });
-  await expect(other.authenticate(key.apiKey, undefined)).rejects.toMatchObject({ code: 'invalid_api_key' });
-  expect(asked).toEqual([key.selector]);
+  expect(await caching.authenticate(key.apiKey, undefined)).toMatchObject({ workspaceId });
+  await database.inWorkspace(access, (transaction) =>
+    revokeApiKey(transaction, created.status === 'created' ? created.key.id : ''),
+  );
+  await expect(authenticator.authenticate(key.apiKey, undefined)).rejects.toMatchObject({ code: 'invalid_api_key' });
+  expect(await caching.authenticate(key.apiKey, undefined)).toMatchObject({ workspaceId });
+  expect(caching.authenticateKnown?.(key.apiKey)).toMatchObject({ workspaceId });
+  cache.invalidations.deliver({
+    v: 1,
+    kind: 'api-key',
+    workspace_id: workspaceId,
+    keys: [cacheKeys.apiKey(key.selector)],
+  });
+  expect(caching.authenticateKnown?.(key.apiKey)).toBeUndefined();
+  await expect(caching.authenticate(key.apiKey, undefined)).rejects.toMatchObject({ code: 'invalid_api_key' });
   await given.stopper.stop();
 });
 

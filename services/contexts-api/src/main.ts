@@ -95,7 +95,7 @@ runService({
       lineMaxBytes: config.itemMaxBytes,
       chunkBytes: config.chunkBytes,
       admission: openAdmission(config, metrics),
-      authenticator: openAuthenticator({ database, cache, config, logger, metrics }),
+      authenticator: openAuthenticator({ database, cache, keyCache: cache, config, logger, metrics }),
       health: {
         pingDatabase: () => database.ping(),
         cacheStatus: () => cache.status(),

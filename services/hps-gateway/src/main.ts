@@ -4,7 +4,6 @@ import { ServiceError } from '@decision/contracts';
 import { openAuthenticator, openBroker, openDecisionLog, openRequester, openStores } from '@decision/infrastructure';
 import {
   type Database,
-  findApiKey,
   findNumberedVersion,
   findAssetPointer,
   findWorkerFloor,
@@ -14,7 +13,6 @@ import {
 import { openAdmission, openFlowAdmission, runService } from '@decision/service-kit';
 import { createGateway } from './app';
 import { settings } from './config';
-import { createKeyDirectory } from './key-directory';
 import { createRefusals, type Refusals } from './refusals';
 import { createScale, exportDesiredWorkers } from './routes/scale';
 import { createDirectSolve, createSolve } from './solve';
@@ -32,7 +30,6 @@ runService({
       findNumberedVersion: (workspaceId, assetId, number) =>
         database.inWorkspace(whole(workspaceId), (transaction) => findNumberedVersion(transaction, assetId, number)),
     });
-    const keys = createKeyDirectory(cache, (selector) => findApiKey(database, selector));
 
     const broker = openBroker({ name: 'hps-gateway', config, logger, stopper });
     const requester = broker && openRequester(broker, 'gatewayReplies', { config, metrics, stopper });
@@ -58,8 +55,7 @@ runService({
         config,
         logger,
         metrics,
-        findKey: (selector) => keys.find(selector),
-        peekKey: (selector) => keys.peek(selector),
+        keyCache: cache,
       }),
       admission: openAdmission(config, metrics),
       flowAdmission: openFlowAdmission(config, metrics),

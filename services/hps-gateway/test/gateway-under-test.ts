@@ -14,7 +14,7 @@ import { createGateway } from '../src/app';
 import { type GatewayConfig } from '../src/config';
 import { createScale, type ScaleSources } from '../src/routes/scale';
 import { type Refusals } from '../src/refusals';
-import { type OpenSolve, type SolveRequest } from '../src/solve';
+import { type DirectSolve, type OpenSolve, type SolveRequest } from '../src/solve';
 
 /** The HTTP side of the gateway before workers that live in this process. */
 export interface GatewayUnderTest {
@@ -84,6 +84,8 @@ export interface GatewayParts {
   readonly openFails?: ServiceError;
   /** Default: every rule and flow exists, and {@link GatewayUnderTest.worker} evaluates it; flows reach out whose slug begins with `outward`. */
   readonly openSolve?: OpenSolve;
+  /** Default: single inputs of rules are evaluated by {@link GatewayUnderTest.worker} while keys and versions are known. */
+  readonly direct?: DirectSolve;
   /** Default: refusals are not put on record. */
   readonly refusals?: Refusals;
   /** Default: {@link createAuthenticatorUnderTest}. */
@@ -147,7 +149,7 @@ export const startGateway = async (changes: Partial<GatewayConfig> & GatewayPart
         },
       });
     },
-    direct: {
+    direct: counted(changes.direct, () => (gateway.direct += 1)) ?? {
       find: () =>
         gateway.isKnown && changes.openSolve === undefined && changes.openFails === undefined
           ? { version_id: 'v', asset_id: 'a' }
@@ -190,6 +192,15 @@ export const startGateway = async (changes: Partial<GatewayConfig> & GatewayPart
   };
   return gateway;
 };
+
+const counted = (direct: DirectSolve | undefined, onSent: () => void): DirectSolve | undefined =>
+  direct && {
+    find: (...asked) => direct.find(...asked),
+    send: (...sent) => {
+      onSent();
+      direct.send(...sent);
+    },
+  };
 
 export interface Answer {
   readonly status: number;

@@ -1,6 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { createAssetDirectory, openCache } from '@decision/cache';
-import { type AssetKind, chunkInputs, joinResults, operations } from '@decision/contracts';
+import { type Requester, type RequestSettled } from '@decision/broker';
+import { type AssetKind, chunkInputs, joinResults, operations, type ServiceError } from '@decision/contracts';
+import { openAuthenticator } from '@decision/infrastructure';
 import {
   describeMatrix,
   type MatrixKeys,
@@ -15,7 +17,6 @@ import {
   type Database,
   dropDatabase,
   ensureWorkspace,
-  findApiKey,
   findNumberedVersion,
   findAssetPointer,
   findWorkerFloor,
@@ -34,10 +35,9 @@ import {
   type WorkspaceAccess,
 } from '@decision/persistence';
 import { createMigratedDatabase } from '@decision/persistence/testing';
-import { createAuthenticator, generateApiKey } from '@decision/service-kit';
+import { createLogger, createMetrics, generateApiKey } from '@decision/service-kit';
 import { Client } from 'pg';
-import { createKeyDirectory } from '../src/key-directory';
-import { createSolve } from '../src/solve';
+import { createDirectSolve, createSolve } from '../src/solve';
 import { type GatewayUnderTest, startGateway } from './gateway-under-test';
 
 const own = operations.filter(({ service }) => service === 'hps-gateway');
@@ -203,6 +203,13 @@ const makeAssets = (access: WorkspaceAccess) =>
     return { 'rule.slug': 'hidden-rule', 'rule.id': id, 'version.id': first, ...hiddenFlow };
   });
 
+interface Asked {
+  readonly workspaceId: string;
+  readonly versionId: string;
+  readonly kind: string;
+  readonly asset: AssetKind;
+}
+
 /** The gateway as it runs, before workers that answer each input with the whole version that they were asked to evaluate: whatever reaches them is shown. */
 const openParts = (cache: ReturnType<typeof openCache>) => {
   const whole = (workspaceId: string) => ({ workspaceId, userGroups: undefined });
@@ -212,12 +219,14 @@ const openParts = (cache: ReturnType<typeof openCache>) => {
     findNumberedVersion: (workspaceId, assetId, number) =>
       database.inWorkspace(whole(workspaceId), (transaction) => findNumberedVersion(transaction, assetId, number)),
   });
-  const storedKeys = createKeyDirectory(cache, (selector) => findApiKey(database, selector));
   const requester = {
-    request: async (
-      asked: { workspaceId: string; versionId: string; kind: string; asset: AssetKind },
-      payload: Buffer,
-    ) => {
+    submit: (asked: Asked, payload: Buffer, settled: RequestSettled) => {
+      requester.request(asked, payload).then(
+        (answer) => settled(undefined, answer),
+        (error: unknown) => settled(error as ServiceError, Buffer.alloc(0)), // nothing else is thrown
+      );
+    },
+    request: async (asked: Asked, payload: Buffer) => {
       const { workspaceId, versionId, kind, asset } = asked;
       const load = asset === 'flow' ? loadFlowVersion : loadVersion;
       const table = await database.inWorkspace(whole(workspaceId), async (t) => load(t, versionId));
@@ -226,9 +235,14 @@ const openParts = (cache: ReturnType<typeof openCache>) => {
       return joinResults(kind, [...chunkInputs(payload)].map(() => text));
     },
   };
+  const workers = requester as unknown as Requester; // nothing else of it is used
   return {
-    authenticator: createAuthenticator({ findKey: (selector) => storedKeys.find(selector), now: Date.now }),
-    openSolve: createSolve(directory, requester as unknown as Parameters<typeof createSolve>[1], 60_000), // nothing else of it is used
+    authenticator: openAuthenticator({
+      ...{ database, keyCache: cache, config: { jwtSecret: undefined, jwtSecretPrevious: undefined } },
+      ...{ logger: createLogger({ service: 'test', level: 'silent' }), metrics: createMetrics('test') },
+    }),
+    openSolve: createSolve(directory, workers, 60_000),
+    direct: createDirectSolve(directory, workers, 60_000),
     scaleSources: {
       countWorkers: () => Promise.resolve(3),
       findFloor: (access: WorkspaceAccess) => database.inWorkspace(access, findWorkerFloor),
@@ -238,7 +252,25 @@ const openParts = (cache: ReturnType<typeof openCache>) => {
   };
 }; // prettier-ignore
 
-const call: MatrixWorld['call'] = async ({ method, path, body, key }) => {
+/**
+ * Each question is asked twice, and answered alike: the second time the process knows the key and what it may see, and a single input is answered
+ * directly.
+ */
+const call: MatrixWorld['call'] = async (question) => {
+  const first = await ask(question);
+  const { direct } = gateway;
+  const again = await ask(question);
+  const shown = (body: unknown): string => JSON.stringify(body).replaceAll(/"request_id":"[^"]*"/g, '');
+  expect({ status: again.status, body: shown(again.body) }).toEqual({ status: first.status, body: shown(first.body) });
+  answeredDirectly += gateway.direct - direct;
+  return again;
+};
+
+let answeredDirectly = 0;
+// Each of five selectors, for each of the two keys that see the rule.
+afterAll(() => expect(answeredDirectly).toBeGreaterThanOrEqual(10));
+
+const ask: MatrixWorld['call'] = async ({ method, path, body, key }) => {
   const isLines = typeof body === 'string';
   const type = isLines ? 'application/x-ndjson' : 'application/json';
   const response = await fetch(`${gateway.url}/api/v1${path}`, {
