@@ -13,8 +13,9 @@ export type {
   RequesterEvent,
   RequesterOptions,
   RequesterStatus,
-} from './requester/requester';
-export type { Responder, ResponderEvent, ResponderOptions, ResponderStatus } from './responder/responder';
+  RequestOptions,
+} from './requester/requester-options';
+export type { Responder, ResponderEvent, ResponderOptions, ResponderStatus } from './responder/responder-options';
 export type {
   MessageHolder,
   SubscribedMessage,

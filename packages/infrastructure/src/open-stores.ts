@@ -23,7 +23,7 @@ import {
 import { awaitDatabase, type AwaitingConfig, waitForDatabase } from './await-database';
 import { authenticatePeople, openSessions } from './open-sessions';
 import { type Opening } from './opening';
-import { createAcquisitionObserver, createCacheObserver, exportConnections, exportPool } from './observers';
+import { createAcquisitionObserver, createCacheObserver, exportConnections, exportPool } from './store-observers';
 
 interface Stores {
   readonly database: Database;

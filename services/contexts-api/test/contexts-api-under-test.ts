@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { type RequestEnvelope } from '@decision/broker';
+import { type RequestEnvelope, type RequestOptions } from '@decision/broker';
 import { openCache } from '@decision/cache';
 import { createConnectors, createEntityConnector } from '@decision/connectors';
 import {
@@ -337,7 +337,11 @@ const openWorkers = (database: Database) => {
     },
   });
   const requester = {
-    request: async ({ workspaceId, deadline, requestId }: RequestEnvelope, payload: Buffer, key = '') => {
+    request: async (
+      { workspaceId, deadline, requestId }: RequestEnvelope,
+      payload: Buffer,
+      { key = '' }: RequestOptions = {},
+    ) => {
       requireFits(payload, 'payload_too_large');
       const request = decodeSettleRequest(payload);
       workers.messages.push(request.instances.length);

@@ -1,4 +1,5 @@
 import type { ServiceError, SolutionRequestEnvelope } from '@decision/contracts';
+import type { RequestOptions } from './requester-options';
 
 /** A request that has been accepted and not answered. */
 export interface PendingRequest {
@@ -7,6 +8,7 @@ export interface PendingRequest {
   readonly payload: Buffer;
   /** Requests of one key are taken in the order in which they were sent; undefined: of no order. */
   readonly key?: string | undefined;
+  readonly onWorked?: RequestOptions['onWorked'];
   /** Partition on which its answer is awaited; undefined while the request waits to be sent again. */
   replyPartition: number | undefined;
   readonly resolve: (reply: Buffer) => void;
