@@ -2,7 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ServiceError, type SettledInstance } from '@decision/contracts';
-import { createContextDirectory, createOperationsObserver, operate, type OperateContext } from '@decision/operations';
+import {
+  cascadePending,
+  createContextDirectory,
+  createOperationsObserver,
+  findReadingRelationships,
+  operate,
+  type OperateContext,
+  Summaries,
+} from '@decision/operations';
 import { type Database } from '@decision/persistence';
 import { createMetrics } from '@decision/service-kit';
 import { startUpkeep } from '../src/upkeep/upkeep';
@@ -150,7 +158,7 @@ const startCutOff = () => {
     return operate(operateWith(settler), { context, origin, given, mode: 'submit' });
   };
   const values = async () => valuesIn((await metrics.render()).text);
-  return { cut, database, submitWith, operateWith, values };
+  return { cut, database, directory, submitWith, operateWith, values };
 };
 
 /** As a worker of a release that counts no rounds answers. */
@@ -202,7 +210,7 @@ it('counts instances that could not be released, by their operation and by the p
   expect(await submit('x', 150)).toMatchObject({ status: 200, body: { state: { discount: 15 } } });
 });
 
-it('counts pages of dependents, and the dependents that were evaluated and that failed', async () => {
+it('counts pages of dependents, the dependents that were evaluated and that failed, and cascades that were broken off', async () => {
   const { body: order } = await api.call('POST', '/admin/contexts', ORDERS);
   const { body: customer } = await api.call('POST', '/admin/contexts', CUSTOMERS);
   const customers = String(customer['slug']);
@@ -240,6 +248,19 @@ it('counts pages of dependents, and the dependents that were evaluated and that 
   expect(grown('decision_context_cascade_pages_total{outcome="failed"}')).toBe(1);
   expect(grown('decision_context_cascade_dependents_total{outcome="evaluated"}')).toBe(3);
   expect(grown('decision_context_cascade_dependents_total{outcome="failed"}')).toBe(1);
+
+  const { database, directory, operateWith, values } = startCutOff();
+  const source = await directory.open(api.access, String(order['slug']));
+  const relationships = await database.inWorkspace(api.access, (transaction) =>
+    findReadingRelationships(transaction, directory, source, api.access.workspaceId),
+  );
+  await cascadePending(
+    { database, chunkSize: 3, operate: operateWith(() => Promise.reject(new Error('Nothing is settled here.'))) },
+    { access: api.access, keyId: undefined, requestId: 'r', traceparent: undefined, now: Date.now(), deadline: 0 },
+    { contextId: source.id, relationships, summaries: new Summaries() },
+    [{ instanceId: 'o-c-0', mark: '1', begun: undefined, version: 1 }],
+  );
+  expect((await values()).get('decision_context_cascade_pages_total{outcome="broken"}')).toBe(1);
 });
 
 it('has every metric of contexts in the documentation of administrators', async () => {

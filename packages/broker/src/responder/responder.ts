@@ -118,9 +118,9 @@ class BrokerResponder implements Responder {
     const untouched = owned.filter((partition) => commits.reached(partition) === undefined);
     if (untouched.length > 0)
       for (const [partition, offset] of await consumer.startOffsets(untouched)) commits.startsAt(partition, offset);
+    const ends = await consumer.endOffsets(owned);
     let messages = this.requests.items;
-    for (const [partition, end] of await consumer.endOffsets(owned))
-      messages += Math.max(0, end - (commits.reached(partition) ?? end));
+    for (const [partition, end] of ends) messages += Math.max(0, end - (commits.reached(partition) ?? end));
     return messages;
   }
 
