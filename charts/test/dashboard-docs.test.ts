@@ -39,7 +39,7 @@ it('there is no file without a description', () => {
 it.each(panels)('%s asks about metrics that there are', (_title, panel) => {
   const metrics = panel.queries.flatMap(({ expr }) => metricsOf(expr));
   expect(metrics.length).toBeGreaterThan(0);
-  const endings = ['_produce_seconds', '_produced_messages_total', '_produced_bytes_total', '_repeated_messages_total', '_failed_messages_total']; // prettier-ignore
+  const endings = ['_produce_seconds', '_batch_messages', '_produced_messages_total', '_produced_bytes_total', '_repeated_messages_total', '_failed_messages_total']; // prettier-ignore
   const known = (metric: string): boolean =>
     OF_THE_RUNTIME.includes(metric) ||
     endings.some((ending) => metric.endsWith(ending)) ||

@@ -61,6 +61,50 @@ export const contexts: Dashboard = {
       ],
     },
     {
+      title: 'Instances and their dependents',
+      panels: [
+        {
+          title: 'Wait behind predecessors',
+          means: 'Long: many requests for the same instances at once, or operations that take long.',
+          unit: 's',
+          queries: quantiles('decision_context_line_wait_seconds', []),
+        },
+        {
+          title: 'Waiting and held',
+          means: 'Operations that wait behind others for an instance, and instances that are busy now.',
+          unit: 'short',
+          queries: [
+            { expr: `sum(${series('decision_context_line_waiting')})`, legend: 'waiting' },
+            { expr: `sum(${series('decision_context_held_instances')})`, legend: 'held' },
+          ],
+        },
+        {
+          title: 'Fenced instances',
+          means: 'Decisions that were not written, or nobody knows, by cause (runbook DecisionInstancesFenced).',
+          unit: 'ops',
+          queries: [{ expr: rate('decision_context_fenced_instances_total', ['cause']), legend: '{{cause}}' }],
+        },
+        {
+          title: 'Rounds of an instance',
+          means: 'Many: rules write what others, or they themselves, read again.',
+          unit: 'short',
+          queries: quantiles('decision_context_rounds', []),
+        },
+        {
+          title: 'Pages of dependents',
+          means: 'evaluated: all of a page. failed: not all. broken: the rest is left to upkeep or the next request.',
+          unit: 'ops',
+          queries: [{ expr: rate('decision_context_cascade_pages_total', ['outcome']), legend: '{{outcome}}' }],
+        },
+        {
+          title: 'Dependents evaluated again',
+          means: 'A change of one instance that many others read shows here first.',
+          unit: 'ops',
+          queries: [{ expr: rate('decision_context_cascade_dependents_total', ['outcome']), legend: '{{outcome}}' }],
+        },
+      ],
+    },
+    {
       title: 'Upkeep',
       panels: [
         {

@@ -1,4 +1,4 @@
-import { type Dashboard, each, quantile, rate, series } from './dashboard-model';
+import { type Dashboard, each, quantile, quantiles, rate, series } from './dashboard-model';
 
 /** What sends messages, as its metrics are called. */
 const PRODUCERS = ['requester', 'responder', 'decision_log'] as const;
@@ -30,11 +30,11 @@ export const broker: Dashboard = {
           })),
         },
         {
-          title: 'Messages of a batch',
+          title: 'Messages of a batch (median)',
           means: 'Small batches under load cost the brokers more for each message.',
           unit: 'short',
           queries: PRODUCERS.map((source) => ({
-            expr: `${rate(`decision_${source}_produced_messages_total`, ['service'])} / ${rate(`decision_${source}_produce_seconds_count`, ['service'])}`,
+            expr: quantile(0.5, `decision_${source}_batch_messages`, ['service']),
             legend: `${source} {{service}}`,
           })),
         },
@@ -70,6 +70,22 @@ export const broker: Dashboard = {
     {
       title: 'Groups',
       panels: [
+        {
+          title: 'Requests that are not finished, and those of them that were fetched',
+          means:
+            'What was written to solution. Far above what was fetched: workers are too few (runbook DecisionRequestsPileUp).',
+          unit: 'short',
+          queries: [
+            { expr: `sum(${series('decision_responder_lag_messages')})`, legend: 'not finished' },
+            { expr: `sum(${series('decision_responder_queued_requests')})`, legend: 'fetched' },
+          ],
+        },
+        {
+          title: 'Time in the broker',
+          means: 'Of a request and its answer, queues on both sides included, without waiting and handling in workers.',
+          unit: 's',
+          queries: quantiles('decision_requester_broker_seconds', ['service']),
+        },
         {
           title: 'Partitions',
           means: 'What each member reads. 0 for long: it can do nothing (runbook DecisionGatewayWithoutPartitions).',
@@ -173,6 +189,17 @@ export const databaseAndCache: Dashboard = {
               legend: '{{connection}} lost',
             },
             { expr: `sum(${series('decision_cache_circuit_open')})`, legend: 'circuits open' },
+          ],
+        },
+        {
+          title: 'Connections made again',
+          means: 'Often and all the time: the cache restarts, or something between cuts idle or busy connections.',
+          unit: 'ops',
+          queries: [
+            {
+              expr: rate('decision_cache_reconnects_total', ['service', 'connection']),
+              legend: '{{service}} {{connection}}',
+            },
           ],
         },
         {

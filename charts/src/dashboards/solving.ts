@@ -23,6 +23,17 @@ export const solving: Dashboard = {
           queries: quantiles('decision_requester_request_seconds', [], GATEWAY),
         },
         {
+          title: 'Where the time goes (p99)',
+          means:
+            'Of a request: in the broker with queues on both sides, waiting in a worker, being handled there. The largest is where to look.',
+          unit: 's',
+          queries: [
+            { expr: quantile(0.99, 'decision_requester_broker_seconds', [], GATEWAY), legend: 'broker' },
+            { expr: quantile(0.99, 'decision_responder_wait_seconds', [], WORKER), legend: 'waiting' },
+            { expr: quantile(0.99, 'decision_responder_handling_seconds', [], WORKER), legend: 'handling' },
+          ],
+        },
+        {
           title: 'Admission',
           means:
             'Requests that may be in flight, and the mean answer that decides it. The limit falls when answers take longer than the target.',
@@ -81,12 +92,17 @@ export const solving: Dashboard = {
           queries: [{ expr: rate('decision_evaluations_total', ['outcome']), legend: '{{outcome}}' }],
         },
         {
-          title: 'Versions loaded and compiled',
-          means: 'Usual after a release. All the time: more rules are in use than fit into memory.',
+          title: 'Rules and flows compiled',
+          means:
+            'Usual after a release. All the time: more are in use than fit into memory (WORKER_MAX_COMPILED_BYTES).',
           unit: 'ops',
-          queries: [
-            { expr: rate('decision_cache_reads_total', ['service'], 'name="definitions"'), legend: '{{service}}' },
-          ],
+          queries: [{ expr: rate('decision_compiled_total', ['service', 'asset']), legend: '{{service}} {{asset}}' }],
+        },
+        {
+          title: 'Time of a compilation (p99)',
+          means: 'The process does nothing else meanwhile: large rules delay what waits behind them.',
+          unit: 's',
+          queries: [{ expr: quantile(0.99, 'decision_compile_seconds', ['asset']), legend: '{{asset}}' }],
         },
         {
           title: 'Fetched and not finished',

@@ -14,8 +14,9 @@ export type {
   RequesterOptions,
   RequestSettled,
   RequesterStatus,
-} from './requester/requester';
-export type { Responder, ResponderEvent, ResponderOptions, ResponderStatus } from './responder/responder';
+  RequestOptions,
+} from './requester/requester-options';
+export type { Responder, ResponderEvent, ResponderOptions, ResponderStatus } from './responder/responder-options';
 export type {
   MessageHolder,
   SubscribedMessage,

@@ -176,6 +176,7 @@ export const startResponder = async (
     count: (type) => events.filter((event) => event.type === type).length,
     start: () => responder.start(),
     status: () => responder.status(),
+    lag: () => responder.lag(),
     stop: (how) => responder.stop(how),
   };
 };

@@ -1,6 +1,6 @@
 export { type AssetDirectory, createAssetDirectory } from './asset-directory';
 export { type Cache, type CacheStatus } from './cache';
-export { type CacheEvent } from './cache-event';
+export { type CacheConnectionName, type CacheEvent } from './cache-event';
 export { type CacheLog } from './cache-event';
 export { type CacheSettings } from './cache-settings';
 export { createInvalidator, type Invalidator } from './invalidation/invalidator';

@@ -1,3 +1,4 @@
+export { type Compilation } from './compilation';
 export { compileStoredFlow } from './flows/compile-stored-flow';
 export { type FlowLibrary } from './flows/flow-library';
 export { createFlowRunner, type FlowRunner, type OpenedFlow } from './flows/flow-runner';

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type Cache, openCache } from '@decision/cache';
 import { cacheKeys, type RuleTable } from '@decision/contracts';
 import { evaluateRule } from '@decision/engine';
+import { type Compilation } from './compilation';
 import { createRuleLibrary, type LoadTable } from './rule-library';
 import { createValueDirectory } from './value-directory';
 
@@ -22,12 +23,12 @@ beforeEach(() => {
 });
 afterEach(() => cache.close());
 
-const libraryWith = (loadTable: LoadTable, maxBytes: number) => {
+const libraryWith = (loadTable: LoadTable, maxBytes: number, onCompiled?: (compilation: Compilation) => void) => {
   const none = { findRevision: () => Promise.resolve(0), load: () => Promise.resolve({ revision: 0, values: [] }) };
   return createRuleLibrary(
     cache,
     { loadTable, values: createValueDirectory(cache, none, { onStale: () => undefined }) },
-    { maxBytes },
+    { maxBytes, onCompiled },
   );
 };
 
@@ -43,6 +44,18 @@ it('loads and compiles a version once, however many ask at the same time', async
   expect(new Set(rules).size).toBe(1);
   expect(await library.get(workspace, 'a')).toBe(rules[0]);
   expect(loads).toEqual(['a']);
+});
+
+it('tells of each compilation, and of none where the rule is held', async () => {
+  const compilations: Compilation[] = [];
+  const library = libraryWith(
+    () => Promise.resolve(table(2_000)),
+    1_000_000_000,
+    (compilation) => compilations.push(compilation),
+  );
+  for (const version of ['a', 'a', 'b', 'a']) await library.get(workspace, version);
+  expect(compilations.map(({ asset }) => asset)).toEqual(['rule', 'rule']);
+  expect(compilations.every(({ tookMs }) => tookMs > 0)).toBe(true);
 });
 
 /** Bytes that a library counts for one rule with a number of rows. */

@@ -10,6 +10,7 @@ import {
   type WorkspaceAccess,
 } from '@decision/persistence';
 import { LRUCache } from 'lru-cache';
+import { type OnCompiled, timedCompile } from './compilation';
 import { KeptByBytes } from './kept-by-bytes';
 import { createValueDirectory, type ValueDirectory, type ValueDirectoryOptions } from './value-directory';
 
@@ -42,6 +43,7 @@ interface RuleLibraryOptions {
   readonly maxBytes: number;
   /** Cells of the largest rule that is compiled; those that are larger are answered with undefined. Default: all are compiled. */
   readonly maxCells?: number | undefined;
+  readonly onCompiled?: OnCompiled | undefined;
 }
 
 /** Cells that are compiled in about twenty milliseconds: what the thread that handles messages may do in a row. */
@@ -120,7 +122,9 @@ export const createRuleLibrary = (
     }
     const { ids } = collectReferences(table);
     const ruleValues = ids.size === 0 ? undefined : await values.open(workspaceId, [...ids]);
-    const rule = compileRule(table, ruleValues === undefined ? {} : { values: ruleValues.source });
+    const rule = timedCompile('rule', options.onCompiled, () =>
+      compileRule(table, ruleValues === undefined ? {} : { values: ruleValues.source }),
+    );
     const bytes = ENTRY_BYTES + ids.size * VALUE_BYTES + retainedBytesOf(rule);
     const entry = {
       ...{ rule, bytes, refresh: ruleValues?.refresh },

@@ -41,6 +41,18 @@ it('reads and compiles a flow once, however many ask at the same time', async ()
   expect(reads.filter((what) => what.startsWith('rule'))).toEqual(['rule r1']);
 });
 
+it('tells of each compilation of a flow and its rules, and of none where they are held', async () => {
+  publish('r1', 'n * 2', 'twice/latest');
+  world.flows.set('f1', passing(use('rule', 'twice', 'latest', 'r1'), 'v'));
+  const compiled: string[] = [];
+  const library = world.libraryOf(cache, { onCompiled: ({ asset }) => void compiled.push(asset) });
+  for (let times = 0; times < 3; times += 1) await library.get(workspace, 'f1');
+  expect(compiled).toEqual(['rule', 'flow']);
+  publish('r2', 'n * 20', 'twice/latest');
+  await library.get(workspace, 'f1');
+  expect(compiled).toEqual(['rule', 'flow', 'rule', 'flow']);
+});
+
 it('follows a publication of what it names by latest or an environment, and keeps what it names by number', async () => {
   publish('r1', 'n * 2', 'twice/latest', 'twice/live');
   for (const selector of ['latest', 'live', '1'])

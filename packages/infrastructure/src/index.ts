@@ -1,4 +1,5 @@
 export { accessOf } from './access-of';
+export { createCompileObserver } from './observers';
 export { createNotificationStore } from './notification-store';
 export { openMailer } from './open-mailer';
 export { openBroker, openRequester, openResponder } from './open-broker';

@@ -1,12 +1,15 @@
+import { type RequestEnvelope, type Requester } from '@decision/broker';
+import { ServiceError } from '@decision/contracts';
 import { createMetrics, type Metrics } from '@decision/service-kit';
+import { createCacheObserver, exportConnections } from './store-observers';
 import {
-  createCacheObserver,
+  createCompileObserver,
   createDecisionLogObserver,
   createRequesterObserver,
   createResponderObserver,
-  exportConnections,
   exportQueue,
   exportResponder,
+  measureRequester,
 } from './observers';
 
 let metrics: Metrics;
@@ -44,7 +47,7 @@ describe('the responder', () => {
   it('exports its status at the time of the scrape', async () => {
     let partitions = 3;
     const status = () => ({ ready: true, partitions, queued: 7, lastHeartbeatAt: 5_000, reason: undefined });
-    exportResponder(metrics, { status });
+    exportResponder(metrics, { status, lag: () => Promise.resolve(0) });
     expect(await valueOf('decision_responder_ready')).toBe(1);
     expect(await valueOf('decision_responder_queued_requests')).toBe(7);
     expect(await valueOf('decision_responder_last_heartbeat_timestamp_seconds')).toBe(5);
@@ -52,18 +55,37 @@ describe('the responder', () => {
     partitions = 0;
     expect(await valueOf('decision_responder_owned_partitions')).toBe(0);
   });
+
+  it('exports its lag at the time of the scrape, and none while the broker does not answer', async () => {
+    const status = () => ({ ready: true, partitions: 1, queued: 0, lastHeartbeatAt: 0, reason: undefined });
+    let lag = () => Promise.resolve(9);
+    exportResponder(metrics, { status, lag: () => lag() });
+    expect(await valueOf('decision_responder_lag_messages')).toBe(9);
+    lag = () => Promise.reject(new Error('The broker is away.'));
+    expect(await valueOf('decision_responder_lag_messages')).toBeUndefined();
+    lag = () => Promise.resolve(4);
+    expect(await valueOf('decision_responder_lag_messages')).toBe(4);
+    lag = () => new Promise(() => undefined);
+    expect(await valueOf('decision_responder_lag_messages')).toBeUndefined();
+    expect(await valueOf('decision_responder_ready')).toBe(1);
+  });
 });
 
 describe('a producer', () => {
   it('measures acknowledgements and counts what was sent, repeated and given up', async () => {
     const observe = createDecisionLogObserver(metrics);
     observe({ type: 'sent', messages: 5, bytes: 1_000, durationMs: 40 });
+    observe({ type: 'sent', messages: 400, bytes: 1_000, durationMs: 0 });
     observe({ type: 'messages_repeated', messages: 2 });
     observe({ type: 'message_expired', topic: 'logs' });
     observe({ type: 'message_refused', topic: 'logs', reason: 'the topic does not exist' });
     expect(await valueOf('decision_decision_log_produce_seconds_sum')).toBeCloseTo(0.04);
-    expect(await valueOf('decision_decision_log_produced_messages_total')).toBe(5);
-    expect(await valueOf('decision_decision_log_produced_bytes_total')).toBe(1_000);
+    expect(await valueOf('decision_decision_log_produced_messages_total')).toBe(405);
+    expect(await valueOf('decision_decision_log_batch_messages_count')).toBe(2);
+    expect(await valueOf('decision_decision_log_batch_messages_bucket', 'le="5"')).toBe(1);
+    expect(await valueOf('decision_decision_log_batch_messages_bucket', 'le="200"')).toBe(1);
+    expect(await valueOf('decision_decision_log_batch_messages_bucket', 'le="500"')).toBe(2);
+    expect(await valueOf('decision_decision_log_produced_bytes_total')).toBe(2_000);
     expect(await valueOf('decision_decision_log_repeated_messages_total')).toBe(2);
     for (const cause of ['expired', 'refused'])
       expect(await valueOf('decision_decision_log_failed_messages_total', `topic="logs",cause="${cause}"`)).toBe(1);
@@ -86,6 +108,92 @@ it('counts how many requests were sent again, and measures the producer of the r
   expect(await valueOf('decision_requester_events_total', 'type="sent"')).toBe(1);
 });
 
+describe('a requester', () => {
+  const requesterThat = (request: Requester['request']): Requester => ({
+    start: () => Promise.resolve(),
+    stop: () => Promise.resolve(),
+    queued: () => ({ messages: 0, bytes: 0 }),
+    status: () => ({
+      ...{ ready: true, partitions: 1, expectedPartitions: 1, pending: 0, reason: undefined, code: undefined },
+    }),
+    request,
+    submit: (asked, payload, settled) => {
+      let workedMs: number | undefined;
+      request(asked, payload, { onWorked: (ms) => (workedMs = ms) }).then(
+        (answer) => settled(undefined, answer, workedMs),
+        (error: unknown) => settled(error as ServiceError, Buffer.alloc(0)), // these throw no others
+      );
+    },
+  });
+  const envelope: RequestEnvelope = {
+    ...{ deadline: 1, kind: 'solve', workspaceId: 'w', versionId: 'v', receivedAt: 1 },
+    ...{ explain: 'none', requestId: 'r', traceparent: undefined },
+  };
+
+  it('measures the broker as what is left of a request without the work of the worker, never below 0', async () => {
+    const answers = [10_000, 20];
+    const requester = measureRequester(
+      metrics,
+      requesterThat(async (_envelope, payload, options) => {
+        await new Promise((resolve) => setTimeout(resolve, 100));
+        options?.onWorked?.(answers.pop() ?? 0);
+        return payload;
+      }),
+    );
+    await requester.request(envelope, Buffer.alloc(0));
+    const left = (await valueOf('decision_requester_broker_seconds_sum')) ?? 0;
+    expect(left).toBeGreaterThan(0.075);
+    const whole = (await valueOf('decision_requester_request_seconds_sum')) ?? 0;
+    expect(whole - left).toBeCloseTo(0.02, 6);
+    await requester.request(envelope, Buffer.alloc(0));
+    expect(await valueOf('decision_requester_broker_seconds_count')).toBe(2);
+    expect(await valueOf('decision_requester_broker_seconds_sum')).toBe(left);
+  });
+
+  it('measures requests without promises as those with', async () => {
+    const requester = measureRequester(
+      metrics,
+      requesterThat((_envelope, payload, options) => {
+        options?.onWorked?.(0);
+        return payload.length > 0 ? Promise.resolve(payload) : Promise.reject(new ServiceError('overloaded', 'Full.'));
+      }),
+    );
+    const submit = (payload: Buffer): Promise<string> =>
+      new Promise((resolve) => {
+        requester.submit(envelope, payload, (error, answer) => resolve(error?.code ?? answer.toString()));
+      });
+    expect([await submit(Buffer.from('1')), await submit(Buffer.alloc(0))]).toEqual(['1', 'overloaded']);
+    expect(await valueOf('decision_requester_request_seconds_count')).toBe(2);
+    expect(await valueOf('decision_requester_broker_seconds_count')).toBe(1);
+    for (const outcome of ['answered', 'overloaded'])
+      expect(await valueOf('decision_requester_requests_total', `outcome="${outcome}"`)).toBe(1);
+    expect(await valueOf('decision_requester_requests_total', 'outcome="answered"')).toBe(1);
+  });
+
+  it('measures no broker where no worker answered, or one that measures nothing', async () => {
+    const requester = measureRequester(
+      metrics,
+      requesterThat((_envelope, payload) =>
+        payload.length > 0 ? Promise.resolve(payload) : Promise.reject(new ServiceError('deadline_exceeded', 'Late.')),
+      ),
+    );
+    await requester.request(envelope, Buffer.from('1'));
+    await expect(requester.request(envelope, Buffer.alloc(0))).rejects.toThrow('Late.');
+    expect(await valueOf('decision_requester_request_seconds_count')).toBe(2);
+    expect(await valueOf('decision_requester_broker_seconds_count')).toBe(0);
+  });
+});
+
+it('counts and times what was compiled, by kind', async () => {
+  const observe = createCompileObserver(metrics);
+  observe({ asset: 'rule', tookMs: 20 });
+  observe({ asset: 'rule', tookMs: 5 });
+  observe({ asset: 'flow', tookMs: 1 });
+  expect(await valueOf('decision_compiled_total', 'asset="rule"')).toBe(2);
+  expect(await valueOf('decision_compiled_total', 'asset="flow"')).toBe(1);
+  expect(await valueOf('decision_compile_seconds_sum', 'asset="rule"')).toBeCloseTo(0.025);
+});
+
 describe('the cache', () => {
   it('counts reads by where they were answered, and measures loads', async () => {
     const observe = createCacheObserver(metrics);
@@ -96,6 +204,20 @@ describe('the cache', () => {
     for (const result of ['local', 'shared', 'miss'])
       expect(await valueOf('decision_cache_reads_total', `name="rules",result="${result}"`)).toBe(1);
     expect(await valueOf('decision_cache_load_seconds_sum', 'name="rules",outcome="found"')).toBeCloseTo(0.25);
+  });
+
+  it('counts the connections that were made again, apart from the first and from those that were lost', async () => {
+    const observe = createCacheObserver(metrics);
+    const reconnects = () =>
+      Promise.all(
+        ['commands', 'subscriber'].map((name) => valueOf('decision_cache_reconnects_total', `connection="${name}"`)),
+      );
+    for (const connection of ['commands', 'subscriber'] as const)
+      observe({ type: 'connection', connection, state: 'connected' });
+    observe({ type: 'connection', connection: 'commands', state: 'disconnected' });
+    expect(await reconnects()).toEqual([0, 0]);
+    observe({ type: 'connection', connection: 'commands', state: 'connected' });
+    expect(await reconnects()).toEqual([1, 0]);
   });
 
   it('counts faults and changes by reason, and shows its circuit and its connections', async () => {

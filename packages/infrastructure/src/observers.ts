@@ -6,12 +6,14 @@ import {
   type Responder,
   type ResponderEvent,
 } from '@decision/broker';
-import { type Cache, type CacheEvent } from '@decision/cache';
 import { ServiceError } from '@decision/contracts';
-import { type Database } from '@decision/persistence';
+import { type Compilation } from '@decision/execution';
 import { createEventCounter, type Metrics } from '@decision/service-kit';
+import { LATE, resultWithin } from '@decision/waiting';
 
 const PRODUCE_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15];
+/** A producer sends 500 at once at most. */
+const BATCH_BUCKETS = [1, 2, 5, 10, 20, 50, 100, 200, 500];
 
 /** The events among which those of a producer are. */
 type ObservedEvent = ProducerEvent | RequesterEvent | ResponderEvent;
@@ -22,6 +24,11 @@ const createProducerObserver = (metrics: Metrics, source: string): ((event: Obse
     name: `decision_${source}_produce_seconds`,
     help: 'Time from the sending of a batch to its acknowledgement by the broker.',
     buckets: PRODUCE_BUCKETS,
+  });
+  const batches = metrics.histogram({
+    name: `decision_${source}_batch_messages`,
+    help: 'Messages of a batch that the broker has acknowledged.',
+    buckets: BATCH_BUCKETS,
   });
   const messages = metrics.counter({
     name: `decision_${source}_produced_messages_total`,
@@ -43,6 +50,7 @@ const createProducerObserver = (metrics: Metrics, source: string): ((event: Obse
   return (event) => {
     if (event.type === 'sent') {
       seconds.observe(event.durationMs / 1_000);
+      batches.observe(event.messages);
       messages.inc(event.messages);
       bytes.inc(event.bytes);
     } else if (event.type === 'messages_repeated') repeated.inc(event.messages);
@@ -150,8 +158,18 @@ export const measureRequester = (metrics: Metrics, requester: Requester): Reques
       this.set(requester.status().pending);
     },
   });
-  const ended = (beganAt: number, outcome: string): void => {
-    seconds.observe((performance.now() - beganAt) / 1_000);
+  const inBroker = metrics
+    .boundHistogram({
+      name: 'decision_requester_broker_seconds',
+      help: 'Time of a request that a worker answered without what the worker measured, from its fetching to its answer: queues, broker and fetching.',
+      buckets: REQUEST_BUCKETS,
+    })
+    .bind();
+  const ended = (beganAt: number, workedMs: number | undefined, outcome: string): void => {
+    const tookMs = performance.now() - beganAt;
+    seconds.observe(tookMs / 1_000);
+    // Two processes, two clocks: what is left is never below 0.
+    if (workedMs !== undefined) inBroker.observe(Math.max(0, tookMs - workedMs) / 1_000);
     if (outcome === 'answered') answered += 1;
     else requests.inc({ outcome });
   };
@@ -162,17 +180,22 @@ export const measureRequester = (metrics: Metrics, requester: Requester): Reques
     stop: (options) => requester.stop(options),
     submit: (envelope, payload, settled) => {
       const beganAt = performance.now();
-      requester.submit(envelope, payload, (error, answer) => {
-        ended(beganAt, error === undefined ? 'answered' : error.code);
-        settled(error, answer);
+      requester.submit(envelope, payload, (error, answer, workedMs) => {
+        ended(beganAt, workedMs, error === undefined ? 'answered' : error.code);
+        settled(error, answer, workedMs);
       });
     },
-    request: (envelope, payload, key) => {
+    request: (envelope, payload, options) => {
       const beganAt = performance.now();
-      const answer = requester.request(envelope, payload, key);
+      let workedMs: number | undefined;
+      const onWorked = (ms: number): void => {
+        workedMs = ms;
+        options?.onWorked?.(ms);
+      };
+      const answer = requester.request(envelope, payload, { ...options, onWorked });
       answer.then(
-        () => ended(beganAt, 'answered'),
-        (error: unknown) => ended(beganAt, error instanceof ServiceError ? error.code : 'internal_error'),
+        () => ended(beganAt, workedMs, 'answered'),
+        (error: unknown) => ended(beganAt, workedMs, error instanceof ServiceError ? error.code : 'internal_error'),
       );
       return answer;
     },
@@ -220,14 +243,26 @@ export const createResponderObserver = (metrics: Metrics): ((event: ResponderEve
   };
 };
 
+/** How long a scrape waits for the broker, ms: a broker that is away must not cost the other metrics. */
+const LAG_WAIT_MS = 1_000;
+
 /** Exports the status of a responder as gauges. */
-export const exportResponder = (metrics: Metrics, responder: Pick<Responder, 'status'>): void => {
+export const exportResponder = (metrics: Metrics, responder: Pick<Responder, 'status' | 'lag'>): void => {
   exportMembership(metrics, 'responder', () => responder.status());
   metrics.gauge({
     name: 'decision_responder_queued_requests',
     help: 'Requests that have been fetched and not finished: waiting, being handled, or with an answer that is not stored yet.',
     collect() {
       this.set(responder.status().queued);
+    },
+  });
+  metrics.gauge({
+    name: 'decision_responder_lag_messages',
+    help: 'Messages of the partitions of this process that were written and are not finished, fetched or not; absent while the broker does not answer.',
+    async collect() {
+      const lag = await resultWithin(responder.lag(), LAG_WAIT_MS).catch((): typeof LATE => LATE);
+      if (lag === LATE) this.remove();
+      else this.set(lag);
     },
   });
   metrics.gauge({
@@ -239,107 +274,23 @@ export const exportResponder = (metrics: Metrics, responder: Pick<Responder, 'st
   });
 };
 
-const LOAD_BUCKETS_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15];
+const COMPILE_BUCKETS = [0.0001, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5];
 
-/** Counts and measures the events of the cache. Names are those of read-throughs, never keys. */
-export const createCacheObserver = (metrics: Metrics): ((event: CacheEvent) => void) => {
-  const count = createEventCounter(metrics, 'cache');
-  const observeRead = createReadObserver(metrics);
-  const observeFault = createFaultObserver(metrics);
-  return (event) => {
-    count(event);
-    observeRead(event);
-    observeFault(event);
-  };
-};
-
-const createReadObserver = (metrics: Metrics): ((event: CacheEvent) => void) => {
-  const reads = metrics.counter({
-    name: 'decision_cache_reads_total',
-    help: 'Reads by what is read and where it was found: in this process (local), in the shared cache, or in neither (miss).',
-    labelNames: ['name', 'result'],
+/** Counts and times the rules and flows that the process compiles for its main thread. */
+export const createCompileObserver = (metrics: Metrics): ((compilation: Compilation) => void) => {
+  const compiled = metrics.counter({
+    name: 'decision_compiled_total',
+    help: 'Rules and flows that were compiled, since they were not held in compiled form.',
+    labelNames: ['asset'],
   });
-  const loads = metrics.histogram({
-    name: 'decision_cache_load_seconds',
-    help: 'Time of the loads that followed a miss or refreshed an entry, by what is read and outcome.',
-    labelNames: ['name', 'outcome'],
-    buckets: LOAD_BUCKETS_SECONDS,
-  });
-  return (event) => {
-    if (event.type === 'hit') reads.inc({ name: event.name, result: event.layer });
-    else if (event.type === 'miss') reads.inc({ name: event.name, result: 'miss' });
-    else if (event.type === 'load') loads.observe({ name: event.name, outcome: event.outcome }, event.ms / 1_000);
-  };
-};
-
-const createFaultObserver = (metrics: Metrics): ((event: CacheEvent) => void) => {
-  const commands = metrics.counter({
-    name: 'decision_cache_failed_commands_total',
-    help: 'Commands to the shared cache that failed, by command and reason.',
-    labelNames: ['command', 'reason'],
-  });
-  const notShared = metrics.counter({
-    name: 'decision_cache_not_shared_total',
-    help: 'Loaded values that stayed out of the shared cache, by what was read and reason.',
-    labelNames: ['name', 'reason'],
-  });
-  const invalidations = metrics.counter({
-    name: 'decision_cache_invalidations_total',
-    help: 'Messages about committed changes, by direction and kind of what changed.',
-    labelNames: ['direction', 'kind'],
-  });
-  const dropped = metrics.counter({
-    name: 'decision_cache_dropped_erasures_total',
-    help: 'Deletes that were still to be sent to the shared cache and were given up.',
-  });
-  const circuit = metrics.gauge({
-    name: 'decision_cache_circuit_open',
-    help: 'Whether the shared cache is left alone for a while because it does not answer in time: 1 or 0.',
-  });
-  return (event) => {
-    if (event.type === 'command_failed') commands.inc({ command: event.command, reason: event.reason });
-    else if (event.type === 'not_shared') notShared.inc({ name: event.name, reason: event.reason });
-    else if (event.type === 'invalidation') invalidations.inc({ direction: event.direction, kind: event.kind });
-    else if (event.type === 'erasures_dropped') dropped.inc(event.count);
-    else if (event.type === 'circuit') circuit.set(event.state === 'open' ? 1 : 0);
-  };
-};
-
-/** Times how long work waits for a connection to the database. */
-export const createAcquisitionObserver = (metrics: Metrics): ((waitedMs: number) => void) => {
   const seconds = metrics.histogram({
-    name: 'decision_database_wait_seconds',
-    help: 'Time that work has waited for a connection to the database, the opening of a new one included.',
-    buckets: LOAD_BUCKETS_SECONDS,
+    name: 'decision_compile_seconds',
+    help: 'Time of a compilation, in which the process does nothing else; of a flow without its rules.',
+    labelNames: ['asset'],
+    buckets: COMPILE_BUCKETS,
   });
-  return (waitedMs) => seconds.observe(waitedMs / 1_000);
-};
-
-/** Exports what the connections of the database pool do as a gauge. */
-export const exportPool = (metrics: Metrics, database: Pick<Database, 'poolStatus'>): void => {
-  metrics.gauge({
-    name: 'decision_database_connections',
-    help: 'Connections to the database: open in total, and idle; and work that waits for one.',
-    labelNames: ['state'],
-    collect() {
-      const { total, idle, waiting } = database.poolStatus();
-      this.set({ state: 'total' }, total);
-      this.set({ state: 'idle' }, idle);
-      this.set({ state: 'waiting' }, waiting);
-    },
-  });
-};
-
-/** Exports which connections of the cache are up as a gauge. */
-export const exportConnections = (metrics: Metrics, cache: Pick<Cache, 'status'>): void => {
-  metrics.gauge({
-    name: 'decision_cache_connected',
-    help: 'Whether a connection to the shared cache is up, 1 or 0: the one for commands, or the one that hears of changes.',
-    labelNames: ['connection'],
-    collect() {
-      const { connected, channel } = cache.status();
-      this.set({ connection: 'commands' }, connected ? 1 : 0);
-      this.set({ connection: 'subscriber' }, channel.ready ? 1 : 0);
-    },
-  });
+  return ({ asset, tookMs }) => {
+    compiled.inc({ asset });
+    seconds.observe({ asset }, tookMs / 1_000);
+  };
 };

@@ -24,7 +24,7 @@ import { awaitDatabase, type AwaitingConfig, waitForDatabase } from './await-dat
 import { createKeyDirectory } from './key-directory';
 import { authenticatePeople, openSessions } from './open-sessions';
 import { type Opening } from './opening';
-import { createAcquisitionObserver, createCacheObserver, exportConnections, exportPool } from './observers';
+import { createAcquisitionObserver, createCacheObserver, exportConnections, exportPool } from './store-observers';
 
 interface Stores {
   readonly database: Database;

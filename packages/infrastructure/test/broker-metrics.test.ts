@@ -7,6 +7,8 @@ import { createDatabase, dropDatabase, migrate } from '@decision/persistence';
 import { createLogger, createMetrics, createStopper } from '@decision/service-kit';
 import { openDecisions, openEvaluationThreads, openRequester, openResponder, openStores } from '../src';
 
+/** Requests that the responder fetches and has not finished, at most. */
+const MOST_QUEUED = 4;
 const lines: string[] = [];
 const logger = createLogger({
   service: 'test',
@@ -18,6 +20,8 @@ const stopper = createStopper();
 let broker: Broker;
 let requester: Requester;
 let responder: Responder;
+/** What the handling of a payload waits for. */
+const held = new Map<string, () => Promise<void>>();
 
 beforeAll(async () => {
   const { mqBrokers, uniqueName } = testStack();
@@ -29,13 +33,13 @@ beforeAll(async () => {
     { logger, metrics: answering },
     {
       ...{ group: 'workers', workerId: 'measured', sessionTimeoutMs: 10_000, heartbeatIntervalMs: 500 },
-      handle: (_envelope, payload) => {
+      maxQueued: MOST_QUEUED,
+      handle: async (_envelope, payload) => {
+        await held.get(String(payload))?.();
         if (String(payload) === '503')
-          return Promise.reject(
-            new ServiceError('database_unavailable', 'Away.', {}, { cause: new Error('no route') }),
-          );
+          throw new ServiceError('database_unavailable', 'Away.', {}, { cause: new Error('no route') });
         if (payload.length === 0) throw new ServiceError('evaluation_failed', 'There is nothing to evaluate.');
-        return Promise.resolve(payload);
+        return payload;
       },
     },
   );
@@ -87,6 +91,48 @@ it('measures requests on both sides by number, duration and outcome, and counts 
   expect(answered.get('decision_responder_owned_partitions{}')).toBe(responder.status().partitions);
   expect(answered.get('decision_responder_queued_requests{}')).toBeDefined();
 });
+
+it('measures the time in the broker apart from the handling, and the batches on both sides', async () => {
+  const before = await seriesOf(asking);
+  held.set('slow', () => new Promise((resolve) => setTimeout(resolve, 1_000)));
+  await requester.request(envelope(), Buffer.from('slow'));
+  const asked = await seriesOf(asking);
+  const grown = (series: string): number => (asked.get(series) ?? 0) - (before.get(series) ?? 0);
+  expect(grown('decision_requester_broker_seconds_count{}')).toBe(1);
+  const inBroker = grown('decision_requester_broker_seconds_sum{}');
+  expect(inBroker).toBeGreaterThan(0);
+  expect(grown('decision_requester_request_seconds_sum{}') - inBroker).toBeGreaterThan(0.99);
+  expect(grown('decision_requester_batch_messages_count{}')).toBeGreaterThanOrEqual(1);
+  expect(grown('decision_requester_batch_messages_sum{}')).toBe(grown('decision_requester_produced_messages_total{}'));
+  expect((await seriesOf(answering)).get('decision_responder_batch_messages_sum{}')).toBeGreaterThanOrEqual(3);
+});
+
+it('shows what was written and is not finished as lag, fetched or not, until it is finished', async () => {
+  const lagIs = async (expected: number): Promise<ReadonlyMap<string, number>> => {
+    const seen: unknown[] = [];
+    for (
+      const until = Date.now() + 15_000;
+      Date.now() < until;
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    ) {
+      const series = await seriesOf(answering);
+      const lag = series.get('decision_responder_lag_messages{}');
+      if (lag === expected) return series;
+      seen.push(lag);
+    }
+    throw new Error(`The lag never became ${expected}: ${seen.join()}`);
+  };
+  await lagIs(0);
+  let free: () => void = () => undefined;
+  const freed = new Promise<void>((resolve) => (free = resolve));
+  held.set('held', () => freed);
+  const answers = Array.from({ length: 40 }, () => requester.request(envelope(), Buffer.from('held')));
+  const series = await lagIs(40);
+  expect(series.get('decision_responder_queued_requests{}')).toBeLessThanOrEqual(MOST_QUEUED);
+  free();
+  await Promise.all(answers);
+  await lagIs(0);
+}, 60_000);
 
 it('shows a request as pending until it is answered', async () => {
   const answer = requester.request(envelope(), Buffer.from('1'));

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import { createReadThrough } from '@decision/cache';
+import { createInvalidator, createReadThrough } from '@decision/cache';
 import { cacheKeys, compileValidator } from '@decision/contracts';
 import { testStack } from '@decision/local-stack';
 import {
@@ -218,13 +218,11 @@ it('checks keys in the database, or in the cache that it is given, until they ar
   await expect(authenticator.authenticate(key.apiKey, undefined)).rejects.toMatchObject({ code: 'invalid_api_key' });
   expect(await caching.authenticate(key.apiKey, undefined)).toMatchObject({ workspaceId });
   expect(caching.authenticateKnown?.(key.apiKey)).toMatchObject({ workspaceId });
-  cache.invalidations.deliver({
-    v: 1,
-    kind: 'api-key',
-    workspace_id: workspaceId,
+  await createInvalidator(cache).announce({
+    ...{ v: 1, kind: 'api-key', workspace_id: workspaceId },
     keys: [cacheKeys.apiKey(key.selector)],
   });
-  expect(caching.authenticateKnown?.(key.apiKey)).toBeUndefined();
+  await until(() => caching.authenticateKnown?.(key.apiKey) === undefined);
   await expect(caching.authenticate(key.apiKey, undefined)).rejects.toMatchObject({ code: 'invalid_api_key' });
   await given.stopper.stop();
 });

@@ -33,6 +33,7 @@ export {
 export { getHistory, getInstance, getPending, listInstances } from './instances/read-instances';
 export { cascadeInstance, solveFlowOfInstance, solveRuleOfInstance, submitFacts } from './instances/submit';
 export { createFailureLogger, type InstancesContext, operate, type OperateContext } from './operations/operate';
+export { createOperationsObserver } from './operations/operation-events';
 export { createLocalSettler, createOwnSettler, createSettler } from './operations/settler';
 export { loadContextCollections, toCollections } from './operations/surroundings';
 export { groupBy, type InstanceOutcome, type RequestOrigin } from './operations/work';

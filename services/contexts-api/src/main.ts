@@ -9,6 +9,7 @@ import {
   type RequestFault,
 } from '@decision/execution';
 import {
+  createCompileObserver,
   createNotificationStore,
   openAuthenticator,
   openBroker,
@@ -21,6 +22,7 @@ import {
   createContextDirectory,
   createFailureLogger,
   createLocalSettler,
+  createOperationsObserver,
   createSettler,
   openEntities,
 } from '@decision/operations';
@@ -45,15 +47,18 @@ runService({
     if (requester === undefined)
       logger.warn('MQ_BROKERS names no broker: facts are merged, and no rule or flow is run.');
     const directory = createContextDirectory(database);
+    const onEvent = createOperationsObserver(metrics);
     const threads = openEvaluationThreads({ name: 'contexts-api', config, metrics, stopper });
+    const onCompiled = createCompileObserver(metrics);
     const rules = createStoredRules(database, cache, {
       maxCells: threads && BRIEFLY_COMPILED_CELLS,
       maxBytes: COMPILED_BYTES,
+      onCompiled,
       onStale: (error) =>
         logger.warn({ err: error }, 'Values could not be read again; rules go on with those they have.'),
     });
     const flows = createFlowRunner({
-      ...{ library: createStoredFlows(database, cache, rules, { maxBytes: COMPILED_BYTES }), threads },
+      ...{ library: createStoredFlows(database, cache, rules, { maxBytes: COMPILED_BYTES, onCompiled }), threads },
       callFor: (run) => connectors.callFor(run),
       keepFor: (run) => connectors.keepFor(run),
       ...{ maxSteps: config.flowMaxSteps, maxWaiting: config.flowMaxWaiting },
@@ -65,16 +70,17 @@ runService({
       onFault: ({ cause, requestId, ...fault }: RequestFault) =>
         logger.error({ ...fault, request_id: requestId, err: cause }, 'A rule or flow of a context had no answer.'),
     };
-    const entities = openEntities({ database, directory, settling, config, logger, metrics });
+    const entities = openEntities({ database, directory, settling, config, logger, onEvent });
     const outbox = createNotificationStore(database);
     const connectors = openConnectors(cache, { config, logger, metrics, stopper, entities, outbox });
     const operate = {
       database,
       directory,
       settler: createSettler({ requester, local: createLocalSettler(settling), chunkBytes: config.chunkBytes }),
-      line: { mostWaiting: config.maxWaiting, ticketLeaseMs: config.leaseMs },
+      line: { mostWaiting: config.maxWaiting, ticketLeaseMs: config.leaseMs, onEvent },
       leaseMs: config.leaseMs,
       onFailure: createFailureLogger(logger),
+      onEvent,
     };
     const startedBy = performance.now() + STARTED_WITHIN_MS;
     const upkeep = startUpkeep(

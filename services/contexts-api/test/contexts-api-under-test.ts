@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { type RequestEnvelope } from '@decision/broker';
+import { type RequestEnvelope, type RequestOptions } from '@decision/broker';
 import { openCache } from '@decision/cache';
 import { createConnectors, createEntityConnector } from '@decision/connectors';
 import {
@@ -29,6 +29,7 @@ import {
   createEntityStore,
   createFailureLogger,
   createLocalSettler,
+  createOperationsObserver,
   createOwnSettler,
   createSettler,
 } from '@decision/operations';
@@ -51,7 +52,7 @@ import { createMigratedDatabase } from '@decision/persistence/testing';
 import { createAuthenticator, createLogger, createMetrics, generateApiKey, openAdmission } from '@decision/service-kit';
 import supertest from 'supertest';
 import { createContextsApi } from '../src/app';
-import { startUpkeep, type Upkeep } from '../src/upkeep/upkeep';
+import { createUpkeepObserver, startUpkeep, type Upkeep } from '../src/upkeep/upkeep';
 
 export interface Answer {
   readonly status: number;
@@ -178,11 +179,20 @@ export const startContextsApi = async (options: StartOptions = {}): Promise<Cont
     destination: { write: (line: string) => void lines.push(line) },
   });
   const onFailure = createFailureLogger(told);
-  const operate = { database, directory, settler, leaseMs, line: { mostWaiting, ticketLeaseMs: leaseMs }, onFailure };
+  const metrics = createMetrics('contexts-api');
+  const onEvent = createOperationsObserver(metrics);
+  const line = { mostWaiting, ticketLeaseMs: leaseMs, onEvent };
+  const operate = { database, directory, settler, leaseMs, line, onFailure, onEvent };
   const ofFlows = {
     ...operate,
     settler: own,
-    line: { ...operate.line, onGivenWay: () => void (workers.givenWay += 1) },
+    line: {
+      ...line,
+      onEvent: (event: Parameters<typeof onEvent>[0]) => {
+        if (event.type === 'gave_way') workers.givenWay += 1;
+        onEvent(event);
+      },
+    },
   };
   const connectors = createConnectors({
     connectors: [createEntityConnector(createEntityStore({ database, directory, operate: ofFlows, chunkSize }))],
@@ -199,11 +209,10 @@ export const startContextsApi = async (options: StartOptions = {}): Promise<Cont
       now: Date.now,
       newId: randomUUID,
       onError: (error) => failures.push(error),
-      onEvent: () => undefined,
+      onEvent: createUpkeepObserver(metrics, silent),
     },
     3_600_000,
   );
-  const metrics = createMetrics('contexts-api');
   const server = createContextsApi({
     config: {
       ...{ host: '127.0.0.1', port: 0, bodyLimitBytes: 200_000_000, requestTimeoutMs: 30_000, keepAliveMs: 75_000 },
@@ -337,7 +346,11 @@ const openWorkers = (database: Database) => {
     },
   });
   const requester = {
-    request: async ({ workspaceId, deadline, requestId }: RequestEnvelope, payload: Buffer, key = '') => {
+    request: async (
+      { workspaceId, deadline, requestId }: RequestEnvelope,
+      payload: Buffer,
+      { key = '' }: RequestOptions = {},
+    ) => {
       requireFits(payload, 'payload_too_large');
       const request = decodeSettleRequest(payload);
       workers.messages.push(request.instances.length);

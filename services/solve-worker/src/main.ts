@@ -10,6 +10,7 @@ import {
   type RequestFault,
 } from '@decision/execution';
 import {
+  createCompileObserver,
   createNotificationStore,
   openBroker,
   openDecisions,
@@ -17,7 +18,7 @@ import {
   openResponder,
   openStores,
 } from '@decision/infrastructure';
-import { createContextDirectory, openEntities } from '@decision/operations';
+import { createContextDirectory, createOperationsObserver, openEntities } from '@decision/operations';
 import { runService, StartRefusal } from '@decision/service-kit';
 import { createWorkerServer } from './app';
 import { settings } from './config';
@@ -32,13 +33,15 @@ runService({
       throw new StartRefusal('MQ_BROKERS names no broker; a worker has nothing to do without one.');
     const { database, cache } = await openStores({ name: 'solve-worker', config, logger, metrics, stopper });
     const threads = openEvaluationThreads({ name: 'solve-worker', config, metrics, stopper });
+    const onCompiled = createCompileObserver(metrics);
     const library = createStoredRules(database, cache, {
       maxCells: threads && BRIEFLY_COMPILED_CELLS,
       maxBytes: config.maxCompiledBytes,
+      onCompiled,
       onStale: (error) =>
         logger.warn({ err: error }, 'Values could not be read again; rules go on with those they have.'),
     });
-    const flowLibrary = createStoredFlows(database, cache, library, { maxBytes: config.maxCompiledBytes });
+    const flowLibrary = createStoredFlows(database, cache, library, { maxBytes: config.maxCompiledBytes, onCompiled });
     const runner = createFlowRunner({
       ...{
         library: flowLibrary,
@@ -60,7 +63,8 @@ runService({
     const onFault = ({ cause, requestId, ...fault }: RequestFault): void =>
       logger.error({ ...fault, request_id: requestId, err: cause }, 'A rule or flow of a context had no answer.');
     const entities = openEntities({
-      ...{ database, directory: createContextDirectory(database), config, logger, metrics },
+      ...{ database, directory: createContextDirectory(database), config, logger },
+      onEvent: createOperationsObserver(metrics),
       settling: {
         ...{ library, threads, flows: runner, decisions, newId: randomUUID, requester: 'solve-worker', onFault },
       },

@@ -83,14 +83,23 @@ export class GroupConsumer {
 
   /** Offsets behind the last message of partitions. Rejects with what the library threw, and where there is no session. */
   async endOffsets(partitions: readonly number[]): Promise<ReadonlyMap<number, number>> {
-    if (this.session === undefined) throw new ServiceError('broker_unavailable', 'The consumer is not in its group.');
-    return this.session.endOffsets(partitions);
+    return this.requireSession().endOffsets(partitions);
+  }
+
+  /**
+   * Offsets from which a member without a position of its own reads partitions: those that the group has committed, else those of the oldest
+   * messages. Rejects as {@link endOffsets} does.
+   */
+  async startOffsets(partitions: readonly number[]): Promise<ReadonlyMap<number, number>> {
+    const committed = await this.committedOffsets(partitions);
+    const others = partitions.filter((partition) => !committed.has(partition));
+    if (others.length === 0) return committed;
+    return new Map([...committed, ...(await this.requireSession().oldestOffsets(others))]);
   }
 
   /** Offsets that the group has committed for partitions. Rejects as {@link endOffsets} does. */
   async committedOffsets(partitions: readonly number[]): Promise<ReadonlyMap<number, number>> {
-    if (this.session === undefined) throw new ServiceError('broker_unavailable', 'The consumer is not in its group.');
-    return this.session.committedOffsets(partitions);
+    return this.requireSession().committedOffsets(partitions);
   }
 
   /** Fetches nothing more, but stays in the group. */
@@ -111,6 +120,11 @@ export class GroupConsumer {
     this.why = 'it has been stopped';
     await session?.stop();
     if (session?.memberId() !== undefined) this.signalOthers();
+  }
+
+  private requireSession(): ConsumerSession {
+    if (this.session === undefined) throw new ServiceError('broker_unavailable', 'The consumer is not in its group.');
+    return this.session;
   }
 
   private openSession(): void {

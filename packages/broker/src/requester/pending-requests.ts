@@ -1,9 +1,9 @@
-import type { ServiceError, SolutionRequestEnvelope } from '@decision/contracts';
+import type { RequestEnvelope, RequestSettled } from './requester-options';
 
 /** A request that has been accepted and not answered. */
 export interface PendingRequest {
   readonly correlationId: string;
-  readonly envelope: Omit<SolutionRequestEnvelope, 'correlationId' | 'requester' | 'replyPartition'>;
+  readonly envelope: RequestEnvelope;
   readonly payload: Buffer;
   /** Requests of one key are taken in the order in which they were sent; undefined: of no order. */
   readonly key?: string | undefined;
@@ -11,9 +11,6 @@ export interface PendingRequest {
   replyPartition: number | undefined;
   readonly settled: RequestSettled;
 }
-
-/** Called once with the end of a request: its answer's bytes, or the error that ended it. */
-export type RequestSettled = (error: ServiceError | undefined, answer: Buffer) => void;
 
 /** Correlation ids of expired requests that are remembered, to tell a late reply from an unknown one. */
 const EXPIRED_REMEMBERED = 10_000;

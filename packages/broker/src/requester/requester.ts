@@ -9,103 +9,35 @@ import {
   headerText,
   type ReceivedHeaders,
   ServiceError,
-  type SolutionRequestEnvelope,
   topicName,
 } from '@decision/contracts';
-import { type BackOffBounds, settledWithin } from '@decision/waiting';
+import { settledWithin } from '@decision/waiting';
 import type { KafkaMessage } from 'kafkajs';
 import type { AssignmentChange } from '../consumer/owned-partitions';
 import { GroupConsumer } from '../consumer/group-consumer';
-import type { ConsumerEvent, PartitionDelivery } from '../consumer/group-consumer-options';
+import type { PartitionDelivery } from '../consumer/group-consumer-options';
 import { rejoinSignal } from '../consumer/rejoin-signals';
-import { largestMessageBytes, type ProducerEvent } from '../producer/producer';
+import { largestMessageBytes } from '../producer/producer';
 import { createProducer } from '../producer/batching-producer';
 import { tracedRequest } from '../request-spans';
 import { type BrokerLog, type BrokerSettings, DEFAULT_RETRY } from '../settings';
 import { tooFewPartitions } from '../topics/topic-check';
-import { type PendingRequest, PendingRequests, type RequestSettled } from './pending-requests';
-
-export type { RequestSettled };
+import { type PendingRequest, PendingRequests } from './pending-requests';
 import { ReplyPartitions, replyTiming } from './reply-partitions';
-
-/** Events of a requester, for metrics. */
-export type RequesterEvent =
-  | ProducerEvent
-  | ConsumerEvent
-  /** An answer whose request is not known: a second answer, or one of a request that was given up. */
-  | { readonly type: 'reply_unknown' }
-  /** An answer that came after its request had expired. */
-  | { readonly type: 'reply_late' }
-  /** An answer for another member of this group: it came after its partition had moved here, and its request is sent again there. */
-  | { readonly type: 'reply_moved' }
-  /** An answer that cannot be read. */
-  | { readonly type: 'reply_malformed' }
-  /** Requests were sent again because the partition of their answers moved to another member. */
-  | { readonly type: 'requests_resent'; readonly count: number }
-  | { readonly type: 'request_expired' };
-
-export interface RequesterOptions {
-  readonly group: ConsumerGroupKey;
-  /** Name of this process among the members of its group; on the wire the group's name stands before it. Default: a random UUID. */
-  readonly requesterId?: string;
-  /** Partitions that the topic of answers must have; with fewer the requester does not become ready. */
-  readonly expectedPartitions: number;
-  /** Most requests in flight; beyond it they are refused with `overloaded`. Default 20,000. */
-  readonly maxPending?: number;
-  /** Most bytes of payloads in flight. Default 256 MiB. */
-  readonly maxPendingBytes?: number;
-  /** Wait between attempts to reach the broker. */
-  readonly retry?: BackOffBounds;
-  /** Default 60,000 and 15,000, the specification's. */
-  readonly sessionTimeoutMs?: number;
-  readonly heartbeatIntervalMs?: number;
-  /** How soon partitions that were added are found, at most, ms. Default 30,000, the specification's. */
-  readonly metadataRefreshMs?: number;
-  readonly onEvent?: (event: RequesterEvent) => void;
-}
-
-export interface RequesterStatus {
-  /** Whether {@link Requester.request} accepts work. */
-  readonly ready: boolean;
-  /** Partitions of the topic of answers that this process owns and reads. */
-  readonly partitions: number;
-  readonly expectedPartitions: number;
-  /** Why it is not ready, a sentence; undefined when it is. */
-  readonly reason: string | undefined;
-  /** The code with which requests are refused meanwhile; undefined when it is ready. */
-  readonly code: Refusal['code'] | undefined;
-  readonly pending: number;
-}
+import type {
+  RefusalCode,
+  RequestEnvelope,
+  Requester,
+  RequesterOptions,
+  RequesterStatus,
+  RequestOptions,
+  RequestSettled,
+} from './requester-options';
 
 /** Why requests are refused at the moment. */
 interface Refusal {
-  readonly code: 'broker_unavailable' | 'too_few_reply_partitions' | 'shutting_down';
+  readonly code: RefusalCode;
   readonly reason: string;
-}
-
-/** The caller's part of the envelope; the requester adds the rest. */
-export type RequestEnvelope = Omit<SolutionRequestEnvelope, 'correlationId' | 'requester' | 'replyPartition'>;
-
-/** Sends requests to workers and awaits their answers. */
-export interface Requester {
-  /** Begins, and resolves at once: a broker that is down is tried for ever, see {@link status}. Idempotent. */
-  start(): Promise<void>;
-  status(): RequesterStatus;
-  /** Messages and bytes that wait for the broker or for its acknowledgement. */
-  queued(): { readonly messages: number; readonly bytes: number };
-  /**
-   * Resolves with the answer's bytes. Throws `ServiceError`: the worker's own error, broker_unavailable (at once when not ready,
-   * within a second of losing the broker), too_few_reply_partitions (at once), deadline_exceeded, overloaded, payload_too_large, shutting_down. Requests of one key go to
-   * one partition, and so to one worker after the other.
-   */
-  request(envelope: RequestEnvelope, payload: Buffer, key?: string): Promise<Buffer>;
-  /**
-   * As {@link request}, for callers of thousands of requests a second: calls back instead of making promises, with a refusal before it returns, and
-   * records no span.
-   */
-  submit(envelope: RequestEnvelope, payload: Buffer, settled: RequestSettled): void;
-  /** Refuses new requests, awaits those in flight for at most `drainMs` (default 10,000), and leaves. Idempotent. */
-  stop(options?: { readonly drainMs?: number }): Promise<void>;
 }
 
 const NO_ANSWER = Buffer.alloc(0);
@@ -187,12 +119,13 @@ class BrokerRequester implements Requester {
     return this.producer.queued();
   }
 
-  request(envelope: RequestEnvelope, payload: Buffer, key?: string): Promise<Buffer> {
+  request(envelope: RequestEnvelope, payload: Buffer, { key, onWorked }: RequestOptions = {}): Promise<Buffer> {
     return tracedRequest(
       envelope,
       (traced) =>
         new Promise((resolve, reject) => {
-          this.begin(traced, payload, key, (error, answer) => {
+          this.begin(traced, payload, key, (error, answer, workedMs) => {
+            if (workedMs !== undefined) onWorked?.(workedMs);
             if (error === undefined) resolve(answer);
             else reject(error);
           });
@@ -336,9 +269,9 @@ class BrokerRequester implements Requester {
       this.options.onEvent?.({ type: this.pending.hasExpired(correlationId) ? 'reply_late' : 'reply_unknown' });
       return;
     }
-    const { errorCode } = decodeSolutionResponse(headers);
+    const { errorCode, workedMs } = decodeSolutionResponse(headers);
     const bytes = value ?? Buffer.alloc(0);
-    request.settled(errorCode === undefined ? undefined : decodeSolutionFailure(errorCode, bytes), bytes);
+    request.settled(errorCode === undefined ? undefined : decodeSolutionFailure(errorCode, bytes), bytes, workedMs);
   }
 
   /** Whether an answer is for this process; told without making text of the header. */

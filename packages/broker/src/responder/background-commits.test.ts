@@ -57,6 +57,24 @@ describe('BackgroundCommits', () => {
     expect(seen).toEqual([[[0, 3]]]);
   });
 
+  it('knows behind which message it has taken over each partition in this spell, finished or not', () => {
+    const { commits } = start();
+    commits.begin([1, 2]);
+    expect(commits.reached(1)).toBeUndefined();
+    commits.accept(1, 10);
+    const finishSecond = commits.accept(1, 12);
+    finishSecond();
+    expect([1, 2].map((partition) => commits.reached(partition))).toEqual([13, undefined]);
+    commits.startsAt(1, 4);
+    commits.startsAt(2, 4);
+    expect([1, 2].map((partition) => commits.reached(partition))).toEqual([13, 4]);
+    commits.end([1]);
+    commits.startsAt(1, 4);
+    commits.begin([1]);
+    expect(commits.reached(1)).toBeUndefined();
+    commits.close();
+  });
+
   it('commits nothing of a spell of owning that is over', async () => {
     const { commits, seen } = start();
     commits.begin([0]);

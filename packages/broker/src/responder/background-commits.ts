@@ -27,6 +27,17 @@ export class BackgroundCommits {
     for (const partition of partitions) this.trackers.delete(partition);
   }
 
+  /** Says where the spell of a partition begins, as long as no message has been taken over in it. */
+  startsAt(partition: number, offset: number): void {
+    const tracker = this.trackers.get(partition);
+    if (tracker !== undefined) tracker.reached ??= offset;
+  }
+
+  /** Offset behind the last message of a partition that was taken over, or that where its spell begins; undefined where neither is known. */
+  reached(partition: number): number | undefined {
+    return this.trackers.get(partition)?.reached;
+  }
+
   /** Takes a message over and returns the way to say that it is finished. */
   accept(partition: number, offset: number): () => void {
     const tracker = this.tracker(partition);
@@ -101,10 +112,13 @@ export class CommitTracker {
   private readonly open = new Fifo<TrackedOffset>();
   private next: number | undefined;
   private committed: number | undefined;
+  /** Offset behind the last message that was taken over, or where the spell begins; undefined where neither is known. */
+  reached: number | undefined;
 
   /** Takes a message over. */
   accept(offset: number): TrackedOffset {
     const tracked = { offset, finished: false };
+    this.reached = offset + 1;
     this.open.push(tracked);
     return tracked;
   }

@@ -110,6 +110,8 @@ export interface Settled {
   readonly degraded: string | undefined;
   /** Whether any asset that was considered had what it needs. */
   readonly anyReady: boolean;
+  /** Rounds in which assets ran. Undefined: a worker of a release that does not count them settled. */
+  readonly rounds?: number | undefined;
   /** What its runs that were written ask to be sent, in their order; undefined where that is nothing. */
   readonly notifications?: readonly SettledNotification[] | undefined;
 }

@@ -32,6 +32,7 @@ describe('rounds', () => {
       facts: { total: 100, score: 10, tier: 'gold' },
       ended: 'fixpoint',
       unfinished: [],
+      rounds: 2,
     });
     expect(settled.runs.map(({ slug, status, written }) => [slug, status, written])).toEqual([
       ['scoring', 'success', ['score']],
@@ -156,7 +157,7 @@ describe('C67: a settling that finds no fixpoint', () => {
     const answers: Answers = { climb: ({ a }) => success({ a: Math.min(1_000, Number(a) + 1) }) };
     const settled = await settleWith(counters, [climb], { a: 0 }, answers);
     expect(settled).toMatchObject({ ended: 'fixpoint', facts: { a: 1_000 }, unfinished: [] });
-    expect(settled).toMatchObject({ pauses: settled.calls.length });
+    expect(settled).toMatchObject({ pauses: settled.calls.length, rounds: settled.calls.length });
     expect(settled.calls).toHaveLength(1_001);
   });
 

@@ -59,6 +59,7 @@ class Settling implements SettlingInstance {
   private forced: string | undefined;
   private degraded: string | undefined;
   private anyReady = false;
+  private rounds = 0;
   private notifications: readonly SettledNotification[] | undefined;
 
   constructor(
@@ -89,6 +90,7 @@ class Settling implements SettlingInstance {
       if (due.some((candidate) => this.succeeded.has(tryOf(candidate)))) return this.end('repeated_state', due);
       if (this.ports.isOver()) return this.end('deadline', due);
       if (this.isFull(due)) return this.end('memory_bound', due);
+      this.rounds += 1;
       this.isRunning = true;
       const answers = await Promise.all(due.map((candidate) => this.execute(candidate)));
       this.isRunning = false;
@@ -257,9 +259,9 @@ class Settling implements SettlingInstance {
 
   private end(ended: SettleEnd, due: readonly Candidate[]): Settled {
     const runs = [...this.runs].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, run]) => run);
-    const { facts, executions, degraded, anyReady, notifications } = this;
+    const { facts, executions, degraded, anyReady, rounds, notifications } = this;
     const unfinished = due.map(({ key }) => key);
-    return { facts, executions, runs, ended, unfinished, degraded, anyReady, notifications };
+    return { facts, executions, runs, ended, unfinished, degraded, anyReady, rounds, notifications };
   }
 }
 

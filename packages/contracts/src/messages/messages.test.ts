@@ -94,8 +94,18 @@ describe('the solution message', () => {
 
 describe('the solution-response message', () => {
   it.each([undefined, 'input_not_object' as const])('comes back as it was sent (%s)', (errorCode) => {
-    const envelope = { correlationId: 'c-1', requester: 'gateway-1', worker: 'w-1', errorCode };
+    const envelope = { correlationId: 'c-1', requester: 'gateway-1', worker: 'w-1', errorCode, workedMs: 12.345 };
     expect(decodeSolutionResponse(received(encodeSolutionResponse(envelope)))).toEqual(envelope);
+  });
+
+  it('says what the worker measured to the microsecond, and nothing where it measured nothing or wrote no number', () => {
+    const envelope = { correlationId: 'c', requester: 'g', worker: 'w', errorCode: undefined };
+    const measured = (workedMs: number | undefined) => encodeSolutionResponse({ ...envelope, workedMs });
+    expect(measured(1.23456)).toMatchObject({ 'worked-us': '1235' });
+    expect(measured(undefined)).not.toHaveProperty('worked-us');
+    const read = (text: string) =>
+      decodeSolutionResponse(received({ 'correlation-id': 'c', requester: 'g', 'worked-us': text })).workedMs;
+    expect(['0', '1235', '-1', '1.5', 'soon', ''].map(read)).toEqual([0, 1.235, ...Array<undefined>(4)]);
   });
 
   it('turns a code that is not in the catalogue into an internal error', () => {

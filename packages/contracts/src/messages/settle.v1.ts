@@ -148,6 +148,8 @@ const SettledInstance = Type.Object({
   unfinished: Type.Array(Type.String()),
   degraded: Type.Optional(Type.String()),
   anyReady: Type.Boolean(),
+  /** Rounds in which assets ran. Absent: its sender is of the previous release. */
+  rounds: Type.Optional(Type.Integer({ minimum: 0 })),
   /** In the order in which the flows ran. Absent: none. */
   notifications: Type.Optional(Type.Array(SettledNotification)),
 });

@@ -16,6 +16,11 @@ interface SolutionResponseEnvelope {
   readonly errorCode: ErrorCode | undefined;
   /** Which worker answered; for logs. */
   readonly worker: string;
+  /**
+   * Time from the worker's fetching of the request to its answer, ms, to the microsecond: waiting and handling. Undefined where nothing was
+   * handled, and of a worker of a release that does not measure it.
+   */
+  readonly workedMs: number | undefined;
 }
 
 const SOLUTION_RESPONSE_VERSION = '1';
@@ -27,6 +32,7 @@ export const encodeSolutionResponse = (envelope: SolutionResponseEnvelope): Mess
   requester: envelope.requester,
   worker: envelope.worker,
   ...(envelope.errorCode === undefined ? {} : { 'error-code': envelope.errorCode }),
+  ...(envelope.workedMs === undefined ? {} : { 'worked-us': String(Math.round(envelope.workedMs * 1_000)) }),
 });
 
 /** Reads an envelope. Throws `EnvelopeError` naming the header that is missing. */
@@ -37,8 +43,13 @@ export const decodeSolutionResponse = (headers: ReceivedHeaders): SolutionRespon
     requester: requiredHeader(headers, 'requester'),
     errorCode: code === undefined || isErrorCode(code) ? code : 'internal_error',
     worker: headerText(headers, 'worker') ?? 'unknown',
+    workedMs: readWorkedMs(headerText(headers, 'worked-us')),
   };
 };
+
+/** What is no whole number of microseconds counts as not measured: an answer is worth more than its measure. */
+const readWorkedMs = (text: string | undefined): number | undefined =>
+  text !== undefined && /^\d{1,12}$/.test(text) ? Number(text) / 1_000 : undefined;
 
 const checkFailure = compileValidator(
   Type.Object({ error: Type.String(), details: Type.Record(Type.String(), Type.Unknown()) }),

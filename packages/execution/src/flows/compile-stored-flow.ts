@@ -1,12 +1,14 @@
 import { type FlowDefinition, type FlowUse, ServiceError } from '@decision/contracts';
 import { compileFlow, type CompiledRuleAsset, type FlowPlan } from '@decision/flows';
 import { type AssetInterface } from '@decision/persistence';
+import { type OnCompiled, timedCompile } from '../compilation';
 import { type HeldRule, type RuleLibrary } from '../rule-library';
 
 export interface RuleSources {
   readonly rules: Pick<RuleLibrary, 'open'>;
   /** Inputs and outputs of a version that is too large to be compiled in this thread. */
   readonly describeRule: (workspaceId: string, versionId: string) => Promise<AssetInterface | undefined>;
+  readonly onCompiled?: OnCompiled | undefined;
 }
 
 interface CompileOrder {
@@ -41,7 +43,7 @@ export const compileStoredFlow = async (sources: RuleSources, order: CompileOrde
     assets.set(versionId, await assetOf(sources, workspaceId, versionId, use, held));
   }
   try {
-    return { rules, plan: compileAll(order, assets) };
+    return { rules, plan: timedCompile('flow', sources.onCompiled, () => compileAll(order, assets)) };
   } catch (error) {
     if (error instanceof ServiceError && error.code === 'flow_invalid') return { rules, plan: error };
     throw error;

@@ -8,6 +8,7 @@ import {
   type Transaction,
 } from '@decision/persistence';
 import { type RuleLibrary } from '../rule-library';
+import { type RuleSources } from './compile-stored-flow';
 import { createFlowLibrary, type FlowLibrary, type FlowLibraryOptions } from './flow-library';
 
 /** The flows that a database holds, with the rules that they run. */
@@ -15,7 +16,7 @@ export const createStoredFlows = (
   database: Database,
   cache: Cache,
   rules: Pick<RuleLibrary, 'open'>,
-  options: FlowLibraryOptions,
+  { onCompiled, ...options }: FlowLibraryOptions & Pick<RuleSources, 'onCompiled'>,
 ): FlowLibrary => {
   // Permission to run a flow was checked before: what it uses is read without regard to groups.
   const read = <T>(workspaceId: string, work: (transaction: Transaction) => Promise<T>): Promise<T> =>
@@ -29,8 +30,7 @@ export const createStoredFlows = (
   return createFlowLibrary(
     cache,
     {
-      rules,
-      directory,
+      ...{ rules, directory, onCompiled },
       loadDefinition: async (workspaceId, versionId) =>
         (await read(workspaceId, (transaction) => loadFlowVersion(transaction, versionId)))?.definition,
       describeRule: (workspaceId, versionId) =>

@@ -1,5 +1,6 @@
 import { type Cache } from '@decision/cache';
 import { type FlowDefinition, type FlowGraph, type FlowUse, type RuleTable, ServiceError } from '@decision/contracts';
+import { type OnCompiled } from '../../src/compilation';
 import { createFlowLibrary, type FlowLibrary } from '../../src/flows/flow-library';
 import { createRuleLibrary, type RuleLibrary } from '../../src/rule-library';
 import { createValueDirectory } from '../../src/value-directory';
@@ -54,9 +55,9 @@ export class StoredWorld {
 
   libraryOf(
     cache: Cache,
-    options: { readonly maxBytes?: number; readonly maxCells?: number } = {},
+    options: { readonly maxBytes?: number; readonly maxCells?: number; readonly onCompiled?: OnCompiled } = {},
   ): FlowLibrary & { readonly rules: RuleLibrary } {
-    const { maxBytes = 100_000_000, maxCells } = options;
+    const { maxBytes = 100_000_000, maxCells, onCompiled } = options;
     const noValues = {
       findRevision: () => Promise.resolve(0),
       load: () => Promise.resolve({ revision: 0, values: [] }),
@@ -67,12 +68,12 @@ export class StoredWorld {
         loadTable: (_workspace, versionId) => this.read(`rule ${versionId}`, this.rules.get(versionId)),
         values: createValueDirectory(cache, noValues, { onStale: () => undefined }),
       },
-      { maxBytes: 100_000_000, maxCells },
+      { maxBytes: 100_000_000, maxCells, onCompiled },
     );
     const flows = createFlowLibrary(
       cache,
       {
-        rules,
+        ...{ rules, onCompiled },
         loadDefinition: (_workspace, versionId) => this.read(`flow ${versionId}`, this.flows.get(versionId)),
         describeRule: (_workspace, versionId) => this.read(`fields ${versionId}`, this.rules.get(versionId)),
         directory: {

@@ -73,6 +73,7 @@ export class Cascade<S extends Source> {
       } catch (error) {
         if (!(error instanceof ServiceError)) throw error;
         summaries.broken(through, error.message);
+        this.context.operate.onEvent?.({ type: 'cascade_broken' });
       }
       for (const source of open) if (!this.passed.has(source)) this.broken.add(source);
     }
@@ -182,6 +183,8 @@ export class Cascade<S extends Source> {
     const { origin, surroundings } = this;
     const result = await operate(this.context.operate, { context: through.reader, origin, given, mode: 'dependent' });
     const failed = surroundings.summaries.add(through, result);
+    const evaluated = result.outcomes.size + result.failures.size - failed.length;
+    this.context.operate.onEvent?.({ type: 'cascade_page', evaluated, failed: failed.length });
     for (const id of failed) this.evaluated.get(through.reader.id)?.delete(id);
     return failed;
   }

@@ -1,8 +1,9 @@
 import { type EntityStore } from '@decision/connectors';
 import { type Database } from '@decision/persistence';
-import { type Logger, type Metrics } from '@decision/service-kit';
+import { type Logger } from '@decision/service-kit';
 import { type ContextDirectory } from '../definitions/context-directory';
 import { createFailureLogger } from '../operations/operate';
+import { type OperationEvent } from '../operations/operation-events';
 import { createLocalSettler, createOwnSettler } from '../operations/settler';
 import { createEntityStore } from './entity-store';
 
@@ -18,19 +19,15 @@ interface Opening {
     readonly batchChunk: number;
   };
   readonly logger: Logger;
-  readonly metrics: Metrics;
+  readonly onEvent: (event: OperationEvent) => void;
 }
 
 /** Opens the instances of contexts for nodes of flows that run in this process, and settles here what they write. */
-export const openEntities = ({ database, directory, settling, config, logger, metrics }: Opening): EntityStore => {
+export const openEntities = ({ database, directory, settling, config, logger, onEvent }: Opening): EntityStore => {
   const { leaseMs, maxWaiting: mostWaiting, batchChunk: chunkSize } = config;
-  const givenWay = metrics.counter({
-    name: 'decision_context_operations_given_way_total',
-    help: 'Waits for instances that ended because the operations of two flows waited for each other.',
-  });
-  const line = { mostWaiting, ticketLeaseMs: leaseMs, onGivenWay: () => givenWay.inc() };
+  const line = { mostWaiting, ticketLeaseMs: leaseMs, onEvent };
   // One that waits for a place would wait for those that wait for it; runs of flows that wait have a bound of their own.
   const settler = createOwnSettler(createLocalSettler({ ...settling, atOnce: Infinity }));
-  const operate = { database, directory, settler, line, leaseMs, onFailure: createFailureLogger(logger) };
+  const operate = { database, directory, settler, line, leaseMs, onFailure: createFailureLogger(logger), onEvent };
   return createEntityStore({ database, directory, operate, chunkSize });
 };

@@ -34,6 +34,8 @@ interface FinishOptions {
   readonly database: Database;
   readonly directory: ContextDirectory;
   readonly operationId: string;
+  /** Told of instances whose write-back a take-over prevented, or whose outcome the database did not tell. */
+  readonly onFenced: (cause: 'taken_over' | 'unknown', instances: number) => void;
 }
 
 /** Result of an operation for an instance that it holds. */
@@ -48,7 +50,7 @@ interface SettledHeld {
  * same fence, until the deadline has passed (C149). Throws `DefinitionChanged` where the context has other facts by now, and `context_not_found`.
  */
 export const finish = async (
-  { database, directory, operationId }: FinishOptions,
+  { database, directory, operationId, onFenced }: FinishOptions,
   work: Work,
   settledHeld: readonly SettledHeld[],
 ): Promise<Finished> => {
@@ -61,12 +63,15 @@ export const finish = async (
         if (!hasSameFacts(context, work.context)) throw new DefinitionChanged(context);
         return { ...(await writeBack(transaction, { ...work, context }, operationId, settledHeld)), context };
       });
+      const lost = settledHeld.length - written.length;
+      if (lost > 0) onFenced('taken_over', lost);
       return settleAccounts(settledHeld, written, context);
     } catch (error) {
       if (error instanceof UnknownCommit) break;
       if (!isLost(error)) throw error;
     }
   } while (await wait());
+  onFenced('unknown', settledHeld.length);
   return { outcomes: [], failures: unknownOutcomes(settledHeld) };
 };
 

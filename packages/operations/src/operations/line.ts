@@ -17,9 +17,16 @@ export interface LineSettings {
   readonly mostWaiting: number;
   /** How long a ticket counts without being renewed, ms. */
   readonly ticketLeaseMs: number;
-  /** Told when an operation gives way, since those that wait for each other would wait until their deadlines. */
-  readonly onGivenWay?: () => void;
+  readonly onEvent?: (event: LineEvent) => void;
 }
+
+/** Events of lines, for metrics. Each beginning of a wait is followed by its end. */
+export type LineEvent =
+  | { readonly type: 'wait_began' }
+  /** However it ended: it was its turn, the deadline passed, or it gave way. */
+  | { readonly type: 'wait_ended'; readonly waitedMs: number }
+  /** An operation gave way, since those that wait for each other would wait until their deadlines. */
+  | { readonly type: 'gave_way' };
 
 /** First and longest wait between two looks at a line, ms. */
 const FIRST_LOOK_MS = 2;
@@ -56,6 +63,17 @@ export class Line {
    * waits for it, and `deadline_exceeded`.
    */
   async wait(instanceIds: readonly string[]): Promise<readonly string[]> {
+    if (!this.taken) await this.take(instanceIds);
+    const begunAt = performance.now();
+    this.settings.onEvent?.({ type: 'wait_began' });
+    try {
+      return await this.turn(instanceIds);
+    } finally {
+      this.settings.onEvent?.({ type: 'wait_ended', waitedMs: performance.now() - begunAt });
+    }
+  }
+
+  private async turn(instanceIds: readonly string[]): Promise<readonly string[]> {
     for (;;) {
       if (!this.taken) await this.take(instanceIds);
       if (Date.now() >= this.origin.deadline) throw tooLate(instanceIds);
@@ -81,7 +99,7 @@ export class Line {
       findWaitingCircle(transaction, asked),
     );
     if (circle?.givesWay !== true) return;
-    this.settings.onGivenWay?.();
+    this.settings.onEvent?.({ type: 'gave_way' });
     throw givesWay(this.context.slug, circle.instanceId);
   }
 

@@ -18,6 +18,7 @@ import { admit, type Admitted, type HeldInstance, sourcesOf } from './admit';
 import { commitWrites, DefinitionChanged, hasSameFacts, holdDefinition, requireStillFit } from './commit-writes';
 import { finish, type Finished, outcomeOfHeld } from './finish';
 import { Line, type LineSettings } from './line';
+import { type OperationEvent } from './operation-events';
 import { type Operation, type Settler } from './settler';
 import { toCollections } from './surroundings';
 import { askingOperation, type InstanceOutcome, type Work, type WorkResult } from './work';
@@ -31,6 +32,7 @@ export interface OperateContext {
   readonly leaseMs: number;
   /** Receives the reason why instances were not settled, for logs: an answer has at most the message. */
   readonly onFailure: (failure: OperationFailure) => void;
+  readonly onEvent?: (event: OperationEvent) => void;
 }
 
 /** Why instances of a context were not settled. */
@@ -133,27 +135,40 @@ class Operating {
 
   /** Settles what was admitted and writes it back. Never rejects: a failure is recorded for each of its instances. */
   private async carryOut(operationId: string, { work, held, collections }: AdmittedWork): Promise<void> {
-    const operation = { operationId, work, held, collections };
+    this.emit({ type: 'hold_began', instances: held.length });
     const renewal = this.renew(operationId);
+    let changed: DefinitionChanged | undefined;
     try {
-      const settled = await this.settle(operation);
-      const settledHeld = held.map((one, index) => {
-        const instance = settled[index];
-        if (instance === undefined)
-          throw new ServiceError('internal_error', 'An operation answered too few instances.');
-        return { held: one, settled: instance, outcome: outcomeOfHeld(work, one, instance) };
-      });
-      const { database, directory } = this.context;
-      this.take(await finish({ database, directory, operationId }, work, settledHeld));
+      this.take(await this.settleAndWrite({ operationId, work, held, collections }));
     } catch (error) {
       await this.release(operationId, held);
-      if (error instanceof DefinitionChanged && this.changes < MOST_CHANGES) return this.decideAnew(work, held, error);
-      if (!(error instanceof ServiceError)) this.reportFailure(held, error);
-      const failure = error instanceof ServiceError ? error : unexpected(error);
-      for (const { planned } of held) this.failures.set(planned.locked.instanceId, failure);
+      if (error instanceof DefinitionChanged && this.changes < MOST_CHANGES) changed = error;
+      else this.fail(held, error);
     } finally {
       clearInterval(renewal);
+      this.emit({ type: 'hold_ended', instances: held.length });
     }
+    if (changed !== undefined) await this.decideAnew(work, held, changed);
+  }
+
+  private async settleAndWrite(operation: Operation): Promise<Finished> {
+    const { operationId, work, held } = operation;
+    const { database, directory } = this.context;
+    const settled = await this.settle(operation);
+    const settledHeld = held.map((one, index) => {
+      const instance = settled[index];
+      if (instance === undefined) throw new ServiceError('internal_error', 'An operation answered too few instances.');
+      return { held: one, settled: instance, outcome: outcomeOfHeld(work, one, instance) };
+    });
+    const onFenced = (cause: 'taken_over' | 'unknown', instances: number): void =>
+      this.emit({ type: 'fenced', cause, instances });
+    return finish({ database, directory, operationId, onFenced }, work, settledHeld);
+  }
+
+  private fail(held: readonly HeldInstance[], error: unknown): void {
+    if (!(error instanceof ServiceError)) this.reportFailure(held, error);
+    const failure = error instanceof ServiceError ? error : unexpected(error);
+    for (const { planned } of held) this.failures.set(planned.locked.instanceId, failure);
   }
 
   /** The facts were merged when the step ran before: what is due for them now is run, and their state answered. Never rejects. */
@@ -191,7 +206,9 @@ class Operating {
   /** An operation that cannot be executed, or that fails, becomes a result of its own: the merge stands. */
   private async settle(operation: Operation): Promise<readonly SettledInstance[]> {
     try {
-      return await this.context.settler(operation);
+      const settled = await this.context.settler(operation);
+      for (const { rounds } of settled) if (rounds !== undefined) this.emit({ type: 'settled', rounds });
+      return settled;
     } catch (error) {
       if (!(error instanceof ServiceError) || error.code === 'deadline_exceeded') throw error;
       this.reportFailure(operation.held, error);
@@ -221,7 +238,11 @@ class Operating {
     const { context, origin } = this.work;
     await this.context.database
       .inWorkspace(origin.access, (transaction) => releaseInstances(transaction, context.id, heldBy(operationId, held)))
-      .catch(() => undefined); // the lease runs out
+      .catch(() => this.emit({ type: 'fenced', cause: 'not_released', instances: held.length })); // until the lease runs out
+  }
+
+  private emit(event: OperationEvent): void {
+    this.context.onEvent?.(event);
   }
 }
 

@@ -69,7 +69,7 @@ export const createSettler =
       splitOperation(operation, chunkBytes).map(async ({ key, instances, texts }) => {
         const payload = encodeSettleRequest(common, texts);
         try {
-          const answer = await requester.request(envelope, payload, key);
+          const answer = await requester.request(envelope, payload, { key });
           return byInstance(instances, requireAll(decodeSettleAnswer(answer), instances));
         } catch (error) {
           if (!isTooLarge(error)) throw error;

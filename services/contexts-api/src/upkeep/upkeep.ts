@@ -152,7 +152,11 @@ const takeOver = async (context: UpkeepContext): Promise<void> => {
     most: MOST_OPERATIONS,
   });
   if (taken.length > 0) onEvent({ type: 'operations_taken_over', count: taken.length });
-  for (const operation of taken) await resume(database, operation).catch(context.onError);
+  for (const operation of taken)
+    await resume(database, operation).catch((error: unknown) => {
+      operate.onEvent?.({ type: 'fenced', cause: 'not_released', instances: operation.held.fences.size });
+      context.onError(error);
+    });
 };
 
 /**
