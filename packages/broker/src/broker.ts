@@ -3,7 +3,8 @@ import { changeLibrary } from './connection/kafkajs-internals';
 import { createProducer } from './producer/batching-producer';
 import type { Producer, ProducerOptions } from './producer/producer';
 import { createRequester as makeRequester, type Requester, type RequesterOptions } from './requester/requester';
-import { createResponder as makeResponder, type Responder, type ResponderOptions } from './responder/responder';
+import { createResponder as makeResponder } from './responder/responder';
+import type { Responder, ResponderOptions } from './responder/responder-options';
 import type { BrokerLog, BrokerSettings } from './settings';
 import { createSubscriber as makeSubscriber, type Subscriber, type SubscriberOptions } from './subscriber/subscriber';
 import {

@@ -14,7 +14,7 @@ export type {
   RequesterOptions,
   RequesterStatus,
 } from './requester/requester';
-export type { Responder, ResponderEvent, ResponderOptions, ResponderStatus } from './responder/responder';
+export type { Responder, ResponderEvent, ResponderOptions, ResponderStatus } from './responder/responder-options';
 export type {
   MessageHolder,
   SubscribedMessage,

@@ -69,6 +69,8 @@ export interface ConsumerSession {
   seek(partition: number, offset: number): void;
   /** Offsets of the next message of each partition that will be written. */
   endOffsets(partitions: readonly number[]): Promise<ReadonlyMap<number, number>>;
+  /** Offsets of the oldest message of each partition that is still kept; the end of one that keeps none. */
+  startOffsets(partitions: readonly number[]): Promise<ReadonlyMap<number, number>>;
   /** Offsets that the group has committed; partitions without one are left out. */
   committedOffsets(partitions: readonly number[]): Promise<ReadonlyMap<number, number>>;
   /** Commits, for each partition, the offset of the first message that has not been finished. */
@@ -152,6 +154,15 @@ export const createConsumerSession = (options: ConsumerSessionOptions): Consumer
     return cluster;
   };
 
+  const boundaries = async (
+    partitions: readonly number[],
+    fromBeginning: boolean,
+  ): Promise<ReadonlyMap<number, number>> => {
+    const asked = partitions.map((partition) => ({ partition }));
+    const [answer] = await requireCluster().fetchTopicsOffset([{ topic, partitions: asked, fromBeginning }]);
+    return new Map(answer?.partitions.map(({ partition, offset }) => [partition, Number(offset)]));
+  };
+
   /** Spares the group waiting for this session's predecessors. With an instance id these include processes that died while they joined. */
   const removePredecessors = async (): Promise<void> => {
     const { formerMemberId } = options;
@@ -186,11 +197,8 @@ export const createConsumerSession = (options: ConsumerSessionOptions): Consumer
     seek: (partition, offset) => {
       consumer.seek({ topic, partition, offset: String(offset) });
     },
-    endOffsets: async (partitions) => {
-      const asked = partitions.map((partition) => ({ partition }));
-      const [answer] = await requireCluster().fetchTopicsOffset([{ topic, partitions: asked, fromBeginning: false }]);
-      return new Map(answer?.partitions.map(({ partition, offset }) => [partition, Number(offset)]));
-    },
+    endOffsets: (partitions) => boundaries(partitions, false),
+    startOffsets: (partitions) => boundaries(partitions, true),
     committedOffsets: async (partitions) => {
       const asked = [{ topic, partitions: partitions.map((partition) => ({ partition })) }];
       const coordinator = await findCoordinator(requireCluster(), groupId);

@@ -93,6 +93,18 @@ export class GroupConsumer {
     return this.session.committedOffsets(partitions);
   }
 
+  /**
+   * Where the group begins to read those of the partitions for which it has committed nothing; with `begin: 'committed'` that is their oldest message.
+   * Rejects as {@link endOffsets} does.
+   */
+  async uncommittedStarts(partitions: readonly number[]): Promise<ReadonlyMap<number, number>> {
+    const committed = await this.committedOffsets(partitions);
+    const without = partitions.filter((partition) => !committed.has(partition));
+    if (without.length === 0) return new Map();
+    if (this.session === undefined) throw new ServiceError('broker_unavailable', 'The consumer is not in its group.');
+    return this.session.startOffsets(without);
+  }
+
   /** Fetches nothing more, but stays in the group. */
   pause(): void {
     this.session?.pause();

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
-  type ConsumerGroupKey,
   consumerGroupName,
   decodeSolutionRequest,
   encodeSolutionFailure,
@@ -11,97 +10,22 @@ import {
   type SolutionRequestEnvelope,
   topicName,
 } from '@decision/contracts';
-import { type BackOffBounds, settledWithin } from '@decision/waiting';
+import { settledWithin } from '@decision/waiting';
 import type { KafkaMessage } from 'kafkajs';
 import { brokerErrorText } from '../connection/broker-error';
 import { GroupConsumer } from '../consumer/group-consumer';
-import type { ConsumerEvent, PartitionDelivery } from '../consumer/group-consumer-options';
+import type { PartitionDelivery } from '../consumer/group-consumer-options';
 import { isRejoinSignal, rejoinSignal } from '../consumer/rejoin-signals';
 import { createProducer } from '../producer/batching-producer';
-import type { ProducerEvent } from '../producer/producer';
 import { tracedHandling } from '../request-spans';
 import { type BrokerLog, type BrokerSettings, DEFAULT_RETRY } from '../settings';
 import { BackgroundCommits } from './background-commits';
 import { Lanes } from './lanes';
 import { readReplyAddress, type ReplyAddress } from './reply-address';
+import type { Responder, ResponderEvent, ResponderOptions, ResponderStatus } from './responder-options';
 import { Room } from './room';
+import { StartPositions } from './start-positions';
 import { Turn } from './turn';
-
-/** Events of a responder, for metrics. */
-export type ResponderEvent =
-  | ProducerEvent
-  | ConsumerEvent
-  /** A request was answered; `errorCode` is undefined on success. Times in ms: waiting in this process, and being handled. */
-  | {
-      readonly type: 'answered';
-      readonly errorCode: ErrorCode | undefined;
-      readonly waitedMs: number;
-      readonly handledMs: number;
-    }
-  /** A request was dropped because its deadline had passed. */
-  | { readonly type: 'request_expired' }
-  /** A request whose envelope cannot be read; `answered` where at least the address for an answer could. */
-  | { readonly type: 'request_malformed'; readonly answered: boolean }
-  /** An answer could not be sent; nobody waits for it, or the broker refused it. */
-  | { readonly type: 'reply_lost'; readonly code: ErrorCode }
-  | { readonly type: 'commit_failed'; readonly reason: string };
-
-export interface ResponderOptions {
-  readonly group: ConsumerGroupKey;
-  /** Name of this process, for the logs of those it answers. */
-  readonly workerId: string;
-  readonly sessionTimeoutMs: number;
-  readonly heartbeatIntervalMs: number;
-  /** Partitions that are worked on at once. Default 4. */
-  readonly partitionConcurrency?: number;
-  /** Most messages that have been fetched and not finished; fetching goes on below half of it. Default 1,000. */
-  readonly maxQueued?: number;
-  /** Most bytes of such messages. Default 128 MiB. */
-  readonly maxQueuedBytes?: number;
-  /** Wait between attempts to reach the broker. */
-  readonly retry?: BackOffBounds;
-  /**
-   * Answers one request. Throws a `ServiceError` for an expected failure, which is sent as it is; anything else is logged and
-   * answered internal_error. May be called twice for one request, in this process or another. Requests of one partition are handled one after
-   * the other, and those of few partitions at once; whoever waits for something else than this thread calls `letNextBegin`, so that the next
-   * request need not wait for it too.
-   */
-  readonly handle: (
-    envelope: SolutionRequestEnvelope,
-    payload: Buffer,
-    letNextBegin: () => void,
-  ) => Promise<Buffer> | Buffer;
-  /**
-   * Asked when a request has been answered: resolves when what its handling has begun beside the answer is done, and never rejects; undefined where it
-   * is. Until then the message counts as unfinished, so that another member handles it again where this process dies. Nothing else waits for it.
-   */
-  readonly beforeCommit?: (() => Promise<void> | undefined) | undefined;
-  readonly onEvent?: (event: ResponderEvent) => void;
-}
-
-export interface ResponderStatus {
-  /** Whether it is in its group and can answer. A member without partitions is ready, and idle. */
-  readonly ready: boolean;
-  readonly partitions: number;
-  /** Epoch ms at which the broker last answered this consumer; 0 if never. */
-  readonly lastHeartbeatAt: number;
-  /** Messages fetched and not finished. */
-  readonly queued: number;
-  /** Why it is not ready, a sentence; undefined when it is. */
-  readonly reason: string | undefined;
-}
-
-/** Consumes requests and answers them. */
-export interface Responder {
-  /** Begins, and resolves at once: a broker that is down is tried for ever, see {@link status}. Idempotent. */
-  start(): Promise<void>;
-  status(): ResponderStatus;
-  /**
-   * Fetches no more, finishes and answers what it has for at most `drainMs` (default 10,000), commits, and leaves the group.
-   * What is not finished is done by another member. Idempotent.
-   */
-  stop(options?: { readonly drainMs?: number }): Promise<void>;
-}
 
 interface Job {
   readonly message: KafkaMessage;
@@ -130,6 +54,7 @@ class BrokerResponder implements Responder {
   private readonly producer: ReturnType<typeof createProducer>;
   private readonly consumer: GroupConsumer;
   private readonly commits: BackgroundCommits;
+  private readonly starts: StartPositions;
   private readonly requests: Room;
   private readonly replies = new Room({ items: Infinity, bytes: MAX_REPLY_BYTES });
   private readonly lanes: Lanes<Job>;
@@ -162,10 +87,15 @@ class BrokerResponder implements Responder {
       onEvent: options.onEvent,
     });
     this.consumer = this.createConsumer(settings);
-    this.commits = new BackgroundCommits(
-      (offsets) => this.consumer.commit(offsets),
-      (error) => options.onEvent?.({ type: 'commit_failed', reason: brokerErrorText(error) }),
-    );
+    const commitFailed = (error: unknown): void =>
+      options.onEvent?.({ type: 'commit_failed', reason: brokerErrorText(error) });
+    this.commits = new BackgroundCommits((offsets) => this.consumer.commit(offsets), commitFailed);
+    this.starts = new StartPositions({
+      commits: this.commits,
+      find: (partitions) => this.consumer.uncommittedStarts(partitions),
+      retry: options.retry ?? DEFAULT_RETRY,
+      onFailed: commitFailed,
+    });
   }
 
   start(): Promise<void> {
@@ -210,6 +140,7 @@ class BrokerResponder implements Responder {
           this.owned = owned.length;
           this.commits.end(lost);
           this.commits.begin(gained);
+          this.starts.assigned();
         },
         onRebalancing: () => void this.commitAll(),
         onMessages: (delivery) => this.take(delivery),
@@ -371,6 +302,7 @@ class BrokerResponder implements Responder {
 
   private async drainAndClose(drainMs: number): Promise<void> {
     this.draining = true;
+    this.starts.close();
     this.consumer.pause();
     await settledWithin(this.requests.isEmpty(), drainMs);
     await settledWithin(this.commitAll(), STOP_COMMIT_MS);
