@@ -74,6 +74,27 @@ describe('a broker that asks who is there', () => {
 
   it('carries requests over TLS alone', () => expectAnswer(open(secure().tls, { tls: tls() })));
 
+  it('carries requests for a client that shows a certificate of its authority', () =>
+    expectAnswer(open(secure().mutualTls, { tls: { ...tls(), ...secure().client } })));
+
+  it('refuses a client that shows no certificate, and the client names the settings that it lacks', async () => {
+    const said = await refused(
+      open(secure().mutualTls, { tls: tls() }),
+      /asks its clients for a certificate: set MQ_SSL_CERT_FILE and MQ_SSL_KEY_FILE/,
+    );
+    expect(said).not.toContain('PRIVATE KEY');
+  });
+
+  it('refuses the certificate of another authority, and the client names the setting', async () => {
+    const stranger = makeSelfSigned('client');
+    const identity = { cert: stranger.cert, key: stranger.key };
+    const said = await refused(
+      open(secure().mutualTls, { tls: { ...tls(), ...identity } }),
+      /does not accept the certificate of MQ_SSL_CERT_FILE/,
+    );
+    expect(said).not.toContain('PRIVATE KEY');
+  });
+
   it.each(['plain', 'scram-sha-256', 'scram-sha-512'] as const)(
     'carries requests for an account that shows itself by %s, over TLS',
     (mechanism) => expectAnswer(open(secure().saslTls, { tls: tls(), sasl: { mechanism, ...ACCOUNT } })),
