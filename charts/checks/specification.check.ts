@@ -206,19 +206,21 @@ describe('brokers', () => {
 
     it('are shown those of Google Cloud, with the account that is given and no login', () => {
       const objects = render('kafka-gcp.yaml');
+      const metadataServer = {
+        to: [{ ipBlock: { cidr: '169.254.169.252/32' } }, { ipBlock: { cidr: '169.254.169.254/32' } }],
+        ports: [
+          { protocol: 'TCP', port: 80 },
+          { protocol: 'TCP', port: 988 },
+        ],
+      };
+      for (const name of [...CLIENTS, 'topics'])
+        expect(listAt(get(objects, 'NetworkPolicy', name), 'spec.egress')).toContainEqual(metadataServer);
       for (const service of CLIENTS) {
         const variables = variablesOf(objects, service);
         expect(variables).toMatchObject({ MQ_SASL_MECHANISM: 'oauthbearer', MQ_SASL_TOKEN_SOURCE: 'gcp' });
         expect(variables).not.toHaveProperty('MQ_SASL_TOKEN_URL');
         expect(secretsOf(objects, service)).not.toHaveProperty('MQ_SASL_PASSWORD');
         expect(annotations(objects, service)).toEqual({ [ACCOUNT]: 'decision@project.iam.gserviceaccount.com' });
-        expect(listAt(get(objects, 'NetworkPolicy', service), 'spec.egress')).toContainEqual({
-          to: [{ ipBlock: { cidr: '169.254.169.252/32' } }, { ipBlock: { cidr: '169.254.169.254/32' } }],
-          ports: [
-            { protocol: 'TCP', port: 80 },
-            { protocol: 'TCP', port: 988 },
-          ],
-        });
       }
       expect(annotations(objects, 'topics')).toEqual({ [ACCOUNT]: 'decision@project.iam.gserviceaccount.com' });
       expect(annotations(objects, 'auth-proxy-adapter')).toBeNull();
@@ -251,6 +253,13 @@ describe('brokers', () => {
           },
         });
       }
+    });
+
+    it('read a file of your own', () => {
+      expect(variablesOf(render('kafka-token-file.yaml'), 'solve-worker')).toMatchObject({
+        MQ_SASL_TOKEN_SOURCE: 'file',
+        MQ_SASL_TOKEN_FILE: '/vault/secrets/kafka',
+      });
     });
 
     it('are watched by keda only with a TriggerAuthentication of your own, which can log in there', () => {

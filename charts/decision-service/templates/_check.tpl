@@ -58,6 +58,9 @@
 {{- if and (eq $source "file") (not .tokenAudience) (not .tokenFile) }}
 {{- $faults = append $faults "app.logging.mqSasl.tokenSource is file: give tokenAudience, or tokenFile." }}
 {{- end }}
+{{- if and .tokenFile $values.topics.job }}
+{{- $faults = append $faults "app.logging.mqSasl.tokenFile is a file that the topic job does not have: set topics.job: false and make the topics yourself, or give tokenAudience." }}
+{{- end }}
 {{- if and .tokenAudience .tokenFile }}
 {{- $faults = append $faults "app.logging.mqSasl.tokenAudience and tokenFile are both set: a token comes from one file." }}
 {{- end }}

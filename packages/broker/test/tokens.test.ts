@@ -85,6 +85,11 @@ describe('tokens of a file', () => {
     },
   );
 
+  it('are refused with an end before all times', async () => {
+    writeFileSync(file, `x.${Buffer.from('{"exp":-1e30}').toString('base64url')}.z`);
+    await expect(fileTokens(file)()).rejects.toThrow(/ended at 1970-01-01T00:00:00.000Z and has not been renewed/);
+  });
+
   it('are refused once they have ended, until the file has a new one', async () => {
     writeFileSync(file, jwt('secret', -5));
     const token = fileTokens(file);

@@ -45,7 +45,7 @@ const endOf = (token: string): number | undefined => {
   if (claims === undefined || signature === undefined) return undefined;
   try {
     const { exp } = JSON.parse(Buffer.from(claims, 'base64url').toString('utf8')) as { exp?: unknown };
-    return typeof exp === 'number' && Number.isFinite(exp) ? exp * 1_000 : undefined;
+    return typeof exp === 'number' && Number.isFinite(exp) ? Math.max(exp, 0) * 1_000 : undefined;
   } catch {
     return undefined;
   }
