@@ -230,7 +230,10 @@ describe('brokers', () => {
       const objects = render('bridge-gcp.yaml');
       expect(variablesOf(objects, 'hps-gateway')).toMatchObject({ MQ_SASL_TOKEN_SOURCE: 'gcp' });
       expect(annotations(objects, 'hps-gateway')).toEqual({ [ACCOUNT]: 'bridge@project.iam.gserviceaccount.com' });
-      const aws = render('bridge-aws.yaml');
+      const aws = render('bridge-aws.yaml', {
+        'app.logging.awsRoleArn': '',
+        'hps.workers.autoscaling.kind': 'none',
+      });
       const role = { 'eks.amazonaws.com/role-arn': 'arn:aws:iam::111122223333:role/bridge' };
       expect(annotations(aws, 'hps-gateway')).toEqual(role);
     });
