@@ -196,6 +196,83 @@ describe('brokers', () => {
     });
   });
 
+  describe('that ask for tokens of a workload identity', () => {
+    const CLIENTS = ['hps-gateway', 'contexts-api', 'solve-worker', 'log-collector'];
+    const ACCOUNT = 'iam.gke.io/gcp-service-account';
+    const annotations = (objects: readonly Rendered[], name: string): Value =>
+      at(get(objects, 'ServiceAccount', name), 'metadata')?.['annotations' as never] ?? null;
+    const triggerTypes = (objects: readonly Rendered[]): unknown[] =>
+      listAt(get(objects, 'ScaledObject', 'solve-worker'), 'spec.triggers').map((trigger) => textAt(trigger, 'type'));
+
+    it('are shown those of Google Cloud, with the account that is given and no login', () => {
+      const objects = render('kafka-gcp.yaml');
+      const metadataServer = {
+        to: [{ ipBlock: { cidr: '169.254.169.252/32' } }, { ipBlock: { cidr: '169.254.169.254/32' } }],
+        ports: [
+          { protocol: 'TCP', port: 80 },
+          { protocol: 'TCP', port: 988 },
+        ],
+      };
+      for (const name of [...CLIENTS, 'topics'])
+        expect(listAt(get(objects, 'NetworkPolicy', name), 'spec.egress')).toContainEqual(metadataServer);
+      for (const service of CLIENTS) {
+        const variables = variablesOf(objects, service);
+        expect(variables).toMatchObject({ MQ_SASL_MECHANISM: 'oauthbearer', MQ_SASL_TOKEN_SOURCE: 'gcp' });
+        expect(variables).not.toHaveProperty('MQ_SASL_TOKEN_URL');
+        expect(secretsOf(objects, service)).not.toHaveProperty('MQ_SASL_PASSWORD');
+        expect(annotations(objects, service)).toEqual({ [ACCOUNT]: 'decision@project.iam.gserviceaccount.com' });
+      }
+      expect(annotations(objects, 'topics')).toEqual({ [ACCOUNT]: 'decision@project.iam.gserviceaccount.com' });
+      expect(annotations(objects, 'auth-proxy-adapter')).toBeNull();
+    });
+
+    it('need no other values than those of the specification: the account of the bridge is that of the services', () => {
+      const objects = render('bridge-gcp.yaml');
+      expect(variablesOf(objects, 'hps-gateway')).toMatchObject({ MQ_SASL_TOKEN_SOURCE: 'gcp' });
+      expect(annotations(objects, 'hps-gateway')).toEqual({ [ACCOUNT]: 'bridge@project.iam.gserviceaccount.com' });
+      const aws = render('bridge-aws.yaml', {
+        'app.logging.awsRoleArn': '',
+        'hps.workers.autoscaling.kind': 'none',
+      });
+      const role = { 'eks.amazonaws.com/role-arn': 'arn:aws:iam::111122223333:role/bridge' };
+      expect(annotations(aws, 'hps-gateway')).toEqual(role);
+    });
+
+    it('are shown the token of the own service account, which Kubernetes keeps in a file', () => {
+      const objects = render('kafka-projected-token.yaml');
+      const file = '/etc/decision/broker-token/token';
+      for (const service of CLIENTS) {
+        expect(variablesOf(objects, service)).toMatchObject({
+          MQ_SASL_TOKEN_SOURCE: 'file',
+          MQ_SASL_TOKEN_FILE: file,
+        });
+        expect(listAt(get(objects, 'Deployment', service), 'spec.template.spec.volumes')).toContainEqual({
+          name: 'broker-token',
+          projected: {
+            defaultMode: 0o440,
+            sources: [
+              { serviceAccountToken: { path: 'token', audience: 'kafka.example.com', expirationSeconds: 3_600 } },
+            ],
+          },
+        });
+      }
+    });
+
+    it('read a file of your own', () => {
+      expect(variablesOf(render('kafka-token-file.yaml'), 'solve-worker')).toMatchObject({
+        MQ_SASL_TOKEN_SOURCE: 'file',
+        MQ_SASL_TOKEN_FILE: '/vault/secrets/kafka',
+      });
+    });
+
+    it('are watched by keda only with a TriggerAuthentication of your own, which can log in there', () => {
+      expect(triggerTypes(render('kafka-projected-token.yaml'))).toContain('kafka');
+      const objects = render('kafka-gcp.yaml');
+      expect(triggerTypes(objects)).toEqual(['metrics-api', 'metrics-api', 'cpu']);
+      expect(objects.filter(({ kind }) => kind === 'TriggerAuthentication')).toEqual([]);
+    });
+  });
+
   it('take user name and password from an existing secret by its keys', () => {
     expect(secretsOf(render('kafka-scram-512.yaml'), 'solve-worker')).toMatchObject({
       MQ_SASL_USERNAME: 'kafka-login/user',
@@ -242,6 +319,11 @@ describe('brokers', () => {
         { name: 'TOPIC_LOGS_RETENTION_MS', value: '86400000' },
       ]),
     );
+    const commands = (file: string): Value => {
+      const job = render(file).find(({ kind, metadata }) => kind === 'Job' && metadata.name.includes('topics'));
+      return at(job === undefined ? null : (listAt(job, 'spec.template.spec.containers')[0] ?? null), 'args');
+    };
+    expect([commands('minimal.yaml'), commands('kafka-projected-token.yaml')]).toEqual([null, ['--dry-run']]);
     expect(variables({ 'hps.workers.solutionPartitions': 48 })).toContainEqual({
       name: 'TOPIC_SOLUTION_RESPONSE_PARTITIONS',
       value: '48',

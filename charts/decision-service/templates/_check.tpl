@@ -62,8 +62,30 @@
 {{- if not .region }}{{ $faults = append $faults "app.logging.mqSasl.mechanism is aws-iam: give its region." }}{{ end }}
 {{- if not $logging.mqSsl }}{{ $faults = append $faults "app.logging.mqSasl.mechanism is aws-iam, which needs app.logging.mqSsl: true." }}{{ end }}
 {{- end }}
-{{- if and (eq .mechanism "oauthbearer") (or (not .tokenUrl) (and (not .existingSecret) (not (and .username .password)))) }}
-{{- $faults = append $faults "app.logging.mqSasl.mechanism is oauthbearer: give tokenUrl, and existingSecret or username and password (client id and client secret)." }}
+{{- $source := include "umbrella.tokenSource" $ }}
+{{- if and (eq .mechanism "oauthbearer") (not $source) }}
+{{- $faults = append $faults "app.logging.mqSasl.mechanism is oauthbearer: give tokenUrl, tokenAudience, tokenFile, or app.logging.gcpServiceAccountEmail." }}
+{{- end }}
+{{- if and (eq $source "client-credentials") (or (not .tokenUrl) (and (not .existingSecret) (not (and .username .password)))) }}
+{{- $faults = append $faults "app.logging.mqSasl.tokenSource is client-credentials: give tokenUrl, and existingSecret or username and password (client id and client secret)." }}
+{{- end }}
+{{- if and (eq $source "file") (not .tokenAudience) (not .tokenFile) }}
+{{- $faults = append $faults "app.logging.mqSasl.tokenSource is file: give tokenAudience, or tokenFile." }}
+{{- end }}
+{{- if and .tokenFile $values.topics.job }}
+{{- $faults = append $faults "app.logging.mqSasl.tokenFile is a file that the topic job does not have: set topics.job: false and make the topics yourself, or give tokenAudience." }}
+{{- end }}
+{{- if and .tokenAudience .tokenFile }}
+{{- $faults = append $faults "app.logging.mqSasl.tokenAudience and tokenFile are both set: a token comes from one file." }}
+{{- end }}
+{{- if and $source (ne $source "client-credentials") (or .tokenUrl .scope) }}
+{{- $faults = append $faults (printf "app.logging.mqSasl.tokenUrl and scope are for client-credentials, but tokenSource is %s." $source) }}
+{{- end }}
+{{- if and $source (ne $source "file") (or .tokenAudience .tokenFile) }}
+{{- $faults = append $faults (printf "app.logging.mqSasl.tokenAudience and tokenFile are for files, but tokenSource is %s." $source) }}
+{{- end }}
+{{- if and (eq $source "gcp") (not $logging.mqSsl) }}
+{{- $faults = append $faults "app.logging.mqSasl.tokenSource is gcp, which needs app.logging.mqSsl: true." }}
 {{- end }}
 {{- if and .mechanism (eq (include "umbrella.usesInternalBroker" $) "true") }}
 {{- $faults = append $faults "app.logging.mqSasl.mechanism is set, but the broker inside the cluster asks for no login: set mq.enabled: false and app.logging.mqBrokers." }}

@@ -72,8 +72,47 @@ MQ_SASL_TOKEN_URL: {{ . | quote }}
 {{- with .scope }}
 MQ_SASL_SCOPE: {{ . | quote }}
 {{- end }}
+{{- with include "umbrella.tokenSource" $ }}
+MQ_SASL_TOKEN_SOURCE: {{ . }}
+{{- end }}
+{{- if eq (include "umbrella.tokenSource" $) "file" }}
+MQ_SASL_TOKEN_FILE: {{ .tokenFile | default "/etc/decision/broker-token/token" }}
 {{- end }}
 {{- end }}
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{/* Where the tokens of oauthbearer come from; empty: another mechanism, or nothing says. */}}
+{{- define "umbrella.tokenSource" -}}
+{{- $sasl := .Values.app.logging.mqSasl -}}
+{{- if eq $sasl.mechanism "oauthbearer" -}}
+{{- if $sasl.tokenSource -}}{{ $sasl.tokenSource }}
+{{- else if $sasl.tokenUrl -}}client-credentials
+{{- else if or $sasl.tokenAudience $sasl.tokenFile -}}file
+{{- else if or .Values.app.logging.gcpServiceAccountEmail .Values.mqBridge.gcpServiceAccountEmail -}}gcp
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Whether keda can log in at the brokers: it has no tokens of files and of Google Cloud but those of a TriggerAuthentication of the operator's. */}}
+{{- define "umbrella.lagIsReadable" -}}
+{{- if or .Values.hps.workers.autoscaling.triggerAuthentication (not (has (include "umbrella.tokenSource" .) (list "file" "gcp"))) -}}true{{- end -}}
+{{- end -}}
+
+{{/* Annotations by which the accounts of whatever speaks to the brokers get an identity of a cloud, as YAML. */}}
+{{- define "umbrella.brokerIdentity" -}}
+{{- $logging := .Values.app.logging -}}
+{{- $bridge := .Values.mqBridge -}}
+{{- $role := $logging.awsRoleArn -}}
+{{- if and (eq $logging.mqSasl.mechanism "aws-iam") (not $logging.mqSasl.existingSecret) (not $logging.mqSasl.username) }}{{ $role = $role | default $bridge.awsRoleArn }}{{ end -}}
+{{- $account := $logging.gcpServiceAccountEmail -}}
+{{- if eq (include "umbrella.tokenSource" .) "gcp" }}{{ $account = $account | default $bridge.gcpServiceAccountEmail }}{{ end -}}
+{{- with $role }}
+eks.amazonaws.com/role-arn: {{ . }}
+{{- end }}
+{{- with $account }}
+iam.gke.io/gcp-service-account: {{ . }}
 {{- end }}
 {{- end -}}
 

@@ -1,8 +1,10 @@
-{{/* Files of a service: certificates of brokers, cache, database and private authorities. Answers YAML with volumes and mounts. */}}
+{{/* Files of a service: certificates of brokers, cache, database and private authorities, and a token for the brokers. Answers YAML with volumes and mounts. */}}
 {{- define "umbrella.files" -}}
 {{- $values := .root.Values -}}
 {{- $tls := $values.app.logging.mqTls -}}
 {{- $broker := and $tls.existingSecret (has .name (list "contexts-api" "hps-gateway" "solve-worker" "log-collector" "topics")) (not .bridge) (ne (include "umbrella.usesInternalBroker" .root) "true") -}}
+{{- $sasl := $values.app.logging.mqSasl -}}
+{{- $token := and $sasl.tokenAudience (eq (include "umbrella.tokenSource" .root) "file") (has .name (list "contexts-api" "hps-gateway" "solve-worker" "log-collector" "topics")) (not .bridge) (ne (include "umbrella.usesInternalBroker" .root) "true") -}}
 {{- $authorities := $values.global.trustedAuthorities -}}
 {{- $database := $values.database -}}
 {{- $databaseTls := and (not $database.enabled) $database.external.tls.existingSecret (ne .name "topics") -}}
@@ -27,6 +29,16 @@ volumes:
       secretName: {{ $tls.existingSecret }}
       defaultMode: 0440
   {{- end }}
+  {{- if $token }}
+  - name: broker-token
+    projected:
+      defaultMode: 0440
+      sources:
+        - serviceAccountToken:
+            path: token
+            audience: {{ $sasl.tokenAudience | quote }}
+            expirationSeconds: 3600
+  {{- end }}
   {{- if $authorities.configMap }}
   - name: authorities
     configMap:
@@ -46,6 +58,11 @@ mounts:
   {{- if $broker }}
   - name: broker-tls
     mountPath: /etc/decision/broker-tls
+    readOnly: true
+  {{- end }}
+  {{- if $token }}
+  - name: broker-token
+    mountPath: /etc/decision/broker-token
     readOnly: true
   {{- end }}
   {{- if $authorities.configMap }}

@@ -72,6 +72,9 @@
   image: {{ include "decision.image" (dict "root" .root "image" .image) }}
   imagePullPolicy: {{ .image.pullPolicy | default "IfNotPresent" }}
   command: [node, node_modules/@decision/infrastructure/dist/cli/prepare-topics.js]
+  {{- if $topics.dryRun }}
+  args: [--dry-run]
+  {{- end }}
   workingDir: /app
   env:
     - name: NODE_ENV

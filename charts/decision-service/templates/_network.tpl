@@ -106,12 +106,26 @@ ports:
     - protocol: TCP
       port: {{ $port }}
     {{- end }}
-{{- if has $values.app.logging.mqSasl.mechanism (list "aws-iam" "oauthbearer") }}
+{{- $source := include "umbrella.tokenSource" .root }}
+{{- if or (eq $values.app.logging.mqSasl.mechanism "aws-iam") (eq $source "client-credentials") }}
 - {{ include "decision.publicEgress" .root | nindent 2 | trim }}
+{{- end }}
+{{- if eq $source "gcp" }}
+- {{ include "umbrella.metadataServerRule" . | nindent 2 | trim }}
 {{- end }}
 {{- else }}
 []
 {{- end }}
+{{- end -}}
+
+{{/* To where workload identity of Google Cloud is asked: the address of its metadata server, and that to which nodes send it on. */}}
+{{- define "umbrella.metadataServerRule" -}}
+to:
+  - ipBlock: { cidr: 169.254.169.252/32 }
+  - ipBlock: { cidr: 169.254.169.254/32 }
+ports:
+  - { protocol: TCP, port: 80 }
+  - { protocol: TCP, port: 988 }
 {{- end -}}
 
 {{/* The ports in a list of host:port, each once, as JSON. */}}

@@ -16,6 +16,8 @@ import {
   type EnsureTopicsOptions,
   type PartitionPlan,
 } from './topics/topic-admin';
+import { planTopics } from './topics/plan-topics';
+import type { ClusterPlan } from './topics/topic-plan';
 import { type TopicExpectation, type TopicProblem, type TopicWatch, watchTopics } from './topics/topic-check';
 
 /** The message broker as this process uses it. */
@@ -35,6 +37,8 @@ export interface Broker {
   watchTopics(expectations: readonly TopicExpectation[]): TopicWatch;
   /** Creates the catalogue's topics that do not exist; others are left alone. Throws `ServiceError` broker_unavailable. */
   ensureTopics(plan: PartitionPlan, options?: EnsureTopicsOptions): Promise<EnsuredTopics>;
+  /** What {@link ensureTopics} would create, and how what exists, brokers too, differs from it. Changes nothing. Throws `ServiceError` broker_unavailable. */
+  planTopics(plan: PartitionPlan, options?: EnsureTopicsOptions): Promise<ClusterPlan>;
   /** Has something stopped with the broker. */
   adopt(part: { stop(): Promise<void> }): void;
   /** Stops everything that was made with this broker, the newest first. Idempotent. */
@@ -64,6 +68,7 @@ export const createBroker = (settings: BrokerSettings, log: BrokerLog): Broker =
       return watch;
     },
     ensureTopics: (plan, options) => ensureTopics(settings, log, plan, options),
+    planTopics: (plan, options) => planTopics(settings, log, plan, options),
     adopt: (part) => {
       parts.push(part);
     },

@@ -26,3 +26,6 @@ export type {
 } from './subscriber/subscriber';
 export { type BrokerLog, type BrokerSettings, instanceIdOf } from './settings';
 export { brokerSecurity } from './security/broker-security';
+export { creatable } from './topics/plan-topics';
+export type { ClusterPlan, PlannedTopic } from './topics/topic-plan';
+export type { ClusterChange, ClusterProblem } from './topics/topic-check';

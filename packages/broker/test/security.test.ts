@@ -1,7 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { SecureBrokers } from '@decision/local-stack';
 import { makeSelfSigned } from '@decision/local-stack';
 import { awsIamTokens } from '../src/security/aws-iam-token';
+import { fileTokens } from '../src/security/file-token';
+import { gcpTokens } from '../src/security/gcp-token';
 import { oauthTokens } from '../src/security/oauth-token';
 import { type Broker, type BrokerLog, type BrokerSettings, createBroker } from '../src';
 import { createTestTopics, envelope, startRequester, startResponder, waitUntil } from './harness';
@@ -12,6 +17,8 @@ jest.setTimeout(240_000);
 
 const ACCOUNT = { username: 'alice', password: 'hush-9f2c' };
 const CLIENT = { clientId: 'gateway', clientSecret: 'whisper-77aa' };
+
+const ACCOUNT_PATH = '/computeMetadata/v1/instance/service-accounts/default';
 
 /** A token that the broker takes, because it has been told to look at no signature. */
 const unsignedToken = (seconds: number): string => {
@@ -74,6 +81,27 @@ describe('a broker that asks who is there', () => {
 
   it('carries requests over TLS alone', () => expectAnswer(open(secure().tls, { tls: tls() })));
 
+  it('carries requests for a client that shows a certificate of its authority', () =>
+    expectAnswer(open(secure().mutualTls, { tls: { ...tls(), ...secure().client } })));
+
+  it('refuses a client that shows no certificate, and the client names the settings that it lacks', async () => {
+    const said = await refused(
+      open(secure().mutualTls, { tls: tls() }),
+      /asks its clients for a certificate: set MQ_SSL_CERT_FILE and MQ_SSL_KEY_FILE/,
+    );
+    expect(said).not.toContain('PRIVATE KEY');
+  });
+
+  it('refuses the certificate of another authority, and the client names the setting', async () => {
+    const stranger = makeSelfSigned('client');
+    const identity = { cert: stranger.cert, key: stranger.key };
+    const said = await refused(
+      open(secure().mutualTls, { tls: { ...tls(), ...identity } }),
+      /does not accept the certificate of MQ_SSL_CERT_FILE/,
+    );
+    expect(said).not.toContain('PRIVATE KEY');
+  });
+
   it.each(['plain', 'scram-sha-256', 'scram-sha-512'] as const)(
     'carries requests for an account that shows itself by %s, over TLS',
     (mechanism) => expectAnswer(open(secure().saslTls, { tls: tls(), sasl: { mechanism, ...ACCOUNT } })),
@@ -89,6 +117,31 @@ describe('a broker that asks who is there', () => {
     await expectAnswer(open(secure().saslTls, { tls: tls(), sasl: { mechanism: 'oauthbearer', token } }));
     expect(endpoint.asked.slice(before).map(({ body }) => body)).toEqual(['grant_type=client_credentials&scope=kafka']);
     expect(endpoint.asked[before]?.headers.authorization).toBe(`Basic ${btoa('gateway:whisper-77aa')}`);
+  });
+
+  it('carries requests for the bearer of a token that the platform keeps in a file', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'token-'));
+    const file = join(directory, 'token');
+    writeFileSync(file, `${unsignedToken(600)}\n`);
+    const sasl = { mechanism: 'oauthbearer', token: fileTokens(file) } as const;
+    await expectAnswer(open(secure().saslTls, { tls: tls(), sasl }));
+    rmSync(directory, { recursive: true });
+  });
+
+  it('is shown the wrapped token of a Google service account, and may refuse it', async () => {
+    endpoint.answer(200, JSON.stringify({ access_token: 'ya29.murmur-31d0', expires_in: 3_599 }));
+    endpoint.answer(200, 'solver@project.iam.gserviceaccount.com', `${ACCOUNT_PATH}/email`);
+    const sasl = { mechanism: 'oauthbearer', token: gcpTokens(new URL(endpoint.url).host) } as const;
+    const before = endpoint.asked.length;
+    // The embedded broker reads unsigned tokens alone.
+    const said = await refused(open(secure().saslTls, { tls: tls(), sasl }), /authentication failed|SASL/i);
+    expect(said).not.toContain(Buffer.from('ya29.murmur-31d0').toString('base64url'));
+    expect(
+      endpoint.asked
+        .slice(before)
+        .map(({ path }) => path.replace(/\?.*/, ''))
+        .sort(),
+    ).toEqual([`${ACCOUNT_PATH}/email`, `${ACCOUNT_PATH}/token`]);
   });
 
   it('comes back when the token endpoint does', async () => {

@@ -2,6 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { awsIamTokens } from '../src/security/aws-iam-token';
+import { fileTokens } from '../src/security/file-token';
+import { gcpTokens } from '../src/security/gcp-token';
 import { oauthTokens } from '../src/security/oauth-token';
 import { startTokenEndpoint, type TokenEndpoint } from './token-endpoint';
 
@@ -38,6 +40,136 @@ it('says when nobody answers', async () => {
   await expect(oauthTokens({ tokenUrl, clientId: 'a', clientSecret: 'b' })()).rejects.toThrow(
     /^http:\/\/127\.0\.0\.1:1 cannot be reached: .*ECONNREFUSED/,
   );
+});
+
+describe('tokens of a file', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'token-file-'));
+  const file = join(directory, 'token');
+  afterAll(() => rmSync(directory, { recursive: true }));
+
+  /** A JWT that ends after so many seconds. */
+  const jwt = (name: string, seconds: number): string => {
+    const claims = { sub: name, exp: Math.floor(Date.now() / 1_000) + seconds };
+    return ['{"alg":"RS256"}', JSON.stringify(claims), 'signature']
+      .map((part) => Buffer.from(part).toString('base64url'))
+      .join('.');
+  };
+
+  let passed = 0;
+  const pass = (ms: number): void => void (passed += ms);
+  const now = (): number => Date.now() + passed;
+
+  it('are kept until a minute before they end, and then read again', async () => {
+    const [first, second] = [jwt('first', 600), jwt('second', 1_200)];
+    writeFileSync(file, `${first}\n`);
+    const token = fileTokens(file, now);
+    expect(await token()).toBe(first);
+    writeFileSync(file, second);
+    pass(530_000);
+    expect(await token()).toBe(first);
+    pass(12_000);
+    expect(await token()).toBe(second);
+  });
+
+  it.each(['opaque-token', 'a.b.c', `x.${Buffer.from('{"exp":"soon"}').toString('base64url')}.z`])(
+    'are read again each minute where they do not say when they end: %s',
+    async (value) => {
+      writeFileSync(file, value);
+      const token = fileTokens(file, now);
+      expect(await token()).toBe(value);
+      writeFileSync(file, 'another');
+      pass(58_000);
+      expect(await token()).toBe(value);
+      pass(3_000);
+      expect(await token()).toBe('another');
+    },
+  );
+
+  it('are refused with an end before all times', async () => {
+    writeFileSync(file, `x.${Buffer.from('{"exp":-1e30}').toString('base64url')}.z`);
+    await expect(fileTokens(file)()).rejects.toThrow(/ended at 1970-01-01T00:00:00.000Z and has not been renewed/);
+  });
+
+  it('are refused once they have ended, until the file has a new one', async () => {
+    writeFileSync(file, jwt('secret', -5));
+    const token = fileTokens(file);
+    const error = await token().catch((reason: unknown) => reason);
+    expect(error).toMatchObject({
+      name: 'TokenError',
+      message: expect.stringMatching(/ended at 20.* renewed$/) as unknown,
+    });
+    const fresh = jwt('fresh', 600);
+    writeFileSync(file, fresh);
+    expect(await token()).toBe(fresh);
+  });
+
+  it.each([
+    ['is empty', '', 'holds no token'],
+    ['has several words', 'two secrets', 'holds no token'],
+    ['is too long', 'secret'.repeat(20_000), 'holds no token'],
+  ])('say when the file %s, and show nothing of it', async (_what, content, expected) => {
+    writeFileSync(file, content);
+    const error = await fileTokens(file)().catch(String);
+    expect(error).toBe(`TokenError: ${file} ${expected}`);
+  });
+
+  it('say why the file cannot be read', async () => {
+    await expect(fileTokens(join(directory, 'none'))()).rejects.toThrow(/none cannot be read \(ENOENT\)/);
+  });
+});
+
+describe('tokens of a Google service account', () => {
+  const PATH = '/computeMetadata/v1/instance/service-accounts/default';
+  const fetchWrapped = (): Promise<string> => gcpTokens(new URL(endpoint.url).host)();
+
+  it('wrap the access token and name the account, as its managed Kafka reads them', async () => {
+    endpoint.answer(200, '{"access_token":"ya29.c.secret","expires_in":3599,"token_type":"Bearer"}', `${PATH}/token`);
+    endpoint.answer(200, 'solver@project.iam.gserviceaccount.com\n', `${PATH}/email`);
+    const before = Math.floor(Date.now() / 1_000);
+    const parts = (await fetchWrapped()).split('.').map((part) => Buffer.from(part, 'base64url').toString());
+    expect(parts).toEqual(['{"typ":"JWT","alg":"GOOG_OAUTH2_TOKEN"}', expect.any(String) as unknown, 'ya29.c.secret']);
+    const claims = JSON.parse(parts[1] ?? '') as { exp: number; iat: number };
+    expect(claims).toEqual({
+      iss: 'Google',
+      scope: 'kafka',
+      sub: 'solver@project.iam.gserviceaccount.com',
+      exp: expect.any(Number) as unknown,
+      iat: expect.any(Number) as unknown,
+    });
+    expect(claims.iat - before).toBeLessThan(10);
+    expect([3_598, 3_599, 3_600]).toContain(claims.exp - claims.iat);
+    expect(endpoint.asked.map(({ path, headers }) => [path, headers['metadata-flavor']]).sort()).toEqual([
+      [`${PATH}/email`, 'Google'],
+      [`${PATH}/token?scopes=https%3A%2F%2Fwww.googleapis.com%2Fauth%2Fcloud-platform`, 'Google'],
+    ]);
+  });
+
+  it('are kept', async () => {
+    endpoint.answer(200, '{"access_token":"ya29","expires_in":3599}');
+    endpoint.answer(200, 'project.svc.id.goog', `${PATH}/email`);
+    const token = gcpTokens(new URL(endpoint.url).host);
+    expect(await token()).toBe(await token());
+    expect(endpoint.asked).toHaveLength(2);
+  });
+
+  it.each([
+    [404, 'secret', 'a@b', 'answered 404'],
+    [200, 'secret', 'a@b', 'the metadata server did not answer a JSON object'],
+    [200, '{"access_token":7}', 'a@b', 'the metadata server answered no "access_token"'],
+    [200, '{"access_token":"x"}', '<html>the secret page</html>', 'the metadata server named no service account'],
+  ])('say of an answer %i %s (%s) what is wrong, and show nothing of it', async (status, body, email, expected) => {
+    endpoint.answer(status, body);
+    endpoint.answer(200, email, `${PATH}/email`);
+    const error = await fetchWrapped().catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ name: 'TokenError', message: expect.stringContaining(expected) as unknown });
+    expect(String(error)).not.toContain('secret');
+  });
+
+  it('say when there is no metadata server', async () => {
+    await expect(gcpTokens('127.0.0.1:1')()).rejects.toThrow(
+      /^http:\/\/127\.0\.0\.1:1 cannot be reached: .*ECONNREFUSED/,
+    );
+  });
 });
 
 describe('AWS IAM tokens', () => {

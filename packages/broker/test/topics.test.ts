@@ -129,3 +129,22 @@ describe('topics that do not fit', () => {
     ]);
   });
 });
+
+describe('a plan for a cluster', () => {
+  withBroker('planned', (opened) => (broker = opened), { topics: [] });
+
+  it('warns of settings of the brokers that are too small for the largest message', async () => {
+    const larger = createBroker({ ...broker.settings, messageBytes: { logs: 100_000_000 } }, silentLog);
+    broker.adopt({ stop: () => larger.close() });
+    const id = (await administer((admin) => admin.describeCluster())).brokers.map(({ nodeId }) => nodeId).join();
+    expect((await larger.planTopics('local')).brokers.map(({ isWarning, problem }) => [isWarning, problem])).toEqual([
+      [true, `Broker ${id} has message.max.bytes=67108864, at least 100000000 is wanted: set it to 100000000.`],
+      ...['replica.fetch.max.bytes', 'replica.fetch.response.max.bytes'].map((setting) => [
+        true,
+        `Broker ${id} has ${setting}=134217728, at least 200000000 is wanted: write ${setting}=200000000 into the ` +
+          'configuration of each broker and restart them one after the other.',
+      ]),
+    ]);
+    expect((await broker.planTopics('local')).brokers).toEqual([]);
+  });
+});

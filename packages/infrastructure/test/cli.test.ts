@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { testStack } from '@decision/local-stack';
 import { createDatabase, dropDatabase, requireDatabase } from '@decision/persistence';
+import { type Admin, ConfigResourceTypes, Kafka, logLevel } from 'kafkajs';
 import { Client } from 'pg';
 import { makeFirstKey } from '../src/cli/first-key';
 import { prepareDatabase } from '../src/cli/prepare-database';
@@ -120,29 +121,122 @@ describe('the program that prepares topics', () => {
   };
   const dryRun: Program = (env, print) => prepareTopics(env, print, ['--dry-run']);
 
-  it('says what is missing, makes it, and then finds that all fits', async () => {
-    const [solution, response, logs] = ['solution', 'solution-response', 'logs'].map(
-      (topic) => `${environment.MQ_TOPIC_PREFIX}${topic}`,
+  const [solution = '', response = '', logs = ''] = ['solution', 'solution-response', 'logs'].map(
+    (topic) => `${environment.MQ_TOPIC_PREFIX}${topic}`,
+  );
+  const administer = async <T>(work: (admin: Admin) => Promise<T>): Promise<T> => {
+    const admin = new Kafka({ brokers: [mqBrokers], clientId: 'onlooker', logLevel: logLevel.NOTHING }).admin();
+    await admin.connect();
+    try {
+      return await work(admin);
+    } finally {
+      await admin.disconnect();
+    }
+  };
+  const common = 'compression.type=producer, min.insync.replicas=1';
+  const plan = [
+    `${solution}: 3 partitions, 1 copy, max.message.bytes=33554432, retention.ms=300000, segment.ms=300000, ${common}`,
+    `${response}: 2 partitions, 1 copy, max.message.bytes=33554432, retention.ms=300000, segment.ms=300000, ${common}`,
+    `${logs}: 1 partition, 1 copy, max.message.bytes=67108864, retention.ms=3600000, segment.ms=3600000, ${common}`,
+  ];
+  const fitting = [`fits ${solution}`, `fits ${response}`, `fits ${logs}`, 'The topics fit.'];
+
+  it('says what it would make and makes nothing, then makes it, and then finds that all fits', async () => {
+    expect(await run(dryRun, environment)).toEqual({ code: 1, lines: plan.map((line) => `would create ${line}`) });
+    expect(await administer((admin) => admin.listTopics())).not.toEqual(
+      expect.arrayContaining([expect.stringContaining(environment.MQ_TOPIC_PREFIX)]),
     );
-    expect(await run(dryRun, environment)).toEqual({
-      code: 1,
-      lines: [
-        `The topic "${solution}" does not exist: create it with at least 3 partitions.`,
-        `The topic "${response}" does not exist: create it with at least 2 partitions.`,
-        `The topic "${logs}" does not exist: create it with at least 1 partitions.`,
-      ],
-    });
     expect(await run(prepareTopics, environment)).toEqual({
       code: 0,
-      lines: [`created ${solution}`, `created ${response}`, `created ${logs}`, 'The topics fit.'],
+      lines: [...plan.map((line) => `created ${line}`), ...fitting],
     });
-    expect(await run(prepareTopics, environment)).toEqual({ code: 0, lines: ['The topics fit.'] });
+    expect(await run(prepareTopics, environment)).toEqual({ code: 0, lines: fitting });
+    expect(await run(dryRun, environment)).toEqual({ code: 0, lines: fitting });
   });
 
-  it('leaves topics with too few partitions as they are, and says so', async () => {
-    expect(await run(prepareTopics, { ...environment, TOPIC_SOLUTION_PARTITIONS: '4' })).toEqual({
-      code: 1,
-      lines: [expect.stringContaining('has 3 partitions, 4 are expected')],
+  it('makes the topics with the settings that it said', async () => {
+    const { resources } = await administer((admin) =>
+      admin.describeConfigs({
+        includeSynonyms: false,
+        resources: [{ type: ConfigResourceTypes.TOPIC, name: logs }],
+      }),
+    );
+    const found = resources[0]?.configEntries.map(({ configName, configValue }) => `${configName}=${configValue}`);
+    expect(found).toEqual(
+      expect.arrayContaining([
+        'max.message.bytes=67108864',
+        'retention.ms=3600000',
+        'segment.ms=3600000',
+        'compression.type=producer',
+        'min.insync.replicas=1',
+      ]),
+    );
+  });
+
+  it('names every difference of topics that exist with its command, and changes none of them', async () => {
+    const prefix = `${uniqueName('other')}.`;
+    const settings = [
+      { name: 'max.message.bytes', value: '1048588' },
+      { name: 'retention.ms', value: '60000' },
+      { name: 'segment.ms', value: '90000000' },
+      { name: 'compression.type', value: 'zstd' },
+      { name: 'min.insync.replicas', value: '2' },
+    ];
+    await administer((admin) =>
+      admin.createTopics({
+        waitForLeaders: false,
+        topics: [
+          { topic: `${prefix}logs`, numPartitions: 1, replicationFactor: 1, configEntries: settings },
+          {
+            topic: `${prefix}solution`,
+            numPartitions: 3,
+            replicationFactor: 1,
+            configEntries: [
+              { name: 'max.message.bytes', value: '33554432' },
+              { name: 'retention.ms', value: '-1' },
+              { name: 'segment.ms', value: '300000' },
+            ],
+          },
+        ],
+      }),
+    );
+    const wanted = {
+      ...{ ...environment, MQ_TOPIC_PREFIX: prefix, TOPIC_SOLUTION_PARTITIONS: '4' },
+      ...{ TOPIC_LOGS_REPLICATION: '2', TOPIC_SOLUTION_RESPONSE_REPLICATION: '3' },
+    };
+    const alter = `kafka-configs --bootstrap-server ${mqBrokers} --alter --entity-type topics --entity-name`;
+    const differences = [
+      expect.stringMatching(/^error: .*solution" has 3 partitions, 4 are expected/),
+      `  kafka-topics --bootstrap-server ${mqBrokers} --alter --topic ${prefix}solution --partitions 4`,
+      expect.stringMatching(/^warning: .*solution" keeps messages for ever, 300000 ms are wanted/),
+      `  ${alter} ${prefix}solution --add-config retention.ms=300000`,
+      expect.stringMatching(/^error: .*solution-response" does not exist: create it with at least 2 partitions/),
+      expect.stringMatching(/^error: .*solution-response" is to have 3 copies, but the cluster has 1 broker/),
+      expect.stringMatching(/^error: .*logs" takes messages up to 1048588 bytes, 67108864 are needed/),
+      `  ${alter} ${prefix}logs --add-config max.message.bytes=67108864`,
+      expect.stringMatching(/^error: .*logs" keeps messages for 60000 ms, 3600000 are needed/),
+      `  ${alter} ${prefix}logs --add-config retention.ms=3600000`,
+      expect.stringMatching(/^warning: .*logs" has compression.type=zstd/),
+      `  ${alter} ${prefix}logs --add-config compression.type=producer`,
+      expect.stringMatching(/^error: .*logs" has 1 copy of a partition, 2 are wanted: .*kafka-reassign-partitions/),
+      expect.stringMatching(
+        /^error: .*logs" refuses every write, since 2 copies must acknowledge it and a partition has 1/,
+      ),
+      `  ${alter} ${prefix}logs --add-config min.insync.replicas=1`,
+      expect.stringMatching(/^warning: .*logs" closes its segments after 90000000 ms, 3600000 are wanted/),
+      `  ${alter} ${prefix}logs --add-config segment.ms=3600000`,
+    ];
+    expect(await run(dryRun, wanted)).toEqual({ code: 1, lines: differences });
+    expect(await run(prepareTopics, wanted)).toEqual({ code: 1, lines: differences });
+  });
+
+  it('ends well where nothing differs but what costs room', async () => {
+    const longer = { ...environment, TOPIC_LOGS_RETENTION_MS: '60000' };
+    expect(await run(prepareTopics, longer)).toMatchObject({
+      code: 0,
+      lines: expect.arrayContaining([
+        expect.stringMatching(/^warning: .*logs" keeps messages for 3600000 ms/),
+      ]) as unknown,
     });
   });
 

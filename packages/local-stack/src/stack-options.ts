@@ -30,6 +30,10 @@ export interface SecureBrokers {
   /** The certificate, PEM: its own authority, made for `localhost`. */
   readonly certificate: string;
   readonly tls: string;
+  /** Asks for a certificate of the client too (`ssl.client.auth=required`). */
+  readonly mutualTls: string;
+  /** A certificate of a client that {@link mutualTls} accepts, and its key, PEM. */
+  readonly client: { readonly cert: string; readonly key: string };
   /** Asks for an account: PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, or OAUTHBEARER with an unsigned token. */
   readonly sasl: string;
   readonly saslTls: string;

@@ -125,9 +125,11 @@ const runningStack = (
   };
 };
 
-const secureBrokers = ({ identity, ports }: SecureListeners): SecureBrokers => ({
+const secureBrokers = ({ identity, client, ports }: SecureListeners): SecureBrokers => ({
   certificate: identity.cert,
+  client,
   tls: `127.0.0.1:${ports.tls}`,
+  mutualTls: `127.0.0.1:${ports.mutualTls}`,
   sasl: `127.0.0.1:${ports.sasl}`,
   saslTls: `127.0.0.1:${ports.saslTls}`,
 });

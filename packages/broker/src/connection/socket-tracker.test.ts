@@ -1,6 +1,6 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import { once } from 'node:events';
-import { ClientClosedError, createSocketTracker } from './socket-tracker';
+import { certificateRefusal, ClientClosedError, createSocketTracker } from './socket-tracker';
 
 let server: Server;
 let port: number;
@@ -62,5 +62,21 @@ describe('createSocketTracker', () => {
     const tracker = createSocketTracker();
     tracker.close();
     expect(() => tracker.open(target())).toThrow(ClientClosedError);
+  });
+});
+
+describe('certificateRefusal', () => {
+  it('names the settings that are missing, or the certificate that is not accepted', () => {
+    const code = 'ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE';
+    expect(certificateRefusal(code, false)).toBe(
+      'the broker asks its clients for a certificate: set MQ_SSL_CERT_FILE and MQ_SSL_KEY_FILE',
+    );
+    expect(certificateRefusal(code, true)).toBe(
+      `the broker does not accept the certificate of MQ_SSL_CERT_FILE (${code})`,
+    );
+  });
+
+  it.each(['CERT_HAS_EXPIRED', 'ECONNRESET', undefined])('says nothing of %s, which is no such alert', (code) => {
+    expect(certificateRefusal(code, true)).toBeUndefined();
   });
 });

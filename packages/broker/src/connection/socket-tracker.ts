@@ -21,11 +21,33 @@ export class ClientClosedError extends Error {
   override readonly name = 'ClientClosedError';
 }
 
-// The library passes `null` where no TLS is configured, though its types promise an object.
-const openSocket = ({ host, port, ssl, onConnect }: ISocketFactoryArgs): Socket =>
-  (ssl as ISocketFactoryArgs['ssl'] | null)
-    ? connectTls({ host, port, ...(isIP(host) === 0 ? { servername: host } : {}), ...ssl }, onConnect)
-    : connect({ host, port }, onConnect);
+const openSocket = ({ host, port, ssl, onConnect }: ISocketFactoryArgs): Socket => {
+  // The library passes `null` where no TLS is configured, though its types promise an object.
+  const tls = ssl as ISocketFactoryArgs['ssl'] | null;
+  if (!tls) return connect({ host, port }, onConnect);
+  const socket = connectTls({ host, port, ...(isIP(host) === 0 ? { servername: host } : {}), ...tls }, onConnect);
+  // Before the library's listener, which quotes the message.
+  socket.on('error', (error: NodeJS.ErrnoException) => {
+    error.message = certificateRefusal(error.code, tls.cert !== undefined) ?? error.message;
+  });
+  return socket;
+};
+
+/** Alerts by which the other side of a TLS connection refuses this side's certificate, or the lack of one, as Node names them. */
+const CERTIFICATE_ALERTS: ReadonlySet<string | undefined> = new Set([
+  'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED',
+  'ERR_SSL_TLSV1_ALERT_UNKNOWN_CA',
+  ...['BAD', 'UNSUPPORTED'].map((what) => `ERR_SSL_SSLV3_ALERT_${what}_CERTIFICATE`),
+  ...['UNKNOWN', 'REVOKED', 'EXPIRED'].map((what) => `ERR_SSL_SSLV3_ALERT_CERTIFICATE_${what}`),
+]);
+
+/** The clause for a broker that refuses a client by its certificate; undefined for any other error. Brokers send the same alert for a bad one and none. */
+export const certificateRefusal = (code: string | undefined, isShown: boolean): string | undefined => {
+  if (!CERTIFICATE_ALERTS.has(code)) return undefined;
+  return isShown
+    ? `the broker does not accept the certificate of MQ_SSL_CERT_FILE (${code})`
+    : 'the broker asks its clients for a certificate: set MQ_SSL_CERT_FILE and MQ_SSL_KEY_FILE';
+};
 
 /** Makes a tracker with no sockets. */
 export const createSocketTracker = (): SocketTracker => {

@@ -102,6 +102,16 @@ export class GroupConsumer {
     return this.requireSession().committedOffsets(partitions);
   }
 
+  /**
+   * Where the group begins to read those of the partitions for which it has committed nothing; with `begin: 'committed'` that is their oldest message.
+   * Rejects as {@link endOffsets} does.
+   */
+  async uncommittedStarts(partitions: readonly number[]): Promise<ReadonlyMap<number, number>> {
+    const committed = await this.committedOffsets(partitions);
+    const without = partitions.filter((partition) => !committed.has(partition));
+    return without.length === 0 ? new Map() : this.requireSession().oldestOffsets(without);
+  }
+
   /** Fetches nothing more, but stays in the group. */
   pause(): void {
     this.session?.pause();

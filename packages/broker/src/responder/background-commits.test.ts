@@ -161,6 +161,63 @@ describe('BackgroundCommits', () => {
   });
 });
 
+describe('starts of partitions without a committed offset', () => {
+  it('are committed with the next commit, and not again', async () => {
+    const { commits, seen } = start();
+    commits.begin([1, 2]);
+    expect(commits.beginGeneration()).toEqual([1, 2]);
+    commits.startAt([1, 2], new Map([[1, 7]]));
+    await commits.flush();
+    await commits.flush();
+    expect(seen).toEqual([[[1, 7]]]);
+    expect(commits.beginGeneration()).toEqual([]);
+  });
+
+  it('are forgotten with the generation in which they were found', async () => {
+    const { commits, seen } = start();
+    commits.begin([1]);
+    commits.startAt([1], new Map([[1, 7]]));
+    expect(commits.beginGeneration()).toEqual([1]);
+    await commits.flush();
+    expect(seen).toEqual([]);
+  });
+
+  it('are not committed where a message has been finished', async () => {
+    const { commits, seen } = start();
+    commits.begin([1]);
+    commits.accept(1, 7)();
+    commits.startAt([1], new Map([[1, 7]]));
+    await commits.flush();
+    expect(seen).toEqual([[[1, 8]]]);
+    commits.close();
+  });
+
+  it('do not overtake an unfinished message, and what follows never goes back', async () => {
+    const { commits, seen } = start();
+    commits.begin([1, 2]);
+    const finishOpen = commits.accept(1, 5);
+    commits.startAt(
+      [1, 2],
+      new Map([
+        [1, 9],
+        [2, 9],
+      ]),
+    );
+    await commits.flush();
+    finishOpen();
+    commits.accept(2, 3)();
+    await commits.flush();
+    expect(seen).toEqual([
+      [
+        [1, 5],
+        [2, 9],
+      ],
+      [[1, 6]],
+    ]);
+    commits.close();
+  });
+});
+
 describe('CommitTracker', () => {
   it('has nothing to commit before anything is finished', () => {
     const tracker = new CommitTracker();

@@ -38,6 +38,19 @@ export class BackgroundCommits {
     return this.trackers.get(partition)?.reached;
   }
 
+  /**
+   * A generation of the group begins. Returns the partitions of which this process does not know whether the group has committed anything. Starts that
+   * have not been committed are forgotten: another member may have owned the partition since.
+   */
+  beginGeneration(): readonly number[] {
+    return [...this.trackers].filter(([, tracker]) => tracker.forgetStart()).map(([partition]) => partition);
+  }
+
+  /** Of the partitions that were asked about, those in `starts` have no committed offset and are read from there; the others have one. */
+  startAt(asked: readonly number[], starts: ReadonlyMap<number, number>): void {
+    for (const partition of asked) this.trackers.get(partition)?.startAt(starts.get(partition));
+  }
+
   /** Takes a message over and returns the way to say that it is finished. */
   accept(partition: number, offset: number): () => void {
     const tracker = this.tracker(partition);
@@ -110,10 +123,28 @@ interface TrackedOffset {
  */
 export class CommitTracker {
   private readonly open = new Fifo<TrackedOffset>();
+  /** The offset of the first unfinished message, once one is finished. */
   private next: number | undefined;
+  /** Where the group begins to read, while it has committed nothing. */
+  private start: number | undefined;
   private committed: number | undefined;
   /** Offset behind the last message that was taken over, or where the spell begins; undefined where neither is known. */
   reached: number | undefined;
+  private isKnown = false;
+
+  /** Drops a start that has not been committed. Returns whether it is unknown if the group has committed anything. */
+  forgetStart(): boolean {
+    this.start = undefined;
+    this.isKnown ||= this.committed !== undefined;
+    return !this.isKnown;
+  }
+
+  /** The group begins to read at an offset, which is to be committed; undefined: it has committed one. */
+  startAt(offset: number | undefined): void {
+    if (offset === undefined) this.isKnown = true;
+    // Retention may have moved the start past messages that were fetched before it was asked for.
+    else this.start = Math.min(offset, this.open.peek()?.offset ?? offset);
+  }
 
   /** Takes a message over. */
   accept(offset: number): TrackedOffset {
@@ -130,9 +161,11 @@ export class CommitTracker {
     return this.committable() !== undefined;
   }
 
-  /** The offset to commit: that of the first unfinished message; undefined where that has been committed. */
+  /** The offset to commit: that of the first unfinished message, or the start where nothing is finished; undefined where it has been committed. */
   committable(): number | undefined {
-    return this.next === this.committed ? undefined : this.next;
+    // Not below what is committed: messages that retention has removed since may finish after their partition's start was committed.
+    const due = this.next === undefined ? this.start : Math.max(this.next, this.committed ?? 0);
+    return due === this.committed ? undefined : due;
   }
 
   /** Says that an offset has been committed. */

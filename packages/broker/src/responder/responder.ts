@@ -24,6 +24,7 @@ import { Lanes } from './lanes';
 import { readReplyAddress, type ReplyAddress } from './reply-address';
 import type { Responder, ResponderEvent, ResponderOptions, ResponderStatus } from './responder-options';
 import { Room } from './room';
+import { StartPositions } from './start-positions';
 import { Turn } from './turn';
 
 interface Job {
@@ -55,6 +56,7 @@ class BrokerResponder implements Responder {
   private readonly producer: ReturnType<typeof createProducer>;
   private readonly consumer: GroupConsumer;
   private readonly commits: BackgroundCommits;
+  private readonly starts: StartPositions;
   private readonly requests: Room;
   private readonly replies = new Room({ items: Infinity, bytes: MAX_REPLY_BYTES });
   private readonly lanes: Lanes<Job>;
@@ -87,10 +89,15 @@ class BrokerResponder implements Responder {
       onEvent: options.onEvent,
     });
     this.consumer = this.createConsumer(settings);
-    this.commits = new BackgroundCommits(
-      (offsets) => this.consumer.commit(offsets),
-      (error) => options.onEvent?.({ type: 'commit_failed', reason: brokerErrorText(error) }),
-    );
+    const commitFailed = (error: unknown): void =>
+      options.onEvent?.({ type: 'commit_failed', reason: brokerErrorText(error) });
+    this.commits = new BackgroundCommits((offsets) => this.consumer.commit(offsets), commitFailed);
+    this.starts = new StartPositions({
+      commits: this.commits,
+      find: (partitions) => this.consumer.uncommittedStarts(partitions),
+      retry: options.retry ?? DEFAULT_RETRY,
+      onFailed: commitFailed,
+    });
   }
 
   start(): Promise<void> {
@@ -147,6 +154,7 @@ class BrokerResponder implements Responder {
           this.owned = owned;
           this.commits.end(lost);
           this.commits.begin(gained);
+          this.starts.assigned();
         },
         onRebalancing: () => void this.commitAll(),
         onMessages: (delivery) => this.take(delivery),
@@ -310,6 +318,7 @@ class BrokerResponder implements Responder {
 
   private async drainAndClose(drainMs: number): Promise<void> {
     this.draining = true;
+    this.starts.close();
     this.consumer.pause();
     await settledWithin(this.requests.isEmpty(), drainMs);
     await settledWithin(this.commitAll(), STOP_COMMIT_MS);

@@ -15,6 +15,9 @@ const NOTHING: BrokerSecurityValues = {
   mqSaslRegion: undefined,
   mqSaslTokenUrl: undefined,
   mqSaslScope: undefined,
+  mqSaslTokenSource: undefined,
+  mqSaslTokenFile: undefined,
+  gcpMetadataHost: 'metadata.google.internal',
   awsSessionToken: undefined,
   awsContainerCredentialsUrl: undefined,
   awsContainerTokenFile: undefined,
@@ -36,6 +39,8 @@ it.each(['plain', 'scram-sha-256', 'scram-sha-512'] as const)('takes an account 
 
 it.each([
   { mqSaslMechanism: 'oauthbearer' as const, mqSaslTokenUrl: 'https://id.example/token', ...account },
+  { mqSaslMechanism: 'oauthbearer' as const, mqSaslTokenFile: '/var/run/token' },
+  { mqSaslMechanism: 'oauthbearer' as const, mqSaslTokenSource: 'gcp' as const, mqSsl: true },
   { mqSaslMechanism: 'aws-iam' as const, mqSsl: true, mqSaslRegion: 'eu-west-1', ...account },
   {
     mqSaslMechanism: 'aws-iam' as const,
@@ -103,9 +108,39 @@ it.each<[Partial<BrokerSecurityValues>, string[]]>([
   ],
   [
     { mqSaslMechanism: 'oauthbearer' },
-    ['MQ_SASL_TOKEN_URL', 'MQ_SASL_USERNAME', 'MQ_SASL_PASSWORD'].map(
-      (name) => `MQ_SASL_MECHANISM is oauthbearer, which needs ${name}.`,
-    ),
+    [
+      'MQ_SASL_MECHANISM is oauthbearer, which needs MQ_SASL_TOKEN_URL with MQ_SASL_USERNAME and MQ_SASL_PASSWORD, or MQ_SASL_TOKEN_FILE, ' +
+        'or MQ_SASL_TOKEN_SOURCE=gcp.',
+    ],
+  ],
+  [
+    { mqSaslMechanism: 'oauthbearer', mqSaslTokenUrl: 'https://id.example/token', mqSaslTokenFile: '/token' },
+    [
+      'MQ_SASL_MECHANISM is oauthbearer, which needs MQ_SASL_USERNAME.',
+      'MQ_SASL_MECHANISM is oauthbearer, which needs MQ_SASL_PASSWORD.',
+      'MQ_SASL_TOKEN_FILE is set, but MQ_SASL_TOKEN_SOURCE is client-credentials by default.',
+    ],
+  ],
+  [
+    { mqSaslMechanism: 'oauthbearer', mqSaslTokenSource: 'file', mqSaslScope: 'kafka' },
+    [
+      'MQ_SASL_MECHANISM is oauthbearer, which needs MQ_SASL_TOKEN_FILE.',
+      'MQ_SASL_SCOPE is set, but MQ_SASL_TOKEN_SOURCE is file.',
+    ],
+  ],
+  [
+    { mqSaslMechanism: 'oauthbearer', mqSaslTokenSource: 'gcp', mqSaslTokenUrl: 'https://id.example/token' },
+    [
+      'MQ_SASL_TOKEN_URL is set, but MQ_SASL_TOKEN_SOURCE is gcp.',
+      'MQ_SASL_TOKEN_SOURCE is gcp, which needs MQ_SSL to be true.',
+    ],
+  ],
+  [
+    { mqSaslTokenSource: 'gcp', mqSaslTokenFile: '/token' },
+    [
+      'MQ_SASL_TOKEN_SOURCE is set, but MQ_SASL_MECHANISM is not.',
+      'MQ_SASL_TOKEN_FILE is set, but MQ_SASL_MECHANISM is not.',
+    ],
   ],
   [
     { mqSaslMechanism: 'aws-iam', mqSaslUsername: 'AKID' },

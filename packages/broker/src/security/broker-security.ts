@@ -1,9 +1,14 @@
 import { readFileSync } from 'node:fs';
-import type { SaslSettings, TlsSettings } from '../settings';
+import type { SaslSettings, TlsSettings, TokenSource } from '../settings';
 import { type AwsCredentialSource, awsIamTokens } from './aws-iam-token';
+import { fileTokens } from './file-token';
+import { gcpTokens } from './gcp-token';
 import { oauthTokens } from './oauth-token';
 
 type SaslMechanism = 'plain' | 'scram-sha-256' | 'scram-sha-512' | 'aws-iam' | 'oauthbearer';
+
+/** Where the tokens of oauthbearer come from. */
+type OauthSource = 'client-credentials' | 'file' | 'gcp';
 
 /** A text that is not shown. */
 interface HiddenText {
@@ -23,6 +28,10 @@ export interface BrokerSecurityValues {
   readonly mqSaslRegion: string | undefined;
   readonly mqSaslTokenUrl: string | undefined;
   readonly mqSaslScope: string | undefined;
+  readonly mqSaslTokenSource: OauthSource | undefined;
+  readonly mqSaslTokenFile: string | undefined;
+  /** Host, or host:port, of the metadata server of Google Cloud. */
+  readonly gcpMetadataHost: string;
   readonly awsSessionToken: HiddenText | undefined;
   readonly awsContainerCredentialsUrl: string | undefined;
   readonly awsContainerTokenFile: string | undefined;
@@ -39,19 +48,39 @@ const VARIABLES = {
   mqSaslRegion: 'MQ_SASL_REGION',
   mqSaslTokenUrl: 'MQ_SASL_TOKEN_URL',
   mqSaslScope: 'MQ_SASL_SCOPE',
+  mqSaslTokenSource: 'MQ_SASL_TOKEN_SOURCE',
+  mqSaslTokenFile: 'MQ_SASL_TOKEN_FILE',
 } as const;
 type Variable = keyof typeof VARIABLES;
 
 const SSL_DETAILS = ['mqSslCaFile', 'mqSslCertFile', 'mqSslKeyFile', 'mqSslServerName'] as const;
-const SASL_DETAILS = ['mqSaslUsername', 'mqSaslPassword', 'mqSaslRegion', 'mqSaslTokenUrl', 'mqSaslScope'] as const;
+const SASL_DETAILS = [
+  'mqSaslUsername',
+  'mqSaslPassword',
+  'mqSaslRegion',
+  'mqSaslTokenUrl',
+  'mqSaslScope',
+  'mqSaslTokenSource',
+  'mqSaslTokenFile',
+] as const;
 
 /** Variables that each mechanism requires. */
 const NEEDED: Readonly<Record<SaslMechanism, readonly Variable[]>> = {
   plain: ['mqSaslUsername', 'mqSaslPassword'],
   'scram-sha-256': ['mqSaslUsername', 'mqSaslPassword'],
   'scram-sha-512': ['mqSaslUsername', 'mqSaslPassword'],
-  oauthbearer: ['mqSaslTokenUrl', 'mqSaslUsername', 'mqSaslPassword'],
+  oauthbearer: [],
   'aws-iam': ['mqSaslRegion'],
+};
+
+/** Variables that each source of OAuth tokens requires, and those that it has no use for. */
+const OAUTH_SOURCES: Readonly<Record<OauthSource, { needs: readonly Variable[]; ignores: readonly Variable[] }>> = {
+  'client-credentials': {
+    needs: ['mqSaslTokenUrl', 'mqSaslUsername', 'mqSaslPassword'],
+    ignores: ['mqSaslTokenFile'],
+  },
+  file: { needs: ['mqSaslTokenFile'], ignores: ['mqSaslTokenUrl', 'mqSaslScope'] },
+  gcp: { needs: [], ignores: ['mqSaslTokenUrl', 'mqSaslScope', 'mqSaslTokenFile'] },
 };
 
 /** How to reach the broker safely, or every reason why these values cannot be used, as sentences without secrets. */
@@ -87,7 +116,35 @@ const saslFaults = (values: BrokerSecurityValues): string[] => {
   const faults = NEEDED[mechanism]
     .filter((name) => values[name] === undefined)
     .map((name) => `MQ_SASL_MECHANISM is ${mechanism}, which needs ${VARIABLES[name]}.`);
+  if (mechanism === 'oauthbearer') return oauthFaults(values);
   return mechanism === 'aws-iam' ? [...faults, ...awsFaults(values)] : faults;
+};
+
+/** The source that is named, else the one that the other variables imply. */
+const oauthSource = (values: BrokerSecurityValues): OauthSource | undefined => {
+  const { mqSaslTokenSource, mqSaslTokenUrl, mqSaslTokenFile } = values;
+  if (mqSaslTokenSource !== undefined) return mqSaslTokenSource;
+  if (mqSaslTokenUrl !== undefined) return 'client-credentials';
+  return mqSaslTokenFile === undefined ? undefined : 'file';
+};
+
+const oauthFaults = (values: BrokerSecurityValues): string[] => {
+  const source = oauthSource(values);
+  if (source === undefined)
+    return [
+      'MQ_SASL_MECHANISM is oauthbearer, which needs MQ_SASL_TOKEN_URL with MQ_SASL_USERNAME and MQ_SASL_PASSWORD, or MQ_SASL_TOKEN_FILE, ' +
+        'or MQ_SASL_TOKEN_SOURCE=gcp.',
+    ];
+  const { needs, ignores } = OAUTH_SOURCES[source];
+  const said = `MQ_SASL_TOKEN_SOURCE is ${source}${values.mqSaslTokenSource === undefined ? ' by default' : ''}`;
+  return [
+    ...needs
+      .filter((name) => values[name] === undefined)
+      .map((name) => `MQ_SASL_MECHANISM is oauthbearer, which needs ${VARIABLES[name]}.`),
+    ...ignores.filter((name) => values[name] !== undefined).map((name) => `${VARIABLES[name]} is set, but ${said}.`),
+    // An access token opens more of Google Cloud than its brokers.
+    ...(source === 'gcp' && !values.mqSsl ? [`${said}, which needs MQ_SSL to be true.`] : []),
+  ];
 };
 
 const awsFaults = (values: BrokerSecurityValues): string[] => {
@@ -128,13 +185,27 @@ const saslOf = (values: BrokerSecurityValues, mechanism: SaslMechanism): SaslSet
     case 'scram-sha-256':
     case 'scram-sha-512':
       return { mechanism, username, password };
-    case 'oauthbearer': {
-      const client = { tokenUrl: values.mqSaslTokenUrl ?? '', clientId: username, clientSecret: password };
-      return { mechanism, token: oauthTokens({ ...client, scope: values.mqSaslScope }) };
-    }
+    case 'oauthbearer':
+      return { mechanism, token: oauthTokenSource(values) };
     case 'aws-iam': {
       return { mechanism, token: awsIamTokens(values.mqSaslRegion ?? '', awsCredentialSource(values)) };
     }
+  }
+};
+
+const oauthTokenSource = (values: BrokerSecurityValues): TokenSource => {
+  switch (oauthSource(values)) {
+    case 'file':
+      return fileTokens(values.mqSaslTokenFile ?? '');
+    case 'gcp':
+      return gcpTokens(values.gcpMetadataHost);
+    default:
+      return oauthTokens({
+        tokenUrl: values.mqSaslTokenUrl ?? '', // what is needed is there
+        clientId: values.mqSaslUsername ?? '',
+        clientSecret: values.mqSaslPassword?.reveal() ?? '',
+        scope: values.mqSaslScope,
+      });
   }
 };
 

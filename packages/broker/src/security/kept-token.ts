@@ -12,7 +12,7 @@ export interface Token {
 }
 
 /** A token is renewed this long before its end, ms; one that lives shorter is renewed at half its life. */
-const RENEW_BEFORE_MS = 60_000;
+export const RENEW_BEFORE_MS = 60_000;
 
 /** Keeps the token of a source until it is near its end. Callers at the same time share one request; a failure is not kept. */
 export const keepToken = (fetchToken: () => Promise<Token>, now: () => number = Date.now): TokenSource => {

@@ -20,6 +20,7 @@ import {
   topicProblems,
   type TopicQuestion,
 } from './topic-check';
+import { minInsyncReplicas } from './topic-plan';
 
 /** How long checking or creating topics may take, ms. */
 const ADMIN_DEADLINE_MS = 20_000;
@@ -64,7 +65,7 @@ const question = (settings: BrokerSettings, topic: TopicKey, partitions: number)
 });
 
 /** Runs one piece of administration on a connection of its own. Throws `ServiceError` broker_unavailable. */
-const administer = async <T>(
+export const administer = async <T>(
   settings: BrokerSettings,
   log: BrokerLog,
   work: (admin: Admin) => Promise<T>,
@@ -86,17 +87,22 @@ const administer = async <T>(
 const noAnswer = (deadlineMs: number): ServiceError =>
   new ServiceError('broker_unavailable', `The broker did not answer within ${deadlineMs / 1_000} seconds.`);
 
-type ConfigEntries = readonly { configName: string; configValue: string }[];
+export type ConfigEntries = readonly { configName: string; configValue: string }[];
 
 const textOf = (entries: ConfigEntries, name: string): string | undefined =>
   entries.find((entry) => entry.configName === name)?.configValue;
 
-const numberOf = (entries: ConfigEntries, name: string): number | undefined => {
+/** The number that a setting has; undefined where it is not told. */
+export const numberOf = (entries: ConfigEntries, name: string): number | undefined => {
   const value = textOf(entries, name);
   return value === undefined ? undefined : Number(value);
 };
 
-const describeTopics = async (admin: Admin, names: readonly string[]): Promise<ReadonlyMap<string, DescribedTopic>> => {
+/** The topics of these names that exist. */
+export const describeTopics = async (
+  admin: Admin,
+  names: readonly string[],
+): Promise<ReadonlyMap<string, DescribedTopic>> => {
   const existing = new Set(await admin.listTopics());
   const known = names.filter((name) => existing.has(name));
   if (known.length === 0) return new Map();
@@ -106,7 +112,7 @@ const describeTopics = async (admin: Admin, names: readonly string[]): Promise<R
     resources: known.map((name) => ({
       type: ConfigResourceTypes.TOPIC,
       name,
-      configNames: ['max.message.bytes', 'retention.ms', 'compression.type', 'min.insync.replicas'],
+      configNames: ['max.message.bytes', 'retention.ms', 'segment.ms', 'compression.type', 'min.insync.replicas'],
     })),
   });
   return new Map(
@@ -118,6 +124,7 @@ const describeTopics = async (admin: Admin, names: readonly string[]): Promise<R
           partitions: partitions.length,
           maxMessageBytes: numberOf(entries, 'max.message.bytes'),
           retentionMs: numberOf(entries, 'retention.ms'),
+          segmentMs: numberOf(entries, 'segment.ms'),
           compressionType: textOf(entries, 'compression.type'),
           copies: Math.min(...partitions.map(({ replicas }) => replicas.length)),
           minInsyncReplicas: numberOf(entries, 'min.insync.replicas'),
@@ -157,7 +164,7 @@ export const countMembers = (settings: BrokerSettings, log: BrokerLog, group: Co
 };
 
 /** The retention of `logs` is the operator's; its segments end no later than they do by default. */
-const definitionOf = (
+export const definitionOf = (
   { topic, definition }: TopicQuestion,
   { logsRetentionMs }: EnsureTopicsOptions,
 ): TopicDefinition =>
@@ -165,16 +172,18 @@ const definitionOf = (
     ? definition
     : { ...definition, retentionMs: logsRetentionMs, segmentMs: Math.min(definition.segmentMs, logsRetentionMs) };
 
-const topicConfig = ({ maxMessageBytes, retentionMs, segmentMs }: TopicDefinition, copies: number) => [
+/** Settings with which a topic is made. */
+export const topicConfig = ({ maxMessageBytes, retentionMs, segmentMs }: TopicDefinition, copies: number) => [
   { name: 'max.message.bytes', value: String(maxMessageBytes) },
   { name: 'retention.ms', value: String(retentionMs) },
   { name: 'segment.ms', value: String(segmentMs) },
   // Whatever the broker's own default: batches stay as this service writes them.
   { name: 'compression.type', value: 'producer' },
-  { name: 'min.insync.replicas', value: copies >= 3 ? '2' : '1' },
+  { name: 'min.insync.replicas', value: String(minInsyncReplicas(copies)) },
 ];
 
-const copiesOf = (topic: TopicKey, replication: EnsureTopicsOptions['replication'] = 1): number =>
+/** Copies of each partition that new topics get. */
+export const copiesOf = (topic: TopicKey, replication: EnsureTopicsOptions['replication'] = 1): number =>
   typeof replication === 'number' ? replication : (replication[topic] ?? 1);
 
 const createTopics = async (
@@ -207,6 +216,22 @@ const allServed = async (admin: Admin, wanted: readonly TopicQuestion[]): Promis
   }
 };
 
+/** The topics that are asked for, with the partitions that they are to have. */
+export const questionsOf = (
+  settings: BrokerSettings,
+  plan: PartitionPlan,
+  options: EnsureTopicsOptions,
+): TopicQuestion[] => {
+  const keys = options.topics ?? (Object.keys(topics) as TopicKey[]); // the catalogue's own keys
+  return keys.map((key) =>
+    question(
+      settings,
+      key,
+      options.partitions?.[key] ?? (plan === 'production' ? topics[key].partitions : topics[key].localPartitions),
+    ),
+  );
+};
+
 /** Creates the topics of the catalogue that do not exist. Throws `ServiceError` broker_unavailable. */
 export const ensureTopics = (
   settings: BrokerSettings,
@@ -214,14 +239,7 @@ export const ensureTopics = (
   plan: PartitionPlan,
   options: EnsureTopicsOptions = {},
 ): Promise<EnsuredTopics> => {
-  const keys = options.topics ?? (Object.keys(topics) as TopicKey[]); // the catalogue's own keys
-  const questions = keys.map((key) =>
-    question(
-      settings,
-      key,
-      options.partitions?.[key] ?? (plan === 'production' ? topics[key].partitions : topics[key].localPartitions),
-    ),
-  );
+  const questions = questionsOf(settings, plan, options);
   return administer(settings, log, async (admin) => {
     const problems = await findProblems(admin, questions);
     const missing = new Set(problems.filter(({ kind }) => kind === 'missing').map(({ name }) => name));

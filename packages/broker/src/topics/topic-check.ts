@@ -9,8 +9,23 @@ export interface TopicExpectation {
   readonly partitions?: number;
 }
 
+/** A change of the cluster that one command of Kafka's tools makes. This service never makes it. */
+export type ClusterChange =
+  | { readonly of: 'topic'; readonly partitions: number }
+  | { readonly of: 'topic' | 'brokers'; readonly setting: string; readonly value: number | string };
+
+/** A difference between a cluster and what is needed of it. */
+export interface ClusterProblem {
+  /** Work goes on for now: slower, or less safe than it could be. */
+  readonly isWarning: boolean;
+  /** One sentence: the thing, what was found, what is needed, and the way out. */
+  readonly problem: string;
+  /** Absent where no single command mends it. */
+  readonly change?: ClusterChange;
+}
+
 /** A reason why a topic cannot be used. */
-export interface TopicProblem {
+export interface TopicProblem extends ClusterProblem {
   readonly topic: TopicKey;
   /** Its name on the cluster. */
   readonly name: string;
@@ -20,12 +35,18 @@ export interface TopicProblem {
     | 'messages_too_small'
     | 'retention_too_short'
     | 'recompressed'
-    | 'acknowledged_by_one';
-  /** Work goes on for now: slower, or less safe than it could be. */
-  readonly isWarning: boolean;
-  /** One sentence: the topic, what was found, what is needed, and the way out. */
-  readonly problem: string;
+    | 'acknowledged_by_one'
+    | PlannedProblemKind;
 }
+
+/** Of topics whose operator has said what they are to be. */
+export type PlannedProblemKind =
+  | 'too_few_brokers'
+  | 'too_few_copies'
+  | 'writes_refused'
+  | 'writes_stop_early'
+  | 'retention_too_long'
+  | 'segments_too_long';
 
 /** A topic as the cluster describes it; a setting that it does not tell is undefined and not checked. */
 export interface DescribedTopic {
@@ -33,6 +54,7 @@ export interface DescribedTopic {
   readonly maxMessageBytes: number | undefined;
   /** -1: for ever. */
   readonly retentionMs: number | undefined;
+  readonly segmentMs: number | undefined;
   readonly compressionType: string | undefined;
   /** Copies of the partition that has the fewest. */
   readonly copies: number;
@@ -45,69 +67,56 @@ export interface TopicQuestion {
   readonly name: string;
   readonly definition: TopicDefinition;
   readonly partitions: number;
+  /** Whether the definition has what the operator chose: how long logs are kept, too. Default false. */
+  readonly isPlanned?: boolean;
 }
 
 /** Compares a topic with what is needed of it; `found` is undefined where the cluster has no such topic. */
 export const topicProblems = (question: TopicQuestion, found: DescribedTopic | undefined): TopicProblem[] => {
   const { topic, name, definition } = question;
-  const at = (kind: TopicProblem['kind'], problem: string): TopicProblem => ({
-    topic,
-    name,
-    kind,
-    isWarning: kind === 'recompressed' || kind === 'acknowledged_by_one',
-    problem,
+  const at = (kind: TopicProblem['kind'], problem: string, change?: ClusterChange): TopicProblem => ({
+    ...{ topic, name, kind, isWarning: kind === 'recompressed' || kind === 'acknowledged_by_one', problem },
+    ...(change === undefined ? {} : { change }),
   });
+  const setting = (kind: TopicProblem['kind'], problem: string, name: string, value: number | string): TopicProblem =>
+    at(kind, `${problem}: set its ${name} to ${value}.`, { of: 'topic', setting: name, value });
   if (found === undefined) {
     const partitions = Math.max(question.partitions, 1);
     return [at('missing', `The topic "${name}" does not exist: create it with at least ${partitions} partitions.`)];
   }
   const problems: TopicProblem[] = [];
   if (found.partitions < question.partitions) {
-    problems.push(at('too_few_partitions', tooFewPartitions(name, found.partitions, question.partitions)));
+    const { partitions } = question;
+    const sentence = tooFewPartitions(name, found.partitions, partitions);
+    problems.push(at('too_few_partitions', sentence, { of: 'topic', partitions }));
   }
   const { maxMessageBytes, retentionMs } = found;
   if (maxMessageBytes !== undefined && maxMessageBytes < definition.maxMessageBytes) {
-    problems.push(
-      at(
-        'messages_too_small',
-        `The topic "${name}" takes messages up to ${maxMessageBytes} bytes, ${definition.maxMessageBytes} are needed: ` +
-          `set its max.message.bytes to ${definition.maxMessageBytes}.`,
-      ),
-    );
+    const needed = definition.maxMessageBytes;
+    const sentence = `The topic "${name}" takes messages up to ${maxMessageBytes} bytes, ${needed} are needed`;
+    problems.push(setting('messages_too_small', sentence, 'max.message.bytes', needed));
   }
   // How long logs are kept is the operator's choice: the outage of the collector that is to be survived.
-  const isBound = topic !== 'logs' && retentionMs !== undefined && retentionMs >= 0;
+  const isBound = (topic !== 'logs' || question.isPlanned === true) && retentionMs !== undefined && retentionMs >= 0;
   if (isBound && retentionMs < definition.retentionMs) {
-    problems.push(
-      at(
-        'retention_too_short',
-        `The topic "${name}" keeps messages for ${retentionMs} ms, ${definition.retentionMs} are needed: ` +
-          `set its retention.ms to ${definition.retentionMs}.`,
-      ),
-    );
+    const sentence = `The topic "${name}" keeps messages for ${retentionMs} ms, ${definition.retentionMs} are needed`;
+    problems.push(setting('retention_too_short', sentence, 'retention.ms', definition.retentionMs));
   }
-  return [...problems, ...warnings(question, found).map(([kind, problem]) => at(kind, problem))];
-};
-
-const warnings = (
-  { topic, name }: TopicQuestion,
-  { compressionType, copies, minInsyncReplicas }: DescribedTopic,
-): [TopicProblem['kind'], string][] => {
-  const found: [TopicProblem['kind'], string][] = [];
-  if (compressionType !== undefined && compressionType !== 'producer' && compressionType !== 'snappy')
-    found.push([
-      'recompressed',
+  const { compressionType, copies, minInsyncReplicas } = found;
+  if (compressionType !== undefined && compressionType !== 'producer' && compressionType !== 'snappy') {
+    const sentence =
       `The topic "${name}" has compression.type=${compressionType}, so the broker compresses every batch anew and ` +
-        'reading it takes longer: set its compression.type to producer.',
-    ]);
+      'reading it takes longer';
+    problems.push(setting('recompressed', sentence, 'compression.type', 'producer'));
+  }
   // Requests and answers that are lost are sent again or time out; a decision log is counted as stored.
-  if (topic === 'logs' && copies >= 3 && minInsyncReplicas === 1)
-    found.push([
-      'acknowledged_by_one',
+  if ((topic === 'logs' || question.isPlanned === true) && copies >= 3 && minInsyncReplicas === 1) {
+    const sentence =
       `The topic "${name}" has ${copies} copies, but a single one may acknowledge (min.insync.replicas=1), so records that ` +
-        'count as stored can be lost with one broker: set its min.insync.replicas to 2.',
-    ]);
-  return found;
+      'count as stored can be lost with one broker';
+    problems.push(setting('acknowledged_by_one', sentence, 'min.insync.replicas', 2));
+  }
+  return problems;
 };
 
 /** The sentence for a topic with fewer partitions than a process is configured for. */

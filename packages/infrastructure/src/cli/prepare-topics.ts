@@ -1,8 +1,16 @@
-import { brokerSecurity, createBroker } from '@decision/broker';
+import { type Broker, brokerSecurity, type ClusterPlan, creatable, createBroker } from '@decision/broker';
 import { type TopicKey, topics } from '@decision/contracts';
-import { brokerSettings, createLogger, readConfig, StartRefusal, wholeNumber } from '@decision/service-kit';
+import {
+  brokerSettings,
+  type Config,
+  createLogger,
+  readConfig,
+  StartRefusal,
+  wholeNumber,
+} from '@decision/service-kit';
 import { configuredMessageBytes } from '../open-broker';
 import { type Environment, type Print, runCli } from './run-cli';
+import { printPlan, settingsOf } from './topic-report';
 
 const partitions = (name: string, topic: TopicKey) =>
   wholeNumber(`TOPIC_${name}_PARTITIONS`, {
@@ -14,7 +22,7 @@ const partitions = (name: string, topic: TopicKey) =>
 const replication = (name: string, topic: TopicKey) =>
   wholeNumber(`TOPIC_${name}_REPLICATION`, {
     ...{ default: 1, min: 1, max: 15 },
-    meaning: `Copies of each partition of the topic ${topics[topic].name}, when it is made.`,
+    meaning: `Copies of each partition of the topic ${topics[topic].name} at least.`,
   });
 
 const settings = {
@@ -27,14 +35,14 @@ const settings = {
   logsReplication: replication('LOGS', 'logs'),
   logsRetentionMs: wholeNumber('TOPIC_LOGS_RETENTION_MS', {
     ...{ default: topics.logs.retentionMs, min: 60_000, max: Number.MAX_SAFE_INTEGER },
-    meaning: 'How long the topic logs keeps messages, ms, when it is made.',
+    meaning: 'How long the topic logs keeps messages, ms.',
   }),
 };
 
 /**
- * `MQ_BROKERS=... node dist/cli/prepare-topics.js [--dry-run]`: makes the topics that do not exist, with their limits, and says what of the others does not
- * fit; those it leaves as they are. With `--dry-run` it makes none. Reads the settings of brokers as every service does. Answers the exit code: 0 where
- * every topic fits now.
+ * `MQ_BROKERS=... node dist/cli/prepare-topics.js [--dry-run]`: makes the topics that do not exist, with all their settings, and says what of the others, and
+ * of the brokers, differs from what is wanted; nothing that exists is changed or deleted. With `--dry-run` it makes none and says what it would make. Reads
+ * the settings of brokers as every service does. Answers the exit code: 0 where every topic exists and nothing is wrong but warnings.
  */
 export const prepareTopics = async (
   environment: Environment,
@@ -42,16 +50,25 @@ export const prepareTopics = async (
   args: readonly string[] = [],
 ): Promise<number> => {
   const config = readConfig(settings, { ...environment });
+  const broker = openBroker(config);
+  const options = topicOptions(config);
+  const isForecast = args.includes('--dry-run');
+  try {
+    const plan = await broker.planTopics('production', options);
+    const missing = isForecast ? [] : creatable(plan);
+    if (missing.length > 0) await createTopics(broker, plan, { ...options, topics: missing }, print);
+    const now = missing.length > 0 ? await broker.planTopics('production', options) : plan;
+    return printPlan(now, { print, bootstrap: config.mqBrokers.join(), isForecast }) ? 1 : 0;
+  } finally {
+    await broker.close();
+  }
+};
+
+const openBroker = (config: Config<typeof settings>): Broker => {
   const security = brokerSecurity(config);
   if (!security.ok) throw new StartRefusal(security.faults.join(' '));
   if (config.mqBrokers.length === 0) throw new StartRefusal('MQ_BROKERS is not set. Set it to the brokers, host:port.');
-  const wanted = {
-    solution: config.solutionPartitions,
-    solutionResponse: config.solutionResponsePartitions,
-    logs: config.logsPartitions,
-  };
-  const logger = createLogger({ service: 'prepare-topics', level: 'fatal' });
-  const broker = createBroker(
+  return createBroker(
     {
       brokers: config.mqBrokers,
       clientId: 'prepare-topics',
@@ -59,30 +76,29 @@ export const prepareTopics = async (
       messageBytes: configuredMessageBytes(config),
       ...security.settings,
     },
-    logger,
+    createLogger({ service: 'prepare-topics', level: 'fatal' }),
   );
-  try {
-    if (!args.includes('--dry-run')) {
-      const { created } = await broker.ensureTopics('production', {
-        partitions: wanted,
-        replication: {
-          solution: config.solutionReplication,
-          solutionResponse: config.solutionResponseReplication,
-          logs: config.logsReplication,
-        },
-        logsRetentionMs: config.logsRetentionMs,
-      });
-      created.forEach((name) => print(`created ${name}`));
-    }
-    const problems = await broker.checkTopics(
-      (Object.keys(wanted) as TopicKey[]).map((topic) => ({ topic, partitions: wanted[topic] })), // the keys above
-    );
-    problems.forEach(({ problem }) => print(problem));
-    if (problems.length === 0) print('The topics fit.');
-    return problems.some(({ isWarning }) => !isWarning) ? 1 : 0;
-  } finally {
-    await broker.close();
-  }
+};
+
+type TopicOptions = NonNullable<Parameters<Broker['ensureTopics']>[1]>;
+
+const topicOptions = (config: Config<typeof settings>): TopicOptions => ({
+  partitions: {
+    solution: config.solutionPartitions,
+    solutionResponse: config.solutionResponsePartitions,
+    logs: config.logsPartitions,
+  },
+  replication: {
+    solution: config.solutionReplication,
+    solutionResponse: config.solutionResponseReplication,
+    logs: config.logsReplication,
+  },
+  logsRetentionMs: config.logsRetentionMs,
+});
+
+const createTopics = async (broker: Broker, plan: ClusterPlan, options: TopicOptions, print: Print): Promise<void> => {
+  const created = new Set((await broker.ensureTopics('production', options)).created);
+  for (const planned of plan.topics) if (created.has(planned.name)) print(`created ${settingsOf(planned)}`);
 };
 
 if (require.main === module) runCli((environment, print) => prepareTopics(environment, print, process.argv.slice(2)));

@@ -1,9 +1,15 @@
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 
-/** A certificate that vouches for itself, and its key, as PEM. */
-export interface SelfSigned {
+/** A certificate and its key, as PEM. */
+export interface Identity {
   readonly cert: string;
   readonly key: string;
+}
+
+/** A certificate that vouches for itself, and may vouch for others. */
+export interface SelfSigned extends Identity {
+  /** The name in it. */
+  readonly host: string;
 }
 
 const DAY_MS = 86_400_000;
@@ -13,27 +19,36 @@ const SUBJECT_ALTERNATIVE_NAME = [0x55, 0x1d, 0x11];
 const BASIC_CONSTRAINTS = [0x55, 0x1d, 0x13];
 
 /** Makes a certificate for a host name, valid from yesterday until tomorrow, so that no key is kept in the repository. See docs/adr/0033-libraries-tried.md. */
-export const makeSelfSigned = (host: string): SelfSigned => {
+export const makeSelfSigned = (host: string): SelfSigned => ({ host, ...makeIdentity(host, undefined) });
+
+/** Makes a certificate for a client, for which the given one vouches; valid as long. */
+export const makeSignedBy = (authority: SelfSigned, client: string): Identity => makeIdentity(client, authority);
+
+const distinguishedName = (commonName: string): Buffer =>
+  sequence(der(0x31, sequence(objectId(COMMON_NAME), der(0x0c, Buffer.from(commonName)))));
+
+/** Without an authority the certificate vouches for itself. */
+const makeIdentity = (host: string, authority: SelfSigned | undefined): Identity => {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const algorithm = sequence(objectId(ECDSA_WITH_SHA256));
-  const name = sequence(der(0x31, sequence(objectId(COMMON_NAME), der(0x0c, Buffer.from(host)))));
+  const basicConstraints = authority === undefined ? sequence(der(0x01, Buffer.from([0xff]))) : sequence();
   const body = sequence(
     der(0xa0, integer(Buffer.from([2]))),
     integer(Buffer.concat([Buffer.from([1]), randomBytes(8)])),
     algorithm,
-    name,
+    distinguishedName(authority?.host ?? host),
     sequence(time(-DAY_MS), time(DAY_MS)),
-    name,
+    distinguishedName(host),
     publicKey.export({ type: 'spki', format: 'der' }),
     der(
       0xa3,
       sequence(
-        extension(BASIC_CONSTRAINTS, sequence(der(0x01, Buffer.from([0xff])))),
+        extension(BASIC_CONSTRAINTS, basicConstraints),
         extension(SUBJECT_ALTERNATIVE_NAME, sequence(der(0x82, Buffer.from(host)))),
       ),
     ),
   );
-  const signature = der(0x03, Buffer.concat([Buffer.from([0]), sign('sha256', body, privateKey)]));
+  const signature = der(0x03, Buffer.concat([Buffer.from([0]), sign('sha256', body, authority?.key ?? privateKey)]));
   const base64 = sequence(body, algorithm, signature).toString('base64');
   return {
     cert: `-----BEGIN CERTIFICATE-----\n${base64.replace(/.{64}/g, '$&\n')}\n-----END CERTIFICATE-----\n`,

@@ -1,5 +1,5 @@
 import { freePort } from '../network/free-port';
-import { makeSelfSigned, type SelfSigned } from '../network/self-signed';
+import { type Identity, makeSelfSigned, makeSignedBy, type SelfSigned } from '../network/self-signed';
 import type { BrokerAccess } from '../stack-options';
 
 /** A broker that is a controller too, and where it listens on 127.0.0.1. */
@@ -146,17 +146,34 @@ export const scramAccount = ({ username, password }: BrokerAccess, mechanisms: r
 export interface SecureListeners {
   readonly access: BrokerAccess;
   readonly identity: SelfSigned;
-  readonly ports: { readonly tls: number; readonly sasl: number; readonly saslTls: number };
+  /** Of a client, signed by {@link identity}. */
+  readonly client: Identity;
+  readonly ports: {
+    readonly tls: number;
+    /** Asks clients for a certificate. */
+    readonly mutualTls: number;
+    readonly sasl: number;
+    readonly saslTls: number;
+  };
 }
 
 /** The host name that the certificate is made for. */
 const SECURE_HOST = 'localhost';
 
-export const chooseSecureListeners = async (access: BrokerAccess): Promise<SecureListeners> => ({
-  access,
-  identity: makeSelfSigned(SECURE_HOST),
-  ports: { tls: await freePort(), sasl: await freePort(), saslTls: await freePort() },
-});
+export const chooseSecureListeners = async (access: BrokerAccess): Promise<SecureListeners> => {
+  const identity = makeSelfSigned(SECURE_HOST);
+  return {
+    access,
+    identity,
+    client: makeSignedBy(identity, 'client'),
+    ports: {
+      tls: await freePort(),
+      mutualTls: await freePort(),
+      sasl: await freePort(),
+      saslTls: await freePort(),
+    },
+  };
+};
 
 type Properties = Readonly<Record<string, string | number | boolean>>;
 
@@ -167,6 +184,9 @@ const secureProperties = ({ access, identity }: SecureListeners): Properties => 
   'ssl.keystore.type': 'PEM',
   'ssl.keystore.certificate.chain': oneLine(identity.cert),
   'ssl.keystore.key': oneLine(identity.key),
+  'listener.name.mutual_tls.ssl.client.auth': 'required',
+  'listener.name.mutual_tls.ssl.truststore.type': 'PEM',
+  'listener.name.mutual_tls.ssl.truststore.certificates': oneLine(identity.cert),
   'sasl.enabled.mechanisms': 'PLAIN,SCRAM-SHA-256,SCRAM-SHA-512,OAUTHBEARER',
   ...loginOf('sasl_plaintext', access),
   ...loginOf('sasl_ssl', access),
@@ -175,11 +195,12 @@ const secureProperties = ({ access, identity }: SecureListeners): Properties => 
 /** As `listeners` writes them. */
 const secureAddresses = ({ ports }: SecureListeners): string[] => [
   `SSL://127.0.0.1:${ports.tls}`,
+  `MUTUAL_TLS://127.0.0.1:${ports.mutualTls}`,
   `SASL_PLAINTEXT://127.0.0.1:${ports.sasl}`,
   `SASL_SSL://127.0.0.1:${ports.saslTls}`,
 ];
 
-const SECURE_PROTOCOLS = ['SSL:SSL', 'SASL_PLAINTEXT:SASL_PLAINTEXT', 'SASL_SSL:SASL_SSL'] as const;
+const SECURE_PROTOCOLS = ['SSL:SSL', 'MUTUAL_TLS:SSL', 'SASL_PLAINTEXT:SASL_PLAINTEXT', 'SASL_SSL:SASL_SSL'] as const;
 
 const loginOf = (listener: string, { username, password }: BrokerAccess): Properties => ({
   [`listener.name.${listener}.plain.sasl.jaas.config`]: `${LOGIN}.plain.PlainLoginModule required user_${username}="${password}";`,

@@ -106,6 +106,7 @@ describe('the configuration', () => {
       mqBrokers: [],
       mqTopicPrefix: 'decision.',
       mqSsl: false,
+      gcpMetadataHost: 'metadata.google.internal',
       executionMessageBytes: 33_554_432,
       logMessageBytes: 67_108_864,
     });
@@ -165,6 +166,9 @@ describe('the table of settings', () => {
       'MQ_SASL_REGION',
       'MQ_SASL_TOKEN_URL',
       'MQ_SASL_SCOPE',
+      'MQ_SASL_TOKEN_SOURCE',
+      'MQ_SASL_TOKEN_FILE',
+      'GCE_METADATA_HOST',
       'AWS_SESSION_TOKEN',
       'AWS_CONTAINER_CREDENTIALS_FULL_URI',
       'AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE',

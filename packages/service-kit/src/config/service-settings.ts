@@ -266,6 +266,23 @@ export const brokerSettings = {
     url('MQ_SASL_TOKEN_URL', { protocols: ['http', 'https'], meaning: 'OAuth 2 token endpoint, for oauthbearer.' }),
   ),
   mqSaslScope: optional(text('MQ_SASL_SCOPE', { meaning: 'Scope to ask the token endpoint for.' })),
+  mqSaslTokenSource: optional(
+    oneOf('MQ_SASL_TOKEN_SOURCE', ['client-credentials', 'file', 'gcp'], {
+      meaning:
+        'Where tokens of oauthbearer come from: the token endpoint, a file, or the service account of this workload in Google Cloud. Not set: client-credentials with MQ_SASL_TOKEN_URL, file with MQ_SASL_TOKEN_FILE.',
+    }),
+  ),
+  mqSaslTokenFile: optional(
+    text('MQ_SASL_TOKEN_FILE', {
+      meaning: 'File with a token that the platform keeps fresh, for oauthbearer; read again before the token ends.',
+    }),
+  ),
+  gcpMetadataHost: text('GCE_METADATA_HOST', {
+    default: 'metadata.google.internal',
+    pattern: /^([A-Za-z0-9.-]+|\[[0-9a-fA-F:]+\])(:\d{1,5})?$/,
+    accepts: 'a host, or host:port',
+    meaning: 'Metadata server of Google Cloud, which gives tokens where MQ_SASL_TOKEN_SOURCE is gcp.',
+  }),
   awsSessionToken: optional(
     secret('AWS_SESSION_TOKEN', { meaning: 'Session token of temporary AWS credentials, for aws-iam.' }),
   ),
