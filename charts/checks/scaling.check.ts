@@ -4,8 +4,8 @@ import { chartsFolder, type Value } from '../src/chart-values';
 import { at, find, get, listAt, render, textAt, variablesOf } from './render';
 
 /** Parameters of a TriggerAuthentication with what each refers to, `kind of source: name/key`. */
-const parametersOf = (file: string): Readonly<Record<string, string>> => {
-  const spec = at(get(render(file), 'TriggerAuthentication', 'solve-worker'), 'spec');
+const parametersOf = (file: string, values: Readonly<Record<string, Value>> = {}): Readonly<Record<string, string>> => {
+  const spec = at(get(render(file, values), 'TriggerAuthentication', 'solve-worker'), 'spec');
   return Object.fromEntries(
     ['secretTargetRef', 'configMapTargetRef'].flatMap((source) =>
       listAt(spec, source).map((reference) => [
@@ -65,11 +65,16 @@ describe('keda proves itself to the brokers', () => {
   });
 
   it('by no scope where there is none', () => {
-    expect(Object.keys(parametersOf('bridge-gcp.yaml')).sort()).toEqual([
-      'oauthTokenEndpointUri',
-      'password',
-      'username',
-    ]);
+    const parameters = parametersOf('kafka-oauthbearer.yaml', {
+      ...{ 'app.logging.mqSasl.scope': '', 'hps.workers.autoscaling.triggerAuthentication': '' },
+    });
+    expect(Object.keys(parameters).sort()).toEqual(['oauthTokenEndpointUri', 'password', 'username']);
+  });
+
+  it('not at all where the services log in by tokens that keda cannot get: other triggers scale the workers then', () => {
+    expect(find(render('bridge-gcp.yaml'), 'TriggerAuthentication', 'solve-worker')).toBeUndefined();
+    const triggers = listAt(get(render('bridge-gcp.yaml'), 'ScaledObject', 'solve-worker'), 'spec.triggers');
+    expect(triggers.map((trigger) => textAt(trigger, 'type')).sort()).toEqual(['cpu', 'metrics-api', 'metrics-api']);
   });
 
   it.each(['kafka-aws-iam.yaml', 'bridge-aws.yaml'])('%s: by the role of AWS that the services have', (file) => {
