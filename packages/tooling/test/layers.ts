@@ -25,7 +25,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'packages/connectors': ['cache', 'contracts', 'flows', 'mail', 'sandbox', 'service-kit', 'values', 'waiting'],
   'packages/execution': ['cache', 'contexts', 'contracts', 'engine', 'flows', 'persistence', 'waiting'],
   'packages/operations': [
-    ...['broker', 'connectors', 'contexts', 'contracts', 'execution', 'flows', 'persistence', 'service-kit'],
+    ...['broker', 'connectors', 'contexts', 'contracts', 'execution', 'flows', 'persistence', 'service-kit', 'waiting'],
   ],
   'packages/infrastructure': [
     ...['broker', 'cache', 'contracts', 'execution', 'mail', 'persistence', 'service-kit', 'sessions', 'waiting'],

@@ -1,4 +1,4 @@
-import { backOffMs } from '@decision/waiting';
+import { backOffMs, doublingMs } from '@decision/waiting';
 import { ConnectorFailure } from '../connector';
 import { type Channels, type OutgoingMessage } from './channels';
 
@@ -118,7 +118,7 @@ class Sender implements NotificationSender {
       } catch (error) {
         failures += 1;
         onError(error);
-        await this.rest(Math.min(LONGEST_POLL_MS, pollMs * 2 ** Math.min(failures, 10)));
+        await this.rest(doublingMs(failures, { initialMs: 2 * pollMs, maxMs: LONGEST_POLL_MS }));
       }
     }
   }

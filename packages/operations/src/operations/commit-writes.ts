@@ -13,6 +13,7 @@ import {
   writeLinks,
   type WrittenRow,
 } from '@decision/persistence';
+import { doublingMs } from '@decision/waiting';
 import { type ContextDirectory, type ContextInUse, contextNotFound } from '../definitions/context-directory';
 import { loadContextCollections, toCollections } from './surroundings';
 import { type GivenFacts, type RequestOrigin, type Work } from './work';
@@ -47,11 +48,12 @@ const LONGEST_WAIT_MS = 500;
 
 /** The waits between attempts until a deadline, epoch ms: resolves true after each, and false at once where the next would end after it. */
 export const waitsUntil = (deadline: number): (() => Promise<boolean>) => {
-  let waitMs = FIRST_WAIT_MS;
+  let attempts = 0;
   return async () => {
+    attempts += 1;
+    const waitMs = doublingMs(attempts, { initialMs: FIRST_WAIT_MS, maxMs: LONGEST_WAIT_MS });
     if (Date.now() + waitMs >= deadline) return false;
     await pause(waitMs);
-    waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS);
     return true;
   };
 };

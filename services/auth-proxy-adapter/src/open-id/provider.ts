@@ -1,4 +1,5 @@
 import { type Claims } from '@decision/contracts';
+import { doublingMs } from '@decision/waiting';
 import * as client from 'openid-client';
 
 /** An OpenID provider, as the operator registered this service there. */
@@ -77,9 +78,9 @@ export const createOpenIdProvider = (options: ProviderOptions): OpenIdProvider =
         mine.until = performance.now() + DISCOVERY_MS;
       },
       () => {
-        // Until it may be asked again, everybody is told of this failure.
-        mine.until = performance.now() + Math.min(FIRST_PAUSE_MS * 2 ** failures, LONGEST_PAUSE_MS);
         failures += 1;
+        // Until it may be asked again, everybody is told of this failure.
+        mine.until = performance.now() + doublingMs(failures, { initialMs: FIRST_PAUSE_MS, maxMs: LONGEST_PAUSE_MS });
       },
     );
     return mine.configuration;

@@ -1,6 +1,7 @@
 import { getScale, limits, type ScaleRequest, type ScaleStatus, scaleWorkers, ServiceError } from '@decision/contracts';
+import { accessOf } from '@decision/infrastructure';
 import { type WantedWorkers, type WorkerFloor, type WorkspaceAccess } from '@decision/persistence';
-import { bindOperation, type BoundOperation, type Identity, type Metrics } from '@decision/service-kit';
+import { bindOperation, type BoundOperation, type Metrics } from '@decision/service-kit';
 import { withDeadline } from '@decision/waiting';
 
 /** For how long an answer of the broker or the database about workers is given again, ms. */
@@ -111,11 +112,3 @@ export const scaleRoutes = (scale: Scale): readonly BoundOperation[] => [
   bindOperation(getScale, ({ identity }) => scale.read(accessOf(identity))),
   bindOperation(scaleWorkers, ({ identity, body }) => scale.raise(accessOf(identity), body)),
 ];
-
-const accessOf = ({ workspaceId, userGroups, userId, actor, origin }: Identity): WorkspaceAccess => ({
-  workspaceId,
-  userGroups,
-  userId,
-  actor,
-  origin,
-});

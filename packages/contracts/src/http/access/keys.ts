@@ -220,7 +220,7 @@ export const rotateApiKey = {
   summary: 'Replace an API key',
   description:
     'Makes a key with the same name, role, groups and expiry. The old one stays alive for `overlap_seconds`, a day by default, so that two are ' +
-    'live while clients change over. Rotating the new key too ends the old one at once: never are three alive.',
+    'live while clients change over. Rotating the new key too ends the old one at once, so that at most two are alive.',
   body: {
     schema: RotateApiKeyRequest,
     description: 'How long both live.',
