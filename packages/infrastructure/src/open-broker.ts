@@ -100,13 +100,17 @@ export const openResponder = (
 const loggingCauses = (handle: Handle, logger: Logger): Handle => {
   const failures = new FailureLog();
   return (envelope, payload, letNextBegin) => {
-    const answer = handle(envelope, payload, letNextBegin);
-    if (Buffer.isBuffer(answer)) return answer;
-    return answer.catch((error: unknown) => {
+    const fail = (error: unknown): never => {
       const { requestId, versionId } = envelope;
       if (error instanceof ServiceError && error.cause !== undefined)
         failures.report(() => logger.child({ request_id: requestId, version_id: versionId }), error);
       throw error;
-    });
+    };
+    try {
+      const answer = handle(envelope, payload, letNextBegin);
+      return Buffer.isBuffer(answer) ? answer : answer.catch(fail);
+    } catch (error) {
+      return fail(error);
+    }
   };
 };

@@ -34,6 +34,8 @@ beforeAll(async () => {
           return Promise.reject(
             new ServiceError('database_unavailable', 'Away.', {}, { cause: new Error('no route') }),
           );
+        if (String(payload) === '503 at once')
+          throw new ServiceError('broker_unavailable', 'Away.', {}, { cause: new Error('no route') });
         if (payload.length === 0) throw new ServiceError('evaluation_failed', 'There is nothing to evaluate.');
         return Promise.resolve(payload);
       },
@@ -95,15 +97,19 @@ it('shows a request as pending until it is answered', async () => {
   expect((await seriesOf(asking)).get('decision_requester_pending_requests{}')).toBe(0);
 });
 
-it('logs the cause of a failure with the id of the request', async () => {
-  const asked = requester.request({ ...envelope(), requestId: 'request-9' }, Buffer.from('503'));
+it.each([
+  ['that is answered later', '503', 'database_unavailable'],
+  ['that is answered at once', '503 at once', 'broker_unavailable'],
+])('logs the cause of a failure %s with the id of the request', async (_when, payload, code) => {
+  const requestId = `request of ${code}`;
+  const asked = requester.request({ ...envelope(), requestId }, Buffer.from(payload));
   const failure = await asked.catch((error: unknown) => error as ServiceError); // it rejects with nothing else
-  expect(failure).toMatchObject({ code: 'database_unavailable', message: 'Away.' });
+  expect(failure).toMatchObject({ code, message: 'Away.' });
   expect(failure).not.toHaveProperty('cause');
-  const told = lines.filter((line) => line.includes('request-9'));
+  const told = lines.filter((line) => line.includes(requestId));
   expect(told).toHaveLength(1);
   expect(JSON.parse(told[0] ?? '')).toMatchObject({
-    ...{ level: 'error', request_id: 'request-9', version_id: 'v', code: 'database_unavailable' },
+    ...{ level: 'error', request_id: requestId, version_id: 'v', code },
     err: { cause: { message: 'no route', stack: expect.stringContaining('broker-metrics.test') as unknown } },
   });
 });
