@@ -132,6 +132,18 @@ it('drops a compiled version when it is announced that its rule was deleted', as
   expect(library.size()).toBe(0);
 });
 
+it('hands out at once what is compiled, to its workspace alone and until it is deleted', async () => {
+  const library = libraryOf(1, 1_000_000);
+  expect(library.peek(workspace, 'a')).toBeUndefined();
+  const rule = await library.get(workspace, 'a');
+  expect(rule).toBeDefined();
+  expect(library.peek(workspace, 'a')).toBe(rule);
+  expect(library.peek(randomUUID(), 'a')).toBeUndefined();
+  const keys = [cacheKeys.definition(workspace, 'a')];
+  cache.invalidations.deliver({ v: 1, kind: 'rule', workspace_id: workspace, keys });
+  expect(library.peek(workspace, 'a')).toBeUndefined();
+});
+
 it('refuses a version of another workspace, whether it is compiled, cached or being loaded', async () => {
   const other = randomUUID();
   const asked: string[] = [];

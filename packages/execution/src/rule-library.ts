@@ -28,6 +28,8 @@ export interface RuleLibrary {
    * Undefined where the rule has more cells than the library compiles: it belongs into a thread.
    */
   get(workspaceId: string, versionId: string): Promise<CompiledRule | undefined>;
+  /** The rule that {@link get} would answer, where it is compiled and its values are known to be up to date; undefined: it must be asked for. */
+  peek(workspaceId: string, versionId: string): CompiledRule | undefined;
   /** The same rule for one who keeps it: its values are those of when it was last refreshed. */
   open(workspaceId: string, versionId: string): Promise<HeldRule | undefined>;
   size(): number;
@@ -74,6 +76,8 @@ export interface HeldRule {
   readonly bytes: number;
   /** Takes over values of the workspace that have changed; undefined: it refers to none. Never rejects. */
   readonly refresh: (() => Promise<void>) | undefined;
+  /** Whether {@link refresh} is known to change nothing. Undefined where that is. */
+  readonly isFresh?: (() => boolean) | undefined;
 }
 
 type HeldField = Pick<RuleTable['requestSchema'][number], 'key' | 'type'>;
@@ -127,7 +131,7 @@ export const createRuleLibrary = (
     );
     const bytes = ENTRY_BYTES + ids.size * VALUE_BYTES + retainedBytesOf(rule);
     const entry = {
-      ...{ rule, bytes, refresh: ruleValues?.refresh },
+      ...{ rule, bytes, refresh: ruleValues?.refresh, isFresh: ruleValues?.isFresh },
       inputs: table.requestSchema.map(fieldOf),
       outputs: table.responseSchema.map(fieldOf),
     };
@@ -151,6 +155,10 @@ export const createRuleLibrary = (
       const known = await open(workspaceId, versionId);
       await known?.refresh?.();
       return known?.rule;
+    },
+    peek: (workspaceId, versionId) => {
+      const known = compiled.get(cacheKeys.definition(workspaceId, versionId));
+      return known === undefined || known.isFresh?.() === false ? undefined : known.rule;
     },
     size: () => compiled.size,
     bytes: () => compiled.bytes,

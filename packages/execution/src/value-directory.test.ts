@@ -80,6 +80,21 @@ it('reads the values of a rule once, and again when they have changed, without c
   expect(await library.get(workspace, 'v1')).toBe(rule);
 });
 
+it('hands out a rule at once only while its values are known to be those of now', async () => {
+  const isAtOnce = (): boolean => library.peek(workspace, 'v1') !== undefined;
+  expect(isAtOnce()).toBe(false);
+  const rule = await library.get(workspace, 'v1');
+  expect(library.peek(workspace, 'v1')).toBe(rule);
+  changeTo(valuesAt(2, ['FR'], 7));
+  expect(isAtOnce()).toBe(false);
+  failing = true;
+  await solve('DE');
+  expect(isAtOnce()).toBe(false); // it is known that there are others, and they could not be read
+  failing = false;
+  expect(await solve('FR')).toEqual({ fee: 7 });
+  expect(isAtOnce()).toBe(true);
+});
+
 it('reads them once for all who ask at the same time', async () => {
   await solve('DE');
   changeTo(valuesAt(2, ['FR'], 7));

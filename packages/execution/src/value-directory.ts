@@ -19,6 +19,8 @@ interface RuleValues {
   readonly source: ValueSource;
   /** Reads them again where the workspace's values may have changed since. What cannot be read stays as it was. */
   readonly refresh: () => Promise<void>;
+  /** Whether this process knows, without asking anybody, that {@link refresh} would change nothing. */
+  readonly isFresh: () => boolean;
 }
 
 export interface ValueDirectoryOptions {
@@ -42,8 +44,9 @@ export const createValueDirectory = (
   });
   return {
     open: async (workspaceId, ids) => {
+      const key = cacheKeys.valueRevision(workspaceId);
       const readRevision = (): Promise<number | undefined> =>
-        revisions.read(cacheKeys.valueRevision(workspaceId), () => store.findRevision(workspaceId));
+        revisions.read(key, () => store.findRevision(workspaceId));
       const source = new LoadedSource(await store.load(workspaceId, ids));
       const reload = createSingleFlight(async () => source.replace(await store.load(workspaceId, ids)));
       return {
@@ -56,6 +59,7 @@ export const createValueDirectory = (
             onStale(error);
           }
         },
+        isFresh: () => (revisions.peek(key) ?? Infinity) <= source.revision,
       };
     },
   };

@@ -210,20 +210,30 @@ const HANDLING_BUCKETS = [
 export const createResponderObserver = (metrics: Metrics): ((event: ResponderEvent) => void) => {
   const count = createEventCounter(metrics, 'responder');
   const observeProducer = createProducerObserver(metrics, 'responder');
-  const waits = metrics.histogram({
-    name: 'decision_responder_wait_seconds',
-    help: 'Time that an answered request had waited in this process, from its fetching to the beginning of its handling.',
-    buckets: HANDLING_BUCKETS,
-  });
-  const handling = metrics.histogram({
-    name: 'decision_responder_handling_seconds',
-    help: 'Time that the handling of an answered request took.',
-    buckets: HANDLING_BUCKETS,
-  });
+  const waits = metrics
+    .boundHistogram({
+      name: 'decision_responder_wait_seconds',
+      help: 'Time that an answered request had waited in this process, from its fetching to the beginning of its handling.',
+      buckets: HANDLING_BUCKETS,
+    })
+    .bind();
+  const handling = metrics
+    .boundHistogram({
+      name: 'decision_responder_handling_seconds',
+      help: 'Time that the handling of an answered request took.',
+      buckets: HANDLING_BUCKETS,
+    })
+    .bind();
+  let answered = 0;
   const requests = metrics.counter({
     name: 'decision_responder_requests_total',
     help: 'Requests that this process has taken, by outcome: answered, expired, malformed, or the code of the error that was answered.',
     labelNames: ['outcome'],
+    collect() {
+      // Counted apart from the others, which are few.
+      if (answered > 0) this.inc({ outcome: 'answered' }, answered);
+      answered = 0;
+    },
   });
   const lost = metrics.counter({
     name: 'decision_responder_lost_replies_total',
@@ -235,7 +245,8 @@ export const createResponderObserver = (metrics: Metrics): ((event: ResponderEve
     if (event.type === 'answered') {
       waits.observe(event.waitedMs / 1_000);
       handling.observe(event.handledMs / 1_000);
-      requests.inc({ outcome: event.errorCode ?? 'answered' });
+      if (event.errorCode === undefined) answered += 1;
+      else requests.inc({ outcome: event.errorCode });
     } else if (event.type === 'request_expired') requests.inc({ outcome: 'expired' });
     else if (event.type === 'request_malformed') requests.inc({ outcome: 'malformed' });
     else if (event.type === 'reply_lost') lost.inc({ code: event.code });

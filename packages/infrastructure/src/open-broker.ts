@@ -99,14 +99,17 @@ export const openResponder = (
 /** Logs the cause of a failure, since the answer carries only its message. The responder itself logs errors that are no service errors. */
 const loggingCauses = (handle: Handle, logger: Logger): Handle => {
   const failures = new FailureLog();
+  const fail = ({ requestId, versionId }: Parameters<Handle>[0], error: unknown): never => {
+    if (error instanceof ServiceError && error.cause !== undefined)
+      failures.report(() => logger.child({ request_id: requestId, version_id: versionId }), error);
+    throw error;
+  };
   return (envelope, payload, letNextBegin) => {
-    const answer = handle(envelope, payload, letNextBegin);
-    if (Buffer.isBuffer(answer)) return answer;
-    return answer.catch((error: unknown) => {
-      const { requestId, versionId } = envelope;
-      if (error instanceof ServiceError && error.cause !== undefined)
-        failures.report(() => logger.child({ request_id: requestId, version_id: versionId }), error);
-      throw error;
-    });
+    try {
+      const answer = handle(envelope, payload, letNextBegin);
+      return Buffer.isBuffer(answer) ? answer : answer.catch((error: unknown) => fail(envelope, error));
+    } catch (error) {
+      return fail(envelope, error);
+    }
   };
 };

@@ -23,6 +23,14 @@ let responder: Responder;
 /** What the handling of a payload waits for. */
 const held = new Map<string, () => Promise<void>>();
 
+const answerLater = async (payload: Buffer): Promise<Buffer> => {
+  await held.get(String(payload))?.();
+  if (String(payload) === '503')
+    throw new ServiceError('database_unavailable', 'Away.', {}, { cause: new Error('no route') });
+  if (payload.length === 0) throw new ServiceError('evaluation_failed', 'There is nothing to evaluate.');
+  return payload;
+};
+
 beforeAll(async () => {
   const { mqBrokers, uniqueName } = testStack();
   const topicPrefix = `${uniqueName('measured')}.`;
@@ -34,12 +42,10 @@ beforeAll(async () => {
     {
       ...{ group: 'workers', workerId: 'measured', sessionTimeoutMs: 10_000, heartbeatIntervalMs: 500 },
       maxQueued: MOST_QUEUED,
-      handle: async (_envelope, payload) => {
-        await held.get(String(payload))?.();
-        if (String(payload) === '503')
-          throw new ServiceError('database_unavailable', 'Away.', {}, { cause: new Error('no route') });
-        if (payload.length === 0) throw new ServiceError('evaluation_failed', 'There is nothing to evaluate.');
-        return payload;
+      handle: (_envelope, payload) => {
+        if (String(payload) === '503 at once')
+          throw new ServiceError('broker_unavailable', 'Away.', {}, { cause: new Error('no route') });
+        return answerLater(payload);
       },
     },
   );
@@ -141,15 +147,19 @@ it('shows a request as pending until it is answered', async () => {
   expect((await seriesOf(asking)).get('decision_requester_pending_requests{}')).toBe(0);
 });
 
-it('logs the cause of a failure with the id of the request', async () => {
-  const asked = requester.request({ ...envelope(), requestId: 'request-9' }, Buffer.from('503'));
+it.each([
+  ['that is answered later', '503', 'database_unavailable'],
+  ['that is answered at once', '503 at once', 'broker_unavailable'],
+])('logs the cause of a failure %s with the id of the request', async (_when, payload, code) => {
+  const requestId = `request of ${code}`;
+  const asked = requester.request({ ...envelope(), requestId }, Buffer.from(payload));
   const failure = await asked.catch((error: unknown) => error as ServiceError); // it rejects with nothing else
-  expect(failure).toMatchObject({ code: 'database_unavailable', message: 'Away.' });
+  expect(failure).toMatchObject({ code, message: 'Away.' });
   expect(failure).not.toHaveProperty('cause');
-  const told = lines.filter((line) => line.includes('request-9'));
+  const told = lines.filter((line) => line.includes(requestId));
   expect(told).toHaveLength(1);
   expect(JSON.parse(told[0] ?? '')).toMatchObject({
-    ...{ level: 'error', request_id: 'request-9', version_id: 'v', code: 'database_unavailable' },
+    ...{ level: 'error', request_id: requestId, version_id: 'v', code },
     err: { cause: { message: 'no route', stack: expect.stringContaining('broker-metrics.test') as unknown } },
   });
 });

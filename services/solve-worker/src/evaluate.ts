@@ -13,7 +13,7 @@ import { type CompiledRule, evaluateBriefly, evaluateRule } from '@decision/engi
 import { type SolvedInput, solvedInput } from '@decision/execution';
 
 /** Evaluates an input, which is JSON text of an object, in a thread, where a long evaluation delays no other request. */
-type SolveInThread = (request: string) => Promise<SolvedInput>;
+export type SolveInThread = (request: string) => Promise<SolvedInput>;
 
 type Options = Pick<SolutionRequestEnvelope, 'receivedAt' | 'explain' | 'audience'>;
 

@@ -7,7 +7,7 @@ import {
 } from '@decision/contracts';
 import { compileRule } from '@decision/engine';
 import { createContextModels, type RequestFault, type SolvedInput } from '@decision/execution';
-import { createHandler } from './handle';
+import { createHandler, type HandlerTools } from './handle';
 
 const rule = compileRule({
   requestSchema: [{ key: 'total', name: 'Total', type: 'number' }],
@@ -71,7 +71,9 @@ const payloadOf = (count: number) =>
     ),
   );
 
-const handlerWith = (library = { get: () => Promise.resolve(rule) }) => {
+const handlerWith = (
+  library: HandlerTools['library'] = { get: () => Promise.resolve(rule), peek: () => undefined },
+) => {
   const faults: RequestFault[] = [];
   const written: { envelope: SolutionRequestEnvelope; items: readonly SolvedInput[] }[] = [];
   const decisions = {
@@ -104,7 +106,11 @@ it('refuses an answer that no message can carry', async () => {
 it('answers nothing whose decision must be on record and is not', async () => {
   const refusal = new ServiceError('decision_not_recorded', 'It is not on record.');
   const handle = createHandler({
-    ...{ library: { get: () => Promise.resolve(rule) }, models: createContextModels(), onFault: () => undefined },
+    ...{
+      library: { get: () => Promise.resolve(rule), peek: () => undefined },
+      models: createContextModels(),
+      onFault: () => undefined,
+    },
     decisions: { write: () => undefined, record: () => Promise.reject(refusal) },
   });
   const input = Buffer.from('{"total":11}');
@@ -116,7 +122,7 @@ it('answers nothing whose decision must be on record and is not', async () => {
 
 it('reports to the operator once why a rule had no answer', async () => {
   const cause = new Error('connection refused');
-  const { handle, faults } = handlerWith({ get: () => Promise.reject(cause) });
+  const { handle, faults } = handlerWith({ get: () => Promise.reject(cause), peek: () => undefined });
   const answer = decodeSettleAnswer(await handle(envelope, payloadOf(3)));
   expect(answer.map(({ runs }) => runs[0]?.status)).toEqual(Array(3).fill('infrastructure_error'));
   expect(faults).toEqual([{ rule: 'tiers', versionId: 'v1', code: 'internal_error', requestId: 'r', cause }]);

@@ -1,4 +1,5 @@
 import {
+  type ChunkKind,
   decodeSettleRequest,
   encodeSettleAnswer,
   limits,
@@ -6,6 +7,7 @@ import {
   ServiceError,
   type SolutionRequestEnvelope,
 } from '@decision/contracts';
+import { type CompiledRule } from '@decision/engine';
 import {
   type ContextModels,
   createRunLog,
@@ -17,47 +19,82 @@ import {
   type RuleLibrary,
   type SettleFault,
   settleOperations,
+  type SolvedInput,
 } from '@decision/execution';
-import { answerBytes, evaluateChunk, readInput, solveInput } from './evaluate';
+import { answerBytes, evaluateChunk, readInput, solveInput, type SolveInThread } from './evaluate';
 import { type FlowTools, solveFlow } from './solve-flow';
 
-type Threads = NonNullable<HandlerTools['threads']>;
-
-/** Answers one message of `solution`. Throws `ServiceError` for expected failures. */
+/**
+ * Answers one message of `solution`, at once where nothing must be waited for. Throws `ServiceError` for expected failures, or rejects with it where it
+ * answers a promise.
+ */
 type Handler = (
   envelope: SolutionRequestEnvelope,
   payload: Buffer,
   /** Lets the next request of the partition begin: this one waits for a thread (docs/adr/0026-long-evaluations-run-in-threads.md). */
   letNextBegin?: () => void,
-) => Promise<Buffer>;
+) => Promise<Buffer> | Buffer;
 
 const NO_NEXT_REQUEST = (): void => undefined;
 
 export const createHandler = (tools: HandlerTools): Handler => {
-  const { library, decisions } = tools;
-  return async (envelope, payload, letNextBegin = NO_NEXT_REQUEST) => {
-    const { kind } = envelope;
-    const threads = tools.threads && lettingOthersBegin(tools.threads, letNextBegin);
-    if (kind === 'settle') return handleSettle({ ...tools, threads }, envelope, payload, letNextBegin);
-    if (envelope.asset === 'flow') return solveFlow(tools, { ...envelope, kind }, payload, letNextBegin);
-    const { workspaceId, versionId, receivedAt: now, explain, audience, deadline } = envelope;
-    const rule = await library.get(workspaceId, versionId);
-    const job = { workspaceId, versionId, now, explain, audience };
-    const inThread = threads && ((request: string) => threads.solve({ ...job, request }, deadline));
-    if (kind === 'solve') {
-      const solved = await solveInput(rule, readInput(payload, 'body'), envelope, inThread);
-      const recorded = putOnRecord(decisions, envelope, [solved]);
-      if (recorded !== undefined) await recorded;
-      return answerBytes(solved);
-    }
-    const solved = await evaluateChunk(rule, payload, { ...envelope, kind }, inThread, tools.messageBytes);
-    await putOnRecord(decisions, envelope, solved);
-    return joinResults(
-      kind,
-      solved.map(({ result }) => result),
-    );
+  const { library } = tools;
+  return (envelope, payload, letNextBegin = NO_NEXT_REQUEST) => {
+    const { kind, asset, workspaceId, versionId } = envelope;
+    if (kind === 'settle') return handleSettle(tools, envelope, payload, letNextBegin);
+    if (asset === 'flow') return solveFlow(tools, { ...envelope, kind }, payload, letNextBegin);
+    const inThread = solvingInThread(tools, envelope, letNextBegin);
+    if (kind !== 'solve') return solveChunk(tools, { ...envelope, kind }, payload, inThread);
+    const rule = library.peek(workspaceId, versionId);
+    if (rule !== undefined) return solveOne(tools, rule, envelope, payload, inThread);
+    return library.get(workspaceId, versionId).then((loaded) => solveOne(tools, loaded, envelope, payload, inThread));
   };
 };
+
+const solvingInThread = (
+  { threads }: HandlerTools,
+  { workspaceId, versionId, receivedAt: now, explain, audience, deadline }: SolutionRequestEnvelope,
+  letNextBegin: () => void,
+): SolveInThread | undefined =>
+  threads &&
+  ((request) => {
+    letNextBegin();
+    return threads.solve({ workspaceId, versionId, now, explain, audience, request }, deadline);
+  });
+
+/** `rule` is undefined where it is too large to be compiled in this thread. */
+const solveOne = (
+  { decisions }: HandlerTools,
+  rule: CompiledRule | undefined,
+  envelope: SolutionRequestEnvelope,
+  payload: Buffer,
+  inThread: SolveInThread | undefined,
+): Promise<Buffer> | Buffer => {
+  const answer = (solved: SolvedInput): Promise<Buffer> | Buffer => {
+    const recorded = putOnRecord(decisions, envelope, [solved]);
+    return recorded === undefined ? answerBytes(solved) : recorded.then(() => answerBytes(solved));
+  };
+  const solved = solveInput(rule, readInput(payload, 'body'), envelope, inThread);
+  return solved instanceof Promise ? solved.then(answer) : answer(solved);
+};
+
+const solveChunk = async (
+  { library, decisions, messageBytes }: HandlerTools,
+  envelope: SolutionRequestEnvelope & { readonly kind: ChunkKind },
+  payload: Buffer,
+  inThread: SolveInThread | undefined,
+): Promise<Buffer> => {
+  const { kind, workspaceId, versionId } = envelope;
+  const rule = await library.get(workspaceId, versionId);
+  const solved = await evaluateChunk(rule, payload, envelope, inThread, messageBytes);
+  await putOnRecord(decisions, envelope, solved);
+  return joinResults(
+    kind,
+    solved.map(({ result }) => result),
+  );
+};
+
+type Threads = Pick<EvaluationThreads, 'solve'>;
 
 const lettingOthersBegin = (threads: Threads, letNextBegin: () => void): Threads => ({
   solve: (job, deadline) => {
@@ -67,9 +104,9 @@ const lettingOthersBegin = (threads: Threads, letNextBegin: () => void): Threads
 });
 
 export interface HandlerTools extends FlowTools {
-  readonly library: Pick<RuleLibrary, 'get'>;
+  readonly library: Pick<RuleLibrary, 'get' | 'peek'>;
   /** Threads for long evaluations; undefined: they run in this thread. */
-  readonly threads?: Pick<EvaluationThreads, 'solve'> | undefined;
+  readonly threads?: Threads | undefined;
   readonly models: ContextModels;
   /** Receives the reason why rules had no answer, each fault once in an operation. */
   readonly onFault: (fault: RequestFault) => void;
@@ -89,7 +126,8 @@ const handleSettle = async (
   payload: Buffer,
   letNextBegin: () => void,
 ): Promise<Buffer> => {
-  const { library, threads, flows, models, decisions = NO_DECISION_LOG, onFault } = tools;
+  const { library, flows, models, decisions = NO_DECISION_LOG, onFault } = tools;
+  const threads = tools.threads && lettingOthersBegin(tools.threads, letNextBegin);
   const { messageBytes = limits.executionMessageBytes.defaultValue } = tools;
   const { workspaceId, deadline, requestId } = envelope;
   const runs = createRunLog(decisions, envelope);

@@ -84,7 +84,7 @@ it('keeps a worker in its group: a chunk that takes longer than its session is e
   const count = Math.ceil((1.5 * SESSION_MS) / oneMs);
   const chunk = Buffer.from(Array.from({ length: count }, () => JSON.stringify(input)).join('\n'));
 
-  const { request, events } = await openWorker({ library: { get: () => Promise.resolve(rule) } });
+  const { request, events } = await openWorker({ library: { get: () => Promise.resolve(rule), peek: () => rule } });
   const joins = events.length;
   const answer = await request('solve-lines', 'v', chunk);
   expect(answer.toString().split('\n')).toEqual(new Array(count).fill('{}'));
@@ -100,7 +100,10 @@ it('answers short evaluations while more long ones wait for a thread than partit
   const brief = compileRule({ ...table, conditions: [] });
   const held: ((solved: SolvedInput) => void)[] = [];
   const { request } = await openWorker({
-    library: { get: (_workspace, version) => Promise.resolve(version === 'brief' ? brief : undefined) },
+    library: {
+      get: (_workspace, version) => Promise.resolve(version === 'brief' ? brief : undefined),
+      peek: (_workspace, version) => (version === 'brief' ? brief : undefined),
+    },
     threads: { solve: () => new Promise((resolve) => held.push(resolve)) },
   });
   const payload = Buffer.from('{"text":"x"}');

@@ -60,6 +60,20 @@ describe('Lanes', () => {
     await until(() => done === 100);
   });
 
+  it('does items that wait for nothing without a turn of their own for each', async () => {
+    const clock = jest.spyOn(performance, 'now').mockReturnValue(1); // no time passes
+    const done: number[] = [];
+    const run = (item: number): undefined => {
+      done.push(item);
+      return undefined;
+    };
+    const lanes = new Lanes<number>({ concurrency: 4, run, gate: noGate });
+    for (let item = 0; item < 100; item += 1) lanes.add(0, item);
+    for (let step = 0; step < 5; step += 1) await Promise.resolve();
+    expect(done).toEqual(Array.from({ length: 100 }, (_, item) => item));
+    clock.mockRestore();
+  });
+
   it('waits at the gate', async () => {
     let open: () => void = () => undefined;
     let gate: Promise<void> | undefined = new Promise((resolve) => (open = resolve));

@@ -71,7 +71,8 @@ export class Lanes<T> {
       if (item === undefined) return;
       const outcome = this.options.run(item);
       if (outcome !== undefined) await outcome;
-      await this.breathe();
+      const breath = this.breathe();
+      if (breath !== undefined) await breath;
     }
   }
 

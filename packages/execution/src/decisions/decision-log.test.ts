@@ -6,7 +6,8 @@ import {
   ServiceError,
   type SolutionRequestEnvelope,
 } from '@decision/contracts';
-import { createDecisionLog, putOnRecord, recordText, withoutDecisionLog } from './decision-log';
+import { createDecisionLog, putOnRecord, withoutDecisionLog } from './decision-log';
+import { createRecordWriter } from './decision-record';
 import { type LoggingPolicy, NOTHING_SHOWN } from './logging-policy';
 import { solvedInput } from './solved-input';
 
@@ -32,9 +33,7 @@ const failed = solvedInput('7', new ServiceError('input_not_object', 'No object.
 const broken = solvedInput('null', new ServiceError('invalid_json', 'No JSON.'), 1);
 
 it('is a record that follows its schema, with requests and responses as they were', () => {
-  const record = JSON.parse(
-    recordText(envelope, [solved, failed, broken], { name: 'worker-1', sequence: 6 }),
-  ) as unknown;
+  const record = JSON.parse(createRecordWriter('worker-1')(envelope, [solved, failed, broken], 6)) as unknown;
   expect(checkDecisionLogV2(record)).toMatchObject({ ok: true });
   expect(record).toEqual({
     v: 2,

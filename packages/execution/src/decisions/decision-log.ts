@@ -1,5 +1,4 @@
 import {
-  errorCodes,
   limits,
   type MessageHeaders,
   type ProducerReport,
@@ -8,7 +7,9 @@ import {
 } from '@decision/contracts';
 import { LATE, resultWithin } from '@decision/waiting';
 import { cutToSize } from './cut-record';
+import { createRecordWriter } from './decision-record';
 import { type LoggingPolicy, type MaskValue, NOTHING_SHOWN, withPolicy } from './logging-policy';
+import { SettledRound } from './settled-round';
 import { charactersOf, type SolvedInput } from './solved-input';
 
 /** Keeps what was decided. */
@@ -58,7 +59,21 @@ interface DecisionMessage {
 }
 
 type MaybePolicy = LoggingPolicy | undefined;
-type PolicyOf = (decision: DecidedBy) => MaybePolicy | Promise<MaybePolicy>;
+type Asked = MaybePolicy | Promise<MaybePolicy>;
+type PolicyOf = (decision: DecidedBy) => Asked;
+
+/** Called when a record is stored, or with the reason why it never will be. */
+type OnSent = (error: ServiceError | undefined) => void;
+
+/** A record that waits to be handed over. */
+interface Gathered {
+  readonly envelope: SolutionRequestEnvelope;
+  readonly items: readonly SolvedInput[];
+  /** What of it may be logged, as it was decided. */
+  readonly asked: Asked;
+  readonly sequence: number;
+  readonly onSent: OnSent | undefined;
+}
 
 /** What a policy is found by. */
 export interface DecidedBy {
@@ -126,31 +141,21 @@ export const createDecisionLog = (options: DecisionLogOptions): DecisionLog => {
       { topic: 'logs', partition: undefined, headers, value: Buffer.from(text), deadline: now() + LIFE_MS },
       settled,
     );
-  const send = async (
-    envelope: SolutionRequestEnvelope,
-    given: readonly SolvedInput[],
-    sequence: number,
-  ): Promise<ServiceError | undefined> => {
-    const asked = options.policyOf?.(decidedBy(envelope));
-    const policy = asked instanceof Promise ? await asked : asked;
+  const recordText = createRecordWriter(name);
+  const messageBytes = options.maxMessageBytes ?? MOST_BYTES;
+  const bounds = { decisionBytes: options.maxDecisionBytes ?? messageBytes, messageBytes };
+  const send = (record: Gathered, policy: MaybePolicy, settled: () => void): void => {
+    const { envelope, items: given, sequence, onSent } = record;
     const mask = policy && options.maskOf?.(envelope.workspaceId);
-    const items = policy === undefined ? given : given.map((item) => logged(item, policy, mask));
-    const messageBytes = options.maxMessageBytes ?? MOST_BYTES;
-    const bounds = { decisionBytes: options.maxDecisionBytes ?? messageBytes, messageBytes };
-    return sendItems(envelope, cutToSize(items, bounds), sequence);
+    const shown = policy === undefined ? given : given.map((item) => logged(item, policy, mask));
+    const items = cutToSize(shown, bounds);
+    submit(headersOf(envelope), recordText(envelope, items, sequence), (error) => {
+      onSettled(error === undefined ? 'stored' : 'dropped', items.length);
+      if (error !== undefined) reportDrops(items.length, error.code);
+      onSent?.(error);
+      settled();
+    });
   };
-  const sendItems = (
-    envelope: SolutionRequestEnvelope,
-    items: readonly SolvedInput[],
-    sequence: number,
-  ): Promise<ServiceError | undefined> =>
-    new Promise((resolve) =>
-      submit(headersOf(envelope), recordText(envelope, items, { name, sequence }), (error) => {
-        onSettled(error === undefined ? 'stored' : 'dropped', items.length);
-        if (error !== undefined) reportDrops(items.length, error.code);
-        resolve(error);
-      }),
-    );
   const report = (ended: boolean): void => {
     if (counts.size === 0) return;
     const workspaces = [...counts].map(([workspace_id, next]) => ({ workspace_id, next }));
@@ -165,7 +170,7 @@ export const createDecisionLog = (options: DecisionLogOptions): DecisionLog => {
     submit({ v: '2', form: 'report' }, JSON.stringify(facts), () => undefined);
   };
   let reporting: NodeJS.Timeout | undefined;
-  let gathered: (() => Promise<unknown>)[] = [];
+  let gathered: Gathered[] = [];
   let round = new SettledRound(undefined);
   let characters = 0;
   let timer: NodeJS.Timeout | undefined;
@@ -173,31 +178,34 @@ export const createDecisionLog = (options: DecisionLogOptions): DecisionLog => {
     clearTimeout(timer);
     timer = undefined;
     if (gathered.length === 0) return;
-    const [sends, sent] = [gathered, round];
+    const [records, sent] = [gathered, round];
     gathered = [];
     characters = 0;
     round = new SettledRound(sent);
-    sent.endsWith(sends.map((one) => one()));
+    const settled = sent.endsAfter(records.length);
+    for (const record of records) {
+      const { asked } = record;
+      if (asked instanceof Promise) void asked.then((policy) => send(record, policy, settled));
+      else send(record, asked, settled);
+    }
   };
   const take = (
     envelope: SolutionRequestEnvelope,
     items: readonly SolvedInput[],
-    onSent: (error: ServiceError | undefined) => void = ignore,
+    asked: Asked,
+    onSent?: OnSent,
   ): void => {
     const sequence = count(envelope.workspaceId);
     reporting ??= setInterval(() => report(false), REPORT_COUNTS_MS).unref();
-    gathered.push(() => send(envelope, items, sequence).then(onSent));
+    gathered.push({ envelope, items, asked, sequence, onSent });
     for (const item of items) characters += charactersOf(item);
     const isFull = gathered.length === MOST_GATHERED.records || characters >= MOST_GATHERED.characters;
     // Never at once: the answer is handed over first.
     if (isFull) setImmediate(flush);
     else timer ??= setTimeout(flush, GATHER_MS);
   };
-  const answerable = async (
-    asked: MaybePolicy | Promise<MaybePolicy>,
-    sent: Promise<ServiceError | undefined>,
-    deadline: number,
-  ): Promise<void> => {
+  const ask = (envelope: SolutionRequestEnvelope): Asked => options.policyOf?.(decidedBy(envelope));
+  const answerable = async (asked: Asked, sent: Promise<ServiceError | undefined>, deadline: number): Promise<void> => {
     if (!isRequired(await asked)) return;
     const beganAt = now();
     const error = await resultWithin(sent, Math.min(Math.max(0, deadline - beganAt), LIFE_MS));
@@ -207,16 +215,16 @@ export const createDecisionLog = (options: DecisionLogOptions): DecisionLog => {
   };
   return {
     write: (envelope, items) => {
-      if (isLogged(envelope, items)) take(envelope, items);
+      if (isLogged(envelope, items)) take(envelope, items, ask(envelope));
     },
     record: (envelope, items) => {
       if (!isLogged(envelope, items)) return undefined;
-      const asked = options.policyOf?.(decidedBy(envelope));
+      const asked = ask(envelope);
       if (!(asked instanceof Promise) && !isRequired(asked)) {
-        take(envelope, items);
+        take(envelope, items, asked);
         return undefined;
       }
-      const sent = new Promise<ServiceError | undefined>((resolve) => take(envelope, items, resolve));
+      const sent = new Promise<ServiceError | undefined>((resolve) => take(envelope, items, asked, resolve));
       // Somebody waits: with those of the same turn, but no longer.
       setImmediate(flush);
       return answerable(asked, sent, envelope.deadline);
@@ -230,8 +238,6 @@ export const createDecisionLog = (options: DecisionLogOptions): DecisionLog => {
     },
   };
 };
-
-const ignore = (): void => undefined;
 
 const isLogged = ({ origin }: SolutionRequestEnvelope, items: readonly SolvedInput[]): boolean =>
   origin !== undefined && items.length > 0;
@@ -273,40 +279,6 @@ const logged = (item: SolvedInput, policy: LoggingPolicy, mask: MaskValue): Solv
   }
 };
 
-/** Records that are handed over together. It is settled when they are, and all before them. */
-class SettledRound {
-  private isSettled = false;
-  private readonly end: Promise<void>;
-  private resolve: (() => void) | undefined;
-
-  constructor(private previous: SettledRound | undefined) {
-    this.end = new Promise((resolve) => {
-      this.resolve = resolve;
-    });
-  }
-
-  endsWith(records: readonly Promise<unknown>[]): void {
-    void Promise.all([this.before(), ...records]).then(() => {
-      this.isSettled = true;
-      // Else one that is held would hold all that have ever been before it.
-      this.previous = undefined;
-      this.resolve?.();
-    });
-  }
-
-  /** Undefined where it is. */
-  settled(): Promise<void> | undefined {
-    return this.isSettled ? undefined : this.end;
-  }
-
-  /** The same of the round before. */
-  before(): Promise<void> | undefined {
-    const settled = this.previous?.settled();
-    if (settled === undefined) this.previous = undefined;
-    return settled;
-  }
-}
-
 /** They say whether the inputs are those of a list, perhaps with others in other messages: a reader puts them together. */
 const headersOf = ({ kind }: SolutionRequestEnvelope): MessageHeaders =>
   kind === 'solve-list' || kind === 'solve-lines' ? { v: '2', form: 'list' } : { v: '2' };
@@ -322,46 +294,3 @@ const createDropReport = ({ log, now }: DecisionLogOptions): ((decisions: number
     reportedAt = now();
   };
 };
-
-/** The record as JSON text. Requests and responses are JSON already and are put in as they are. */
-export const recordText = (
-  envelope: SolutionRequestEnvelope,
-  items: readonly SolvedInput[],
-  { name, sequence }: { readonly name: string; readonly sequence: number },
-): string => {
-  const { origin, requester, correlationId, workspaceId, versionId, requestId, traceparent, receivedAt } = envelope;
-  const facts = {
-    v: 2,
-    id: `${requester}:${correlationId}`,
-    producer: name,
-    sequence,
-    kind: envelope.asset ?? 'rule',
-    workspace_id: workspaceId,
-    key_id: origin?.keyId ?? '',
-    asset_id: origin?.assetId ?? null,
-    slug: origin?.slug ?? '',
-    selector: origin?.selector ?? '',
-    version_id: versionId,
-    context: origin?.context ?? null,
-    flow: origin?.flow ?? null,
-    request_id: requestId,
-    trace_id: traceIdOf(traceparent),
-    received_at: new Date(receivedAt).toISOString(),
-  };
-  const firstIndex = origin?.firstIndex ?? 0;
-  const decisions = items.map((item, offset) => itemText(item, firstIndex + offset));
-  return `${JSON.stringify(facts).slice(0, -1)},"items":[${decisions.join(',')}]}`;
-};
-
-/** Written by hand: most of what a worker does for an input of a large request is this. */
-const itemText = (item: SolvedInput, index: number): string => {
-  const { request, result, error, matched, durationUs, executionId, instance, pathTrace, standsFor = 1, isCut } = item;
-  const status = error === undefined ? '200' : `${errorCodes[error.code].status},"code":"${error.code}"`;
-  const ran = executionId === undefined ? '' : `"execution_id":"${executionId}",`;
-  const named = instance === undefined ? ran : `${ran}"instance":${JSON.stringify(instance)},`;
-  const path = `${pathTrace === undefined ? '' : `${pathTrace},`}${standsFor === 1 ? '' : `"stands_for":${standsFor},`}${isCut === true ? '"abbreviated":true,' : ''}`;
-  return `{"index":${index},${named}"status":${status},"duration_us":${Math.round(durationUs)},"matched":[${matched.join(',')}],${path}"request":${request},"response":${result}}`;
-};
-
-const TRACE_ID = /^[0-9a-f]{2}-([0-9a-f]{32})-/;
-const traceIdOf = (traceparent: string | undefined): string | null => TRACE_ID.exec(traceparent ?? '')?.[1] ?? null;

@@ -63,6 +63,41 @@ it('counts what was evaluated, by workspace and month, and stores nothing where 
   await counter.stop();
 });
 
+it('begins a month with its first millisecond, and returns to the one before where the clock is set back', async () => {
+  const { counter, state, total } = counterUnderTest();
+  const march = Date.parse('2028-03-01T00:00:00Z');
+  for (const [time, count] of [[march - 1, 1], [march, 10], [march - 1, 100], [march + 1, 1_000]] as const) {
+    state.now = time;
+    counter.write(envelope('a'), inputs(count));
+  } // prettier-ignore
+  await counter.stop();
+  expect([total('a', '2028-02-01'), total('a', '2028-03-01')]).toEqual([101, 1_010]);
+});
+
+it('keeps what could not be stored in the month in which it was counted', async () => {
+  const { counter, state, total } = counterUnderTest();
+  state.fault = 'before';
+  counter.write(envelope('a'), inputs(1));
+  await counter.flush();
+  counter.write(envelope('a'), inputs(2));
+  state.now += 120_000;
+  counter.write(envelope('a'), inputs(4));
+  await counter.flush();
+  state.fault = undefined;
+  await counter.stop();
+  expect([total('a', '2026-01-01'), total('a', '2026-02-01')]).toEqual([3, 4]);
+});
+
+it('formats no date for each message', async () => {
+  const { counter, total } = counterUnderTest();
+  const formats = jest.spyOn(Date.prototype, 'toISOString');
+  for (let message = 0; message < 100; message += 1) counter.write(envelope('a'), inputs(1));
+  expect(formats).not.toHaveBeenCalled();
+  formats.mockRestore();
+  await counter.stop();
+  expect(total('a', '2026-01-01')).toBe(100);
+});
+
 it('counts inputs whose evaluation failed, and not what was no input', async () => {
   const { counter, total } = counterUnderTest();
   for (const code of ['evaluation_failed', 'invalid_json', 'input_not_object', 'number_out_of_range'] as const) {

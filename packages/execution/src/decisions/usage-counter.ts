@@ -27,11 +27,31 @@ interface UsageCounterOptions {
 
 /** Executions of one workspace in one month. A batch that was sent keeps its id and number until it is known to be stored. */
 interface Count {
-  readonly workspaceId: string;
-  readonly month: string;
   executions: number;
   sent: UsageBatch | undefined;
 }
+
+/** A month of UTC, in which something was counted. */
+interface Month {
+  /** Its first day, for instance `2026-01-01`. */
+  readonly name: string;
+  /** Epoch ms: its first, and the first after it. */
+  readonly begin: number;
+  readonly end: number;
+  /** By workspace: one entry for each that was solved for since the last flush. */
+  readonly counts: Map<string, Count>;
+}
+
+const monthAt = (time: number): Month => {
+  const date = new Date(time);
+  const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()];
+  return {
+    name: `${date.toISOString().slice(0, 7)}-01`,
+    begin: Date.UTC(year, month),
+    end: Date.UTC(year, month + 1),
+    counts: new Map(),
+  };
+};
 
 const FLUSH_EVERY_MS = 5_000;
 
@@ -40,18 +60,35 @@ const NOT_EVALUATED: ReadonlySet<string> = new Set(['invalid_json', 'input_not_o
 
 export const createUsageCounter = (options: UsageCounterOptions): UsageCounter => {
   const { store, newId, now, onFailure, isPermanent, onDropped, flushEveryMs = FLUSH_EVERY_MS } = options;
-  // One entry for each workspace that was solved for since the last flush.
-  const counts = new Map<string, Count>();
+  // By their beginning: those with counts that are not stored, of which there are more than two only while nothing can be stored.
+  const months = new Map<number, Month>();
+  let current = monthAt(now());
   let flushing: Promise<void> | undefined;
 
-  const storeOne = async (name: string, count: Count): Promise<void> => {
+  /** A clock that is set back may return to a month that still has counts. */
+  const monthOf = (time: number): Month => {
+    if (time < current.begin || time >= current.end) {
+      const month = monthAt(time);
+      current = months.get(month.begin) ?? month;
+    }
+    return current;
+  };
+  const countOf = (month: Month, workspaceId: string): Count => {
+    const known = month.counts.get(workspaceId);
+    if (known !== undefined) return known;
+    const count = { executions: 0, sent: undefined };
+    month.counts.set(workspaceId, count);
+    months.set(month.begin, month);
+    return count;
+  };
+  const storeOne = async ({ name, counts }: Month, workspaceId: string, count: Count): Promise<void> => {
     if (count.sent === undefined) {
-      count.sent = { id: newId(), month: count.month, executions: count.executions };
+      count.sent = { id: newId(), month: name, executions: count.executions };
       count.executions = 0;
     }
     const { sent } = count;
     try {
-      await store(count.workspaceId, sent);
+      await store(workspaceId, sent);
     } catch (error) {
       if (!isPermanent(error)) {
         onFailure(error);
@@ -60,10 +97,13 @@ export const createUsageCounter = (options: UsageCounterOptions): UsageCounter =
       onDropped(sent.executions, error);
     }
     count.sent = undefined;
-    if (count.executions === 0) counts.delete(name);
+    if (count.executions === 0) counts.delete(workspaceId);
   };
   const storeAll = async (): Promise<void> => {
-    for (const [name, count] of [...counts]) await storeOne(name, count);
+    for (const month of [...months.values()]) {
+      for (const [workspaceId, count] of [...month.counts]) await storeOne(month, workspaceId, count);
+      if (month.counts.size === 0) months.delete(month.begin);
+    }
   };
   const flush = (): Promise<void> =>
     (flushing ??= storeAll().finally(() => {
@@ -73,13 +113,9 @@ export const createUsageCounter = (options: UsageCounterOptions): UsageCounter =
   const timer = setInterval(() => void flush(), flushEveryMs).unref();
   return {
     write: ({ workspaceId }, items) => {
-      const executions = items.filter(wasEvaluated).length;
-      if (executions === 0) return;
-      const month = `${new Date(now()).toISOString().slice(0, 7)}-01`;
-      const name = `${month} ${workspaceId}`;
-      const count = counts.get(name) ?? { workspaceId, month, executions: 0, sent: undefined };
-      count.executions += executions;
-      counts.set(name, count);
+      let executions = 0;
+      for (const item of items) if (wasEvaluated(item)) executions += 1;
+      if (executions > 0) countOf(monthOf(now()), workspaceId).executions += executions;
     },
     flush,
     stop: async () => {

@@ -44,4 +44,10 @@ it('counts events by their type', async () => {
   count({ type: 'lost' });
   count({ type: 'lost' });
   expect(await line(/^decision_broker_events_total/)).toEqual([expect.stringMatching(/type="lost".* 2$/)]);
+  count({ type: 'lost' });
+  count({ type: 'found' });
+  expect(await line(/^decision_broker_events_total/)).toEqual([
+    expect.stringMatching(/type="lost".* 3$/),
+    expect.stringMatching(/type="found".* 1$/),
+  ]);
 });

@@ -130,10 +130,16 @@ interface CountedEvent {
 
 /** Counts what a package tells of itself, by type: `decision_<source>_events_total{type}`. */
 export const createEventCounter = (metrics: Metrics, source: string): ((event: CountedEvent) => void) => {
-  const counter = metrics.counter({
+  // Some are as many as requests: no labels are hashed before they are exported.
+  const counts = new Map<string, number>();
+  metrics.counter({
     name: `decision_${source}_events_total`,
     help: `Events of the ${source} of this process, by type.`,
     labelNames: ['type'],
+    collect() {
+      for (const [type, count] of counts) this.inc({ type }, count);
+      counts.clear();
+    },
   });
-  return ({ type }) => counter.inc({ type });
+  return ({ type }) => void counts.set(type, (counts.get(type) ?? 0) + 1);
 };

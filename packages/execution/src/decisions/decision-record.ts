@@ -1,0 +1,100 @@
+import { errorCodes, type SolutionRequestEnvelope } from '@decision/contracts';
+import { LRUCache } from 'lru-cache';
+import { type SolvedInput } from './solved-input';
+
+/** Writes a record as JSON text. Requests and responses are JSON already and are put in as they are. */
+type RecordWriter = (envelope: SolutionRequestEnvelope, items: readonly SolvedInput[], sequence: number) => string;
+
+/** Targets whose text is remembered: those who decide much ask the same rules over and over. */
+const MOST_TARGETS = 1_000;
+
+/** Makes the writer of one process, `name`. It remembers the text of what is the same in many records. */
+export const createRecordWriter = (name: string): RecordWriter => {
+  const producer = `,"producer":${JSON.stringify(name)},"sequence":`;
+  const targets = new LRUCache<string, Target>({ max: MOST_TARGETS });
+  const isoDate = createIsoDates();
+  const textOf = (envelope: SolutionRequestEnvelope): string => {
+    const known = targets.get(envelope.versionId);
+    if (known !== undefined && isSameTarget(known, envelope)) return known.text;
+    const target = targetOf(envelope);
+    targets.set(envelope.versionId, target);
+    return target.text;
+  };
+  return (envelope, items, sequence) => {
+    const { requester, correlationId, requestId, traceparent, receivedAt, origin } = envelope;
+    const id = JSON.stringify(`${requester}:${correlationId}`);
+    const traceId = traceIdOf(traceparent);
+    const trace = traceId === undefined ? 'null' : `"${traceId}"`;
+    const times = `,"request_id":${JSON.stringify(requestId)},"trace_id":${trace},"received_at":"${isoDate(receivedAt)}"`;
+    const decisions = itemsText(items, origin?.firstIndex ?? 0);
+    return `{"v":2,"id":${id}${producer}${sequence}${textOf(envelope)}${times},"items":[${decisions}]}`;
+  };
+};
+
+/** What was asked for and by whom, with its members of a record as JSON text without braces. */
+interface Target extends Pick<SolutionRequestEnvelope, 'asset' | 'workspaceId' | 'origin'> {
+  readonly text: string;
+}
+
+const targetOf = ({ asset, workspaceId, versionId, origin }: SolutionRequestEnvelope): Target => {
+  const facts = {
+    kind: asset ?? 'rule',
+    workspace_id: workspaceId,
+    key_id: origin?.keyId ?? '',
+    asset_id: origin?.assetId ?? null,
+    slug: origin?.slug ?? '',
+    selector: origin?.selector ?? '',
+    version_id: versionId,
+    context: origin?.context ?? null,
+    flow: origin?.flow ?? null,
+  };
+  return { asset, workspaceId, origin, text: `,${JSON.stringify(facts).slice(1, -1)}` };
+};
+
+/** Whether the version of a target is asked for in the same way. */
+const isSameTarget = (target: Target, { asset, workspaceId, origin }: SolutionRequestEnvelope): boolean =>
+  target.workspaceId === workspaceId &&
+  target.asset === asset &&
+  target.origin?.keyId === origin?.keyId &&
+  target.origin?.assetId === origin?.assetId &&
+  target.origin?.slug === origin?.slug &&
+  target.origin?.selector === origin?.selector &&
+  target.origin?.context === origin?.context &&
+  target.origin?.flow === origin?.flow;
+
+/** Epoch ms of the last date: a message may name a later time. */
+const LAST_DATE = 8_640_000_000_000_000;
+
+/** Writes epoch ms as `toISOString` does, and formats each second once as long as times of the same second follow each other. */
+const createIsoDates = (): ((time: number) => string) => {
+  let second = NaN;
+  let text = '';
+  return (given) => {
+    const time = Math.min(given, LAST_DATE);
+    const of = Math.floor(time / 1_000);
+    if (of !== second) {
+      text = new Date(time).toISOString().slice(0, -'000Z'.length);
+      second = of;
+    }
+    return `${text}${String(time - of * 1_000).padStart(3, '0')}Z`;
+  };
+};
+
+const itemsText = (items: readonly SolvedInput[], firstIndex: number): string => {
+  const [only] = items;
+  if (only !== undefined && items.length === 1) return itemText(only, firstIndex);
+  return items.map((item, offset) => itemText(item, firstIndex + offset)).join(',');
+};
+
+/** Written by hand: most of what a worker does for an input of a large request is this. */
+const itemText = (item: SolvedInput, index: number): string => {
+  const { request, result, error, matched, durationUs, executionId, instance, pathTrace, standsFor = 1, isCut } = item;
+  const status = error === undefined ? '200' : `${errorCodes[error.code].status},"code":"${error.code}"`;
+  const ran = executionId === undefined ? '' : `"execution_id":"${executionId}",`;
+  const named = instance === undefined ? ran : `${ran}"instance":${JSON.stringify(instance)},`;
+  const path = `${pathTrace === undefined ? '' : `${pathTrace},`}${standsFor === 1 ? '' : `"stands_for":${standsFor},`}${isCut === true ? '"abbreviated":true,' : ''}`;
+  return `{"index":${index},${named}"status":${status},"duration_us":${Math.round(durationUs)},"matched":[${matched.join(',')}],${path}"request":${request},"response":${result}}`;
+};
+
+const TRACE_ID = /^[0-9a-f]{2}-([0-9a-f]{32})-/;
+const traceIdOf = (traceparent: string | undefined): string | undefined => TRACE_ID.exec(traceparent ?? '')?.[1];
