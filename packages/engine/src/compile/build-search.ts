@@ -47,6 +47,7 @@ export const buildSearch = (
     allCosts: forms.costs,
     testCount: countTests(clauses),
     conditionTexts: new ConditionTexts(cellsOfFirst(BRIEF_ROWS, clauses)),
+    leadingTexts: undefined,
     rankingBytes: forms.rankingBytes,
   };
 };

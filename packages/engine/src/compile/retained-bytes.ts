@@ -48,14 +48,16 @@ export const retainedBytes = (rule: Omit<RuleParts, 'bytes'>, formulaCharacters:
 };
 
 /** Bytes of the texts that explanations keep. */
-const explanationBytes = ({ search, inputs }: Omit<RuleParts, 'bytes'>): number => {
+const explanationBytes = ({ search, inputs, rowCount }: Omit<RuleParts, 'bytes'>): number => {
   const { clauses, fields } = search;
   const { table, origins } = clauses;
-  return bytesOfConditionTexts(cellsOfFirst(BRIEF_ROWS, clauses), (cell) => {
+  const leading = Math.min(rowCount, BRIEF_ROWS) * MAP_ENTRY;
+  const written = bytesOfConditionTexts(cellsOfFirst(BRIEF_ROWS, clauses), (cell) => {
     const key = inputs[fields[fieldOf(table, cell)]?.input ?? 0]?.reader.key ?? '';
     const op = origins.operators[cell]?.entry.op ?? '';
     return key.length + op.length + valueBytes(origins.args[cell] ?? []) - OBJECT; // text has no header
   });
+  return leading + written;
 };
 
 const outputBytes = ({ cells }: CompiledOutput, seen: Set<unknown>): number => {

@@ -3,6 +3,7 @@ import { type Frame } from '../match/frame';
 import { type Operator } from '../operators/operator-entry';
 import { type Condition } from '../operators/condition';
 import { type ConditionTexts } from './condition-texts';
+import { type LeadingTexts } from './leading-texts';
 
 /** Cost of reading the value of one input for all conditions that read it one by one. */
 export interface ReadingCost {
@@ -102,6 +103,8 @@ export interface RuleSearch {
   readonly testCount: number;
   /** How explanations write the conditions of the first rows. */
   readonly conditionTexts: ConditionTexts;
+  /** Made when the first explanation is written. */
+  leadingTexts: LeadingTexts | undefined;
   /** Bytes of the bounds among which conditions with an order are ranked. */
   readonly rankingBytes: number;
 }

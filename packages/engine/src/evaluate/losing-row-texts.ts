@@ -1,5 +1,6 @@
 import { measureValue } from '@decision/expressions';
-import { type ConditionText, type RowText } from '../compile/condition-texts';
+import { BRIEF_ROWS, type ConditionText, type RowText } from '../compile/condition-texts';
+import { LeadingTexts } from '../compile/leading-texts';
 import { CellKind, kindOf } from '../match/clause-table';
 import { holdsReference } from '../references/value-reference';
 import { type LosingRow } from '../rule-outcome';
@@ -27,7 +28,9 @@ interface Listing {
  */
 export const listLosingRows = (beginning: string, grounds: Grounds, { won, end, limit }: Trial): Listing => {
   const { search, rule } = grounds;
-  const { conditionTexts } = search;
+  const { conditionTexts, frame } = search;
+  const leadingTexts = (search.leadingTexts ??= new LeadingTexts(search.clauses, BRIEF_ROWS));
+  leadingTexts.reset();
   const seen = new Array<RowText | undefined>(2 * rule.inputs.length);
   let value: RowText | undefined;
   let valueAt: number | undefined;
@@ -36,7 +39,7 @@ export const listLosingRows = (beginning: string, grounds: Grounds, { won, end, 
   let left = MAX_SIZE;
   for (let place = 0; place < end && count < limit && left > 0; place += 1) {
     if (won?.has(place) === true) continue;
-    const cell = failedCell(search, place);
+    const cell = leadingTexts.failedCell(place, frame) ?? failedCell(search, place);
     const condition = conditionTexts.get(cell) ?? writeRow(grounds, place, cell);
     text += count === 0 ? condition.text.slice(1) : condition.text;
     left -= condition.size;
