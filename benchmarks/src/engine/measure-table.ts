@@ -1,5 +1,5 @@
 import { type RuleTable } from '@decision/contracts';
-import { type CompiledRule, compileRule, evaluateMany, evaluateRule } from '@decision/engine';
+import { type CompiledRule, compileRule, evaluateMany, evaluateRule, type RuleExplanation } from '@decision/engine';
 import { countDisagreements } from './agreement';
 import { handWritten } from './hand-written';
 import { retainedBytes } from './memory';
@@ -17,8 +17,11 @@ export interface TableResult {
   readonly published: Rounds | undefined;
   /** An explanation is asked for, and nobody reads why rows lost. */
   readonly explain: Rounds;
-  /** The losing rows of the explanation are read. */
+  /** The losing rows of the explanation are read, as objects. */
   readonly explainRead: Rounds;
+  /** The explanation is written as JSON text, by itself and by `JSON.stringify`. */
+  readonly explainText: Rounds;
+  readonly explainStringify: Rounds;
   readonly many: Rounds;
   readonly parse: Rounds;
   readonly compile: Rounds;
@@ -73,6 +76,8 @@ export const measureTable = async (shape: WorkloadShape, options: TableOptions):
     published: isPublished ? await measurePublished({ table, inputs }, publishedOptions) : undefined,
     explain: of('explain'),
     explainRead: of('explain read'),
+    explainText: of('explain text'),
+    explainStringify: of('explain stringify'),
     many: of('many'),
     parse: of('parse'),
     compile: of('compile'),
@@ -99,6 +104,8 @@ const evaluations = ({ table, inputs }: Workload, indexed: CompiledRule, scanned
     { name: 'many', items, run: () => { last = evaluateMany(indexed, inputs, OPTIONS); } },
     { name: 'explain', items, run: () => { for (const input of inputs) last = evaluateRule(indexed, input, EXPLAIN); } },
     { name: 'explain read', items: few.length, run: () => { for (const input of few) last = lostRows(indexed, input); } },
+    { name: 'explain text', items, run: () => { for (const input of inputs) last = textOf(indexed, input, (explanation) => explanation.text()); } },
+    { name: 'explain stringify', items: few.length, run: () => { for (const input of few) last = textOf(indexed, input, JSON.stringify); } },
     { name: 'scan', items: few.length, run: () => { for (const input of few) last = evaluateRule(scanned, input, OPTIONS); } },
   ]; // prettier-ignore
 };
@@ -106,6 +113,18 @@ const evaluations = ({ table, inputs }: Workload, indexed: CompiledRule, scanned
 const lostRows = (rule: CompiledRule, input: Workload['inputs'][number]): unknown => {
   const outcome = evaluateRule(rule, input, EXPLAIN);
   return outcome.ok ? outcome.explanation?.lost : outcome;
+};
+
+/** The last character of an explanation's text: reading it puts a text of many pieces together, as whoever sends it must. */
+const textOf = (
+  rule: CompiledRule,
+  input: Workload['inputs'][number],
+  write: (explanation: RuleExplanation) => string,
+): number => {
+  const outcome = evaluateRule(rule, input, EXPLAIN);
+  if (!outcome.ok || outcome.explanation === undefined) throw new RangeError('There is no explanation.');
+  const text = write(outcome.explanation);
+  return text.charCodeAt(text.length - 1);
 };
 
 const preparations = (text: string): readonly Subject[] => {

@@ -8,9 +8,16 @@ const HEAD = [
 
 /** The results as markdown tables, with what the noise was. */
 export const reportOf = (results: readonly TableResult[]): string =>
-  [noiseOf(results), '', row(HEAD), row(HEAD.map(() => '---')), ...results.map(rowOf), '', ...growthOf(results)].join(
-    '\n',
-  );
+  [
+    ...[noiseOf(results), '', ...tableOf(HEAD, results.map(rowOf))],
+    ...['', ...tableOf(EXPLANATION_HEAD, results.map(explanationOf)), '', ...growthOf(results)],
+  ].join('\n');
+
+const tableOf = (head: readonly string[], rows: readonly string[]): readonly string[] => [
+  row(head),
+  row(head.map(() => '---')),
+  ...rows,
+];
 
 const nameOf = ({ shape: { rows, columns, blanks, led } }: TableResult): string =>
   `${rows.toLocaleString('en')} x ${columns}, ${blanks * 100} % blank, ${led ? 'equality' : 'mixed'}`;
@@ -48,6 +55,20 @@ export const rowOf = (result: TableResult): string => {
     ratio(index.median, many.median),
     ratio(compile.median, parse.median, 1),
     ratio(compiledBytes, documentBytes, 1),
+  ]);
+};
+
+const EXPLANATION_HEAD = ['table', 'evaluation, µs', 'explained, µs', 'in evaluations', 'by JSON.stringify'];
+
+/** Microseconds of an evaluation and of one with its explanation as text, and what the latter is in evaluations. */
+const explanationOf = (result: TableResult): string => {
+  const { index, explainText, explainStringify } = result;
+  return row([
+    nameOf(result),
+    (index.median * 1_000).toFixed(2),
+    (explainText.median * 1_000).toFixed(2),
+    ratio(explainText.median, index.median, 1),
+    ratio(explainStringify.median, index.median, 0),
   ]);
 };
 

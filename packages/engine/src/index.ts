@@ -13,5 +13,5 @@ export { checkFunctionText } from './references/read-formula';
 export { bindValueReferences } from './references/bind-value-references';
 export { type StoredValue, type ValueLookUp, type ValueSource } from './references/value-reference';
 export { isObject } from './values/json-value';
-export { type Audience, type ExplainMode, type RuleOutcome } from './rule-outcome';
+export { type Audience, type ExplainMode, type RuleExplanation, type RuleOutcome } from './rule-outcome';
 export { MAX_PROBLEMS, type RuleProblem, type RuleProblemCode } from './rule-problem';

@@ -7,8 +7,9 @@ import { type Comparison, type Condition, testOf } from '../operators/condition'
 import { type Operator } from '../operators/operator-entry';
 import { type PlannedCell, type PlannedRow } from '../read/planned-table';
 import { type Schedule } from '../read/schedule';
+import { BRIEF_ROWS, ConditionTexts } from './condition-texts';
 import { type FormCell, FormFields } from './form-fields';
-import { type BuiltClauses, patternCostsOf, relevantCosts, type RuleSearch } from './rule-search';
+import { type BuiltClauses, cellsOfFirst, patternCostsOf, relevantCosts, type RuleSearch } from './rule-search';
 
 export interface SearchPlan {
   /** In the order in which they are tried. */
@@ -45,6 +46,8 @@ export const buildSearch = (
     readingCosts: relevantCosts(forms.costs),
     allCosts: forms.costs,
     testCount: countTests(clauses),
+    conditionTexts: new ConditionTexts(cellsOfFirst(BRIEF_ROWS, clauses)),
+    leadingTexts: undefined,
     rankingBytes: forms.rankingBytes,
   };
 };

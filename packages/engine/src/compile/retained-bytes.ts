@@ -1,6 +1,8 @@
 import { IndexMatcher, type IndexNode, NodeKind } from '../index/index-matcher';
-import { CellKind, kindOf } from '../match/clause-table';
+import { CellKind, fieldOf, kindOf } from '../match/clause-table';
+import { BRIEF_ROWS, bytesOfConditionTexts } from './condition-texts';
 import { type CompiledOutput, FormulaCell, ReferenceCell, type RuleParts } from './compiled-rule';
+import { cellsOfFirst } from './rule-search';
 
 /** Bytes of the usual engine's objects, with 64-bit references. Estimates: a test compares them with what the heap says. */
 const RULE = 6_000;
@@ -21,7 +23,7 @@ const FORMULA_CHARACTER = 120;
 const INSTRUCTION = 100;
 const MOST_INSTRUCTIONS = 200_000;
 
-/** Bytes that a compiled rule keeps alive, its answers of constants included, which are made when they are first given. */
+/** Bytes that a compiled rule keeps alive, with its answers of constants and the texts of its explanations, which are made when they are first given. */
 export const retainedBytes = (rule: Omit<RuleParts, 'bytes'>, formulaCharacters: number): number => {
   const { clauses, matcher } = rule.search;
   const { table, origins } = clauses;
@@ -36,12 +38,26 @@ export const retainedBytes = (rule: Omit<RuleParts, 'bytes'>, formulaCharacters:
   }
   bytes += rule.rowCount * (ANSWER + PART * rule.partsPerAnswer);
   for (const output of rule.outputs) bytes += outputBytes(output, seen);
+  bytes += explanationBytes(rule);
   // Cells that refer to values keep their rows as they were read, so that they can be laid out again.
   if (rule.bindings.isMoving) bytes += table.codes.length * 3 * OBJECT + rule.rowCount * 4 * OBJECT;
   for (const { total } of rule.search.patternCosts.values()) bytes += Math.min(total, MOST_INSTRUCTIONS) * INSTRUCTION;
   if (!(matcher instanceof IndexMatcher)) return Math.ceil(bytes);
   const { root, pool } = matcher.index;
   return Math.ceil(bytes + rule.search.rankingBytes + pool.byteLength + indexBytes(root));
+};
+
+/** Bytes of the texts that explanations keep. */
+const explanationBytes = ({ search, inputs, rowCount }: Omit<RuleParts, 'bytes'>): number => {
+  const { clauses, fields } = search;
+  const { table, origins } = clauses;
+  const leading = Math.min(rowCount, BRIEF_ROWS) * MAP_ENTRY;
+  const written = bytesOfConditionTexts(cellsOfFirst(BRIEF_ROWS, clauses), (cell) => {
+    const key = inputs[fields[fieldOf(table, cell)]?.input ?? 0]?.reader.key ?? '';
+    const op = origins.operators[cell]?.entry.op ?? '';
+    return key.length + op.length + valueBytes(origins.args[cell] ?? []) - OBJECT; // text has no header
+  });
+  return leading + written;
 };
 
 const outputBytes = ({ cells }: CompiledOutput, seen: Set<unknown>): number => {

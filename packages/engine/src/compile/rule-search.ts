@@ -2,6 +2,8 @@ import { type ClauseTable, type Matcher } from '../match/clause-table';
 import { type Frame } from '../match/frame';
 import { type Operator } from '../operators/operator-entry';
 import { type Condition } from '../operators/condition';
+import { type ConditionTexts } from './condition-texts';
+import { type LeadingTexts } from './leading-texts';
 
 /** Cost of reading the value of one input for all conditions that read it one by one. */
 export interface ReadingCost {
@@ -74,6 +76,10 @@ export interface BuiltClauses {
   readonly firstClauses: Uint32Array;
 }
 
+/** Cells of the rows at the first places, as many as are given: they come before all others. */
+export const cellsOfFirst = (rows: number, { table, firstClauses }: BuiltClauses): number =>
+  table.starts[firstClauses[Math.min(rows, firstClauses.length - 1)] ?? 0] ?? 0;
+
 interface FrameField {
   /** The input itself, or the input from which it is made. */
   readonly input: number;
@@ -95,6 +101,10 @@ export interface RuleSearch {
   readonly allCosts: ReadingCosts;
   /** Cells that are tests, which an index cannot decide. */
   readonly testCount: number;
+  /** How explanations write the conditions of the first rows. */
+  readonly conditionTexts: ConditionTexts;
+  /** Made when the first explanation is written. */
+  leadingTexts: LeadingTexts | undefined;
   /** Bytes of the bounds among which conditions with an order are ranked. */
   readonly rankingBytes: number;
 }

@@ -1,5 +1,5 @@
 import { failedResult, ServiceError } from '@decision/contracts';
-import { type RuleOutcome } from '@decision/engine';
+import { type RuleExplanation, type RuleOutcome } from '@decision/engine';
 import { type FlowOutcome } from '@decision/flows';
 
 /** Outcome of one input. */
@@ -46,14 +46,11 @@ const answerOf = (
   ofFlow: unknown,
 ): Pick<SolvedInput, 'result' | 'matched'> | ServiceError => {
   if (!outcome.ok) return new ServiceError(outcome.error.code, outcome.error.message, outcome.error.details);
-  const { output } = outcome;
-  // A flow has no rows of its own.
-  const { explanation, matched } = 'matched' in outcome ? outcome : { explanation: ofFlow, matched: [] };
   try {
-    return {
-      result: JSON.stringify(explanation === undefined ? output : { ...output, $explain: explanation }),
-      matched,
-    };
+    // A flow has no rows of its own.
+    if (!('matched' in outcome)) return { result: withMember(outcome.output, ofFlow), matched: [] };
+    const { output, matched, explanation } = outcome;
+    return { result: explanation === undefined ? JSON.stringify(output) : explained(output, explanation), matched };
   } catch (cause) {
     // The stack, or the length of a string, has come to its end.
     if (!(cause instanceof RangeError)) throw cause;
@@ -61,6 +58,18 @@ const answerOf = (
     return new ServiceError('evaluation_failed', sentence, {}, { cause });
   }
 };
+
+type Output = Readonly<Record<string, unknown>>;
+
+/** The outputs as JSON text, with the explanation as their last member, or in the place of an output of its name. */
+const explained = (output: Output, explanation: RuleExplanation): string => {
+  if (Object.hasOwn(output, '$explain')) return withMember(output, explanation);
+  const text = JSON.stringify(output);
+  return `${text.slice(0, -1)}${text === '{}' ? '' : ','}"$explain":${explanation.text()}}`;
+};
+
+const withMember = (output: Output, explanation: unknown): string =>
+  JSON.stringify(explanation === undefined ? output : { ...output, $explain: explanation });
 
 /** Characters of a trace that a record keeps of one flow. */
 const MOST_TRACE_CHARACTERS = 16_384;

@@ -1,0 +1,98 @@
+import { measureValue } from '@decision/expressions';
+import { BRIEF_ROWS, type ConditionText, type RowText } from '../compile/condition-texts';
+import { LeadingTexts } from '../compile/leading-texts';
+import { CellKind, kindOf } from '../match/clause-table';
+import { holdsReference } from '../references/value-reference';
+import { type LosingRow } from '../rule-outcome';
+import {
+  failedCell,
+  failedCondition,
+  type Grounds,
+  inputOf,
+  MAX_SIZE,
+  NO_CELL,
+  ROW_SIZE,
+  seenValue,
+  type Trial,
+} from './losing-row';
+
+/** JSON text that ends with losing rows, and how many they are. */
+interface Listing {
+  readonly text: string;
+  readonly count: number;
+}
+
+/**
+ * Puts the losing rows behind a beginning: the JSON texts of what `whyLost` answers, and as many of them as there would be rows. The frame
+ * holds the input. Mostly a row is two texts, of which one was kept and the other is that of an earlier row: nothing is made for it.
+ */
+export const listLosingRows = (beginning: string, grounds: Grounds, { won, end, limit }: Trial): Listing => {
+  const { search, rule } = grounds;
+  const { conditionTexts, frame } = search;
+  const leadingTexts = (search.leadingTexts ??= new LeadingTexts(search.clauses, BRIEF_ROWS));
+  leadingTexts.reset();
+  const seen = new Array<RowText | undefined>(2 * rule.inputs.length);
+  let value: RowText | undefined;
+  let valueAt: number | undefined;
+  let text = beginning;
+  let count = 0;
+  let left = MAX_SIZE;
+  for (let place = 0; place < end && count < limit && left > 0; place += 1) {
+    if (won?.has(place) === true) continue;
+    const cell = leadingTexts.failedCell(place, frame) ?? failedCell(search, place);
+    const condition = conditionTexts.get(cell) ?? writeRow(grounds, place, cell);
+    text += count === 0 ? condition.text.slice(1) : condition.text;
+    left -= condition.size;
+    count += 1;
+    const { seenAt } = condition;
+    if (seenAt === undefined) continue;
+    // Mostly the rows lose by the same input as those before them.
+    if (value === undefined || seenAt !== valueAt) value = seen[seenAt] ??= writeSeen(grounds, seenAt);
+    valueAt = seenAt;
+    text += value.text;
+    left -= value.size;
+  }
+  return { text, count };
+};
+
+/** A losing row up to the value that its condition saw; the whole row where no condition failed. */
+const writeRow = (grounds: Grounds, place: number, cell: number): ConditionText => {
+  const { rule, search } = grounds;
+  const row = rule.rowIndexes[place] ?? 0;
+  if (cell === NO_CELL || kindOf(search.clauses.table, cell) === CellKind.schedule) {
+    const whole = { row, because: cell === NO_CELL ? 'cell' : 'schedule' };
+    return { text: `,${JSON.stringify(whole)}`, size: sizeOf(whole), seenAt: undefined };
+  }
+  const condition = failedCondition(grounds, row, cell);
+  const seenAt = 2 * inputOf(search, cell) + (rule.orRows[place] ?? 0);
+  const written = { text: flat([',', JSON.stringify(condition).slice(0, -1)]), size: sizeOf(condition), seenAt };
+  search.conditionTexts.keep(cell, written, () => !holdsReference(search.clauses.origins.args[cell]));
+  return written;
+};
+
+const sizeOf = (row: object): number => ROW_SIZE + measureValue(row, MAX_SIZE);
+
+/** How a row ends, by what was the matter. */
+const END: Readonly<Record<LosingRow['because'], string>> = {
+  cell: ',"because":"cell"}',
+  wrong_type: ',"because":"wrong_type"}',
+  missing: ',"because":"missing"}',
+  no_cell_of_or_row: ',"because":"no_cell_of_or_row"}',
+  schedule: ',"because":"schedule"}',
+};
+
+/** What the conditions on an input saw: the end of a row. It is made for each input that is explained, hence the care. */
+const writeSeen = (grounds: Grounds, seenAt: number): RowText => {
+  const { value, came, because } = seenValue(grounds, grounds.rule.inputs[seenAt >>> 1], seenAt % 2 === 1);
+  const end = END[because];
+  const size = 'because'.length + 1 + because.length;
+  if (value === undefined) return { text: end, size };
+  const shown = JSON.stringify(value) as string | undefined; // what JSON cannot hold has no text
+  const seen = shown === undefined ? '' : `,"value":${shown}`;
+  const sizeOfSeen = 'value'.length + (typeof value === 'string' ? 1 + value.length : measureValue(value, MAX_SIZE));
+  if (came === undefined) return { text: flat([seen, end]), size: size + sizeOfSeen };
+  return { text: flat([seen, ',"came":"', came, '"', end]), size: size + sizeOfSeen + 'came'.length + 1 + came.length };
+};
+
+/** One text in one piece: those that are copied many times must not be put together again each time. */
+const flat = (parts: readonly string[]): string => parts.join('');
