@@ -103,7 +103,7 @@ export class GroupConsumer {
   }
 
   /**
-   * Where the group begins to read those of the partitions for which it has committed nothing; with `begin: 'committed'` that is their oldest message.
+   * The offsets at which the group begins to read partitions for which it has committed nothing; with `begin: 'committed'` their oldest messages.
    * Rejects as {@link endOffsets} does.
    */
   async uncommittedStarts(partitions: readonly number[]): Promise<ReadonlyMap<number, number>> {

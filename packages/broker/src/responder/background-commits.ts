@@ -46,7 +46,7 @@ export class BackgroundCommits {
     return [...this.trackers].filter(([, tracker]) => tracker.forgetStart()).map(([partition]) => partition);
   }
 
-  /** Of the partitions that were asked about, those in `starts` have no committed offset and are read from there; the others have one. */
+  /** Partitions in `starts` have no committed offset and are read from there; the other partitions that were asked about have one. */
   startAt(asked: readonly number[], starts: ReadonlyMap<number, number>): void {
     for (const partition of asked) this.trackers.get(partition)?.startAt(starts.get(partition));
   }
@@ -125,7 +125,7 @@ export class CommitTracker {
   private readonly open = new Fifo<TrackedOffset>();
   /** The offset of the first unfinished message, once one is finished. */
   private next: number | undefined;
-  /** Where the group begins to read, while it has committed nothing. */
+  /** The offset at which the group begins to read, while it has committed nothing. */
   private start: number | undefined;
   private committed: number | undefined;
   /** Offset behind the last message that was taken over, or where the spell begins; undefined where neither is known. */
