@@ -65,7 +65,7 @@ export { bindOperation, type BoundOperation, type PageQuery, readCount, readPage
 export { findUnstorableText, parseJsonLine, UNSTORABLE_TEXT } from './http/body/json-body';
 export { type BodyForm, checkJsonContentType, formOfAnswer, isLinesType, LINES_TYPE } from './http/body/content-type';
 export { handleClientErrors, SECURITY_HEADERS } from './http/client-errors';
-export { readBody } from './http/body/read-body';
+export { bodyTooSlow, readBody } from './http/body/read-body';
 export { readPieces } from './http/body/read-pieces';
 export { createServiceServer, type HotRoute, type ServiceServer } from './http/service-server';
 export { type Readiness, type ServiceRoute } from './http/service-routes';

@@ -1,6 +1,7 @@
 import { type IncomingMessage, type ServerResponse } from 'node:http';
-import { ServiceError, solveRule, solveRuleVersion } from '@decision/contracts';
+import { type ServiceError, solveRule, solveRuleVersion } from '@decision/contracts';
 import {
+  bodyTooSlow,
   type HotRoute,
   type Identity,
   type RequestContext,
@@ -114,12 +115,7 @@ class SingleSolve {
 
   /** The body has not arrived in time. */
   isTooSlow(): void {
-    const { requestTimeoutMs } = this.services;
-    this.fail(
-      new ServiceError('invalid_request', `The body did not arrive within ${requestTimeoutMs} ms.`, {
-        timeout_ms: requestTimeoutMs,
-      }),
-    );
+    this.fail(bodyTooSlow(this.services.requestTimeoutMs));
   }
 
   private hasBody(): void {

@@ -92,9 +92,7 @@ export class GroupConsumer {
    */
   async startOffsets(partitions: readonly number[]): Promise<ReadonlyMap<number, number>> {
     const committed = await this.committedOffsets(partitions);
-    const others = partitions.filter((partition) => !committed.has(partition));
-    if (others.length === 0) return committed;
-    return new Map([...committed, ...(await this.requireSession().oldestOffsets(others))]);
+    return new Map([...committed, ...(await this.oldestWithout(committed, partitions))]);
   }
 
   /** Offsets that the group has committed for partitions. Rejects as {@link endOffsets} does. */
@@ -107,7 +105,14 @@ export class GroupConsumer {
    * Rejects as {@link endOffsets} does.
    */
   async uncommittedStarts(partitions: readonly number[]): Promise<ReadonlyMap<number, number>> {
-    const committed = await this.committedOffsets(partitions);
+    return this.oldestWithout(await this.committedOffsets(partitions), partitions);
+  }
+
+  /** Offsets of the oldest messages of those partitions for which nothing is committed. */
+  private async oldestWithout(
+    committed: ReadonlyMap<number, number>,
+    partitions: readonly number[],
+  ): Promise<ReadonlyMap<number, number>> {
     const without = partitions.filter((partition) => !committed.has(partition));
     return without.length === 0 ? new Map() : this.requireSession().oldestOffsets(without);
   }

@@ -97,7 +97,8 @@ const ignore = (): void => undefined;
 const reasonOf = (signal: AbortSignal | undefined): Error =>
   signal?.reason instanceof Error ? signal.reason : new ClientGone();
 
-const bodyTooSlow = (timeoutMs: number): ServiceError =>
+/** The refusal of a body that has not arrived in time. */
+export const bodyTooSlow = (timeoutMs: number): ServiceError =>
   new ServiceError('invalid_request', `The body did not arrive within ${timeoutMs} ms.`, { timeout_ms: timeoutMs });
 
 /** How a body is packed on the wire. */
