@@ -160,5 +160,5 @@ runBenchmark(
       await raw.close();
     }
   },
-  { 'contexts-api': ROOMY },
+  { environment: { 'contexts-api': ROOMY } },
 );

@@ -181,7 +181,7 @@ const run = async (): Promise<void> => {
           process.stdout.write(`${cpus().length} cores shared by all, load before ${load.toFixed(1)}\n${lines}\n`);
         }
       },
-      { 'log-collector': settings },
+      { environment: { 'log-collector': settings } },
     );
   } finally {
     rmSync(archive, { recursive: true, force: true });

@@ -111,7 +111,7 @@ const measure = async (name: string, environment: Readonly<Record<string, string
         if (round > 0) rounds.push(measured); // the first only warms up
       }
     },
-    { 'solve-worker': environment },
+    { environment: { 'solve-worker': environment } },
   );
   return tell(name, rounds);
 };

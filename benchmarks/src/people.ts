@@ -97,5 +97,5 @@ runBenchmark(
     if (known.errors + refused > 0)
       throw new BenchmarkError(`${known.errors + refused} requests of known people were refused.`);
   },
-  { 'auth-proxy-adapter': ENVIRONMENT },
+  { environment: { 'auth-proxy-adapter': ENVIRONMENT } },
 );

@@ -106,13 +106,12 @@ const measure = async (service: ServiceUnderTest): Promise<void> => {
 };
 
 endWith(
-  benchmarkOn(
-    measure,
-    Object.fromEntries(
+  benchmarkOn(measure, {
+    environment: Object.fromEntries(
       serviceNames.map((name) => [
         name,
         { NODE_OPTIONS: `--enable-source-maps --max-semi-space-size=32 --max-old-space-size=${HEAP[name]}` },
       ]),
     ),
-  ),
+  }),
 );

@@ -2,7 +2,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startStack } from '@decision/local-stack';
-import { type Addresses, ROOT, say, type ServiceUnderTest, startService } from './service-under-test';
+import {
+  type Addresses,
+  type FleetChanges,
+  ROOT,
+  say,
+  type ServiceUnderTest,
+  startService,
+} from './service-under-test';
 
 /** A measurement on services and servers that stop when it has ended. */
 type Benchmark = (service: ServiceUnderTest, servers: Addresses) => Promise<void>;
@@ -23,10 +30,10 @@ export const onServers = async (work: (servers: Addresses) => Promise<void>): Pr
   }
 };
 
-/** Runs a benchmark on servers and services of its own; `environment` is what services are given beyond their defaults. */
-export const benchmarkOn = (benchmark: Benchmark, environment?: Parameters<typeof startService>[1]): Promise<void> =>
+/** Runs a benchmark on servers and services of its own. */
+export const benchmarkOn = (benchmark: Benchmark, changes?: FleetChanges): Promise<void> =>
   onServers(async (servers) => {
-    const service = await startService(servers, environment);
+    const service = await startService(servers, changes);
     try {
       await benchmark(service, servers);
     } finally {
@@ -35,8 +42,8 @@ export const benchmarkOn = (benchmark: Benchmark, environment?: Parameters<typeo
   });
 
 /** Runs one benchmark as this process, as {@link benchmarkOn} does. Ends with 1 where it fails. */
-export const runBenchmark = (benchmark: Benchmark, environment?: Parameters<typeof startService>[1]): void =>
-  endWith(benchmarkOn(benchmark, environment));
+export const runBenchmark = (benchmark: Benchmark, changes?: FleetChanges): void =>
+  endWith(benchmarkOn(benchmark, changes));
 
 /** Ends this process with 1 where what it is there for fails. */
 export const endWith = (work: Promise<void>): void => {

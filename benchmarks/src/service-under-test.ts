@@ -34,11 +34,14 @@ export interface ServiceUnderTest {
 /** Progress goes where results do not. */
 export const say = (line: string): void => void process.stderr.write(`${line}\n`);
 
-/** Starts all services on the servers given, some with an environment beyond the common one. They run until `fleet.stop()`. */
-export const startService = async (
-  addresses: Addresses,
-  environment: FleetOptions['environment'] = {},
-): Promise<ServiceUnderTest> => {
+/** What a benchmark changes of the fleet: environments beyond the common one, and processes of a service (one of each by default). */
+export type FleetChanges = Pick<FleetOptions, 'environment' | 'replicas'>;
+
+/** No collector: it stores every decision of a measurement, on the same processors and into those that follow. Records reach the topic. */
+export const WITHOUT_COLLECTOR: FleetChanges = { replicas: { 'log-collector': 0 } };
+
+/** Starts all services on the servers given. They run until `fleet.stop()`. */
+export const startService = async (addresses: Addresses, changes: FleetChanges = {}): Promise<ServiceUnderTest> => {
   const names = { topicPrefix: TOPIC_PREFIX, cachePrefix: 'benchmark:' };
   const { apiKey, workspaceId } = await prepareServers({ addresses, names, knownApiKey: undefined, onProgress: say });
   const fleet = await startFleet({
@@ -46,7 +49,7 @@ export const startService = async (
     addresses,
     names,
     ingressPort: 0,
-    environment,
+    ...changes,
     onLine: () => undefined,
     onNotice: say,
   });
