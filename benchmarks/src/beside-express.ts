@@ -6,7 +6,7 @@ import { measureHttp } from './http-load';
 import { type Measurement, medianOf } from './measurement';
 import { makeRequests, makeRows, toRuleTable } from './price-table';
 import { runBenchmark } from './run-benchmark';
-import { say, type ServiceUnderTest, TOPIC_PREFIX, WITHOUT_COLLECTOR } from './service-under-test';
+import { say, type ServiceUnderTest, TOPIC_PREFIX, SOLVING } from './service-under-test';
 
 const ROWS = [8, 1_000];
 const CONNECTIONS = [50, 200];
@@ -166,4 +166,4 @@ runBenchmark(async (service, { mqBrokers }) => {
   } finally {
     await Promise.all([...rivals.values()].map((rival) => rival.stop()));
   }
-}, WITHOUT_COLLECTOR);
+}, SOLVING);

@@ -4,7 +4,7 @@ import { measureHttp } from './http-load';
 import { makeRequests, makeRows, toRuleTable } from './price-table';
 import { processOf, processorSeconds } from './processes';
 import { runBenchmark } from './run-benchmark';
-import { say, WITHOUT_COLLECTOR } from './service-under-test';
+import { say, SOLVING } from './service-under-test';
 
 /*
  * Processor time of one request for a single input, in the gateway and in the worker, beside that of a bare server of Node which reads the same body and
@@ -64,4 +64,4 @@ runBenchmark(async (service) => {
     process.stdout.write(`| ${connections} | ${cells.join(' | ')} | ${((gateway ?? 0) / node).toFixed(2)} |\n`);
   }
   await bare.stop();
-}, WITHOUT_COLLECTOR);
+}, SOLVING);

@@ -37,8 +37,14 @@ export const say = (line: string): void => void process.stderr.write(`${line}\n`
 /** What a benchmark changes of the fleet: environments beyond the common one, and processes of a service (one of each by default). */
 export type FleetChanges = Pick<FleetOptions, 'environment' | 'replicas'>;
 
-/** No collector: it stores every decision of a measurement, on the same processors and into those that follow. Records reach the topic. */
-export const WITHOUT_COLLECTOR: FleetChanges = { replicas: { 'log-collector': 0 } };
+/**
+ * The fleet of benchmarks of solving. No collector: it would store the decisions of one measurement during the next; records reach the topic. And nothing
+ * is refused because answers take long, as it would be on a machine that is slow at the time.
+ */
+export const SOLVING: FleetChanges = {
+  replicas: { 'log-collector': 0 },
+  environment: { 'hps-gateway': { ADMISSION_TARGET_MS: '60000' } },
+};
 
 /** Starts all services on the servers given. They run until `fleet.stop()`. */
 export const startService = async (addresses: Addresses, changes: FleetChanges = {}): Promise<ServiceUnderTest> => {

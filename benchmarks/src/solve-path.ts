@@ -5,7 +5,7 @@ import { startChild } from './child';
 import { measureHttp } from './http-load';
 import { type Measurement, medianOf } from './measurement';
 import { runBenchmark } from './run-benchmark';
-import { ROOT, say, TOPIC_PREFIX, WITHOUT_COLLECTOR } from './service-under-test';
+import { ROOT, say, TOPIC_PREFIX, SOLVING } from './service-under-test';
 
 const CONNECTIONS = [1, 10, 50, 200];
 const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 4);
@@ -77,4 +77,4 @@ runBenchmark(async ({ fleet, apiKey, gateway }, { mqBrokers }) => {
   });
   report(results);
   await Promise.all([echo.stop(), express.stop()]);
-}, WITHOUT_COLLECTOR);
+}, SOLVING);
