@@ -13,3 +13,13 @@ it('passes a file that closes it in its own afterAll', () => {
   const { status } = runPackage({ 'case.test.ts': `${SERVER} afterAll((done) => { server.close(done); });` });
   expect(status).toBe(0);
 });
+
+it('ends the intervals of a file before the next one begins', () => {
+  const { status, counts } = runPackage({
+    // The larger file runs first.
+    'first.test.ts': `test('leaves an interval', () => { setInterval(() => { throw new Error('It ran in another file.'); }, 200).unref(); });`,
+    'second.test.ts': `test('waits', (done) => { setTimeout(done, 1_000); });`,
+  });
+  expect(counts).toMatchObject({ passed: 2, failed: 0 });
+  expect(status).toBe(0);
+});

@@ -12,13 +12,13 @@ export interface PackageRun {
   readonly counts: Readonly<Record<string, unknown>>;
 }
 
-/** Runs test files, by name, with the preset as a package would, in a directory of their own. */
+/** Runs test files, by name, with the preset as a package would, one after the other, in a directory of their own. */
 export const runPackage = (files: Readonly<Record<string, string>>): PackageRun => {
   const directory = mkdtempSync(join(tmpdir(), 'package-'));
   try {
     for (const [name, text] of Object.entries(files)) writeFileSync(join(directory, name), text);
     const preset = JSON.stringify(join(repositoryRoot, 'packages/tooling/jest-preset.js'));
-    const config = `module.exports = { ...require(${preset}), testMatch: ['<rootDir>/*.test.ts'] };`;
+    const config = `module.exports = { ...require(${preset}), testMatch: ['<rootDir>/*.test.ts'], maxWorkers: 1 };`;
     writeFileSync(join(directory, 'jest.config.js'), config);
     const { status, stdout, stderr } = spawnSync(
       process.execPath,
