@@ -120,4 +120,5 @@ export const offeredNames = (names: Iterable<string>, count: number): string => 
 };
 
 /** A key as a part of a JSON pointer. */
-export const pointerPart = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1');
+export const pointerPart = (key: string): string =>
+  key.includes('~') || key.includes('/') ? key.replaceAll('~', '~0').replaceAll('/', '~1') : key;

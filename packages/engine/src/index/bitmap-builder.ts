@@ -166,11 +166,14 @@ class BitmapBuilder {
 
   /** A bitmap for each segment of the line between the bounds that cells name, or between some of them. */
   private addSegments(cells: readonly PositionedCell[], blank: Int32Array): Pick<BitmapColumn, 'cuts' | 'present'> {
-    const cuts = chooseCuts(cells.flatMap(({ cell }) => cutsOf(this.table, cell)));
+    const bounds: number[] = [];
+    for (const { cell } of cells) addCuts(this.table, cell, bounds);
+    const cuts = chooseCuts(bounds);
     const bitmaps = Array.from({ length: cuts.length + 1 }, () => blank.slice());
     for (const { position, cell } of cells) {
       eachSpan(this.table, cell, (low, high) => {
-        const [from, to] = [segmentOf(cuts, low), segmentOf(cuts, high)];
+        const from = segmentOf(cuts, low);
+        const to = low === high ? from : segmentOf(cuts, high);
         if (startOfSegment(cuts, from) !== low || endOfSegment(cuts, to) !== high) this.exact[position] = 0;
         for (let segment = from; segment <= to; segment += 1) {
           const bitmap = bitmaps[segment];
@@ -200,17 +203,18 @@ const keysOf = (kind: number | undefined, operand: unknown): Iterable<unknown> =
 
 /** Cuts in ascending order, each once; evenly thinned out where there are too many. */
 const chooseCuts = (cuts: readonly number[]): Float64Array => {
-  const sorted = [...new Set(cuts)].sort((a, b) => a - b);
-  if (sorted.length <= MAX_BITMAPS) return Float64Array.from(sorted);
+  const sorted = Float64Array.from(cuts).sort();
+  let count = 0;
+  for (const cut of sorted) if (count === 0 || cut !== sorted[count - 1]) sorted[count++] = cut;
+  if (count <= MAX_BITMAPS) return sorted.slice(0, count);
   return Float64Array.from(
     { length: MAX_BITMAPS },
-    (_, index) => sorted[Math.floor((index * sorted.length) / MAX_BITMAPS)] ?? 0,
+    (_, index) => sorted[Math.floor((index * count) / MAX_BITMAPS)] ?? 0,
   );
 };
 
-/** The cuts that set the spans of a cell apart: of large sets those of a few members, evenly spread. */
-const cutsOf = (table: ClauseTable, cell: number): readonly number[] => {
-  const cuts: number[] = [];
+/** Adds the cuts that set the spans of a cell apart: of large sets those of a few members, evenly spread. */
+const addCuts = (table: ClauseTable, cell: number, cuts: number[]): void => {
   const step = Math.ceil(spanCountOf(table, cell) / MAX_BITMAPS);
   let index = 0;
   eachSpan(table, cell, (low, high) => {
@@ -220,5 +224,4 @@ const cutsOf = (table: ClauseTable, cell: number): readonly number[] => {
     }
     index += 1;
   });
-  return cuts;
 };

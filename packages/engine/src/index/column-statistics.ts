@@ -86,8 +86,8 @@ export interface ColumnStatistics {
   readonly keysPerClause: number;
   /** Different values asked for, at least 1. */
   readonly distinct: number;
-  /** The ranges of the sample. */
-  readonly ranges: readonly (readonly [low: number, high: number])[];
+  /** The ranges of the sample: low, high, low, high, and so on. */
+  readonly ranges: Float64Array;
   /** Both bounds of all these ranges, ascending. */
   readonly bounds: Float64Array;
   /** Estimated share of clauses whose cell, or blank, matches some value. */
@@ -129,27 +129,28 @@ const describeColumn = (
   clauseCount: number,
 ): ColumnStatistics => {
   const keys = new Set<unknown>();
-  const ranges: [number, number][] = [];
+  const spans: number[] = [];
   let keyed = 0;
   let keyUses = 0;
-  const keyCounts = new Int32Array(cells.length).fill(NO_KEYS);
-  for (const [at, cell] of cells.entries()) {
-    const found = keysOfCell(table, cell);
-    if (found !== undefined) {
-      keyCounts[at] = found.length;
+  const keyCounts = new Int32Array(cells.length);
+  for (let at = 0; at < cells.length; at += 1) {
+    const cell = cells[at] ?? 0;
+    const count = addKeys(table, cell, keys);
+    keyCounts[at] = count;
+    if (count !== NO_KEYS) {
       keyed += 1;
-      keyUses += found.length;
-      for (const key of found) keys.add(key);
+      keyUses += count;
     } else if (kindOf(table, cell) === CellKind.within) {
-      ranges.push([lowOf(table, cell), highOf(table, cell)]);
+      spans.push(lowOf(table, cell), highOf(table, cell));
     }
   }
-  const bounds = Float64Array.from(ranges.flat()).sort();
+  const ranges = Float64Array.from(spans);
+  const bounds = ranges.slice().sort();
   const distinct = Math.max(1, keys.size);
   let matching = clauseCount - cells.length;
-  for (const [at, cell] of cells.entries()) {
+  for (let at = 0; at < cells.length; at += 1) {
     const count = keyCounts[at] ?? NO_KEYS;
-    matching += count === NO_KEYS ? selectivityOf(table, cell, bounds) : Math.min(1, count / (distinct + 1));
+    matching += count === NO_KEYS ? selectivityOf(table, cells[at] ?? 0, bounds) : Math.min(1, count / (distinct + 1));
   }
   return {
     field,
@@ -161,6 +162,27 @@ const describeColumn = (
     bounds,
     selectivity: matching / clauseCount,
   };
+};
+
+/** Adds the values of {@link keysOfCell} to others, without a list of them; answers how many the cell asks for, or `NO_KEYS`. */
+const addKeys = (table: ClauseTable, cell: number, keys: Set<unknown>): number => {
+  switch (kindOf(table, cell)) {
+    case CellKind.is:
+      keys.add(table.operands[cell]);
+      return 1;
+    case CellKind.within: {
+      const low = lowOf(table, cell);
+      if (low !== highOf(table, cell)) return NO_KEYS;
+      keys.add(low);
+      return 1;
+    }
+    default: {
+      const found = keysOfCell(table, cell);
+      if (found === undefined) return NO_KEYS;
+      for (const key of found) keys.add(key);
+      return found.length;
+    }
+  }
 };
 
 /** The values that a cell asks for, where they are few; undefined where it asks for something else. */

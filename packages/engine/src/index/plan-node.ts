@@ -141,8 +141,8 @@ const measureRanges = (
 ): { readonly narrow: number; readonly touched: number } => {
   let narrow = 0;
   let touched = 0;
-  for (const [low, high] of ranges) {
-    const segments = segmentOf(cuts, high) - segmentOf(cuts, low) + 1;
+  for (let at = 0; at < ranges.length; at += 2) {
+    const segments = segmentOf(cuts, ranges[at + 1] ?? 0) - segmentOf(cuts, ranges[at] ?? 0) + 1;
     if (segments > MAX_SEGMENTS_OF_RANGE) continue;
     narrow += 1;
     touched += segments;

@@ -59,6 +59,7 @@ export const referencedName = (value: unknown): string | undefined =>
 /** Whether a value is a reference of either form, or holds one. */
 export const holdsReference = (value: unknown): boolean => {
   if (typeof value !== 'object' || value === null) return false;
+  if (Array.isArray(value)) return value.some(holdsReference);
   if (asReference(value) !== undefined || referencedName(value) !== undefined) return true;
   return Object.values(value).some(holdsReference);
 };
