@@ -35,6 +35,21 @@ it('hands out views, and nothing for a negative length', () => {
   expect([reader.text(1), reader.left, reader.rest().toString(), reader.left]).toEqual(['c', 3, 'def', 0]);
 });
 
+it('reads names as the text that they are, whatever names it has seen before', () => {
+  // More of them than are remembered, some with the same hash, some too long.
+  const name = fc.oneof(
+    fc.constantFrom('Aa', 'BB', 'AaAa', 'BBBB', 'AaBB', ''),
+    fc.string({ unit: 'binary', maxLength: 40 }),
+  );
+  fc.assert(
+    fc.property(fc.array(name, { maxLength: 20 }), (names) => {
+      const reader = new ByteReader(Buffer.from(names.join('')));
+      expect(names.map((text) => reader.name(Buffer.byteLength(text)))).toEqual(names);
+    }),
+    { numRuns: 500 },
+  );
+});
+
 it.each<[string, (reader: ByteReader) => unknown]>([
   ['int8', (reader) => reader.int8()],
   ['int16', (reader) => reader.int16()],

@@ -1,3 +1,8 @@
+/** Names of headers, by a hash of their bytes: every message repeats the same dozen, and reading them as text would take longer than all numbers. */
+const knownNames = new Map<number, { readonly bytes: Buffer; readonly text: string }>();
+const MOST_NAMES = 256;
+const LONGEST_NAME = 32;
+
 /** Reads what brokers write, from front to back. Reading beyond the end throws a `RangeError`. */
 export class ByteReader {
   private at = 0;
@@ -57,6 +62,21 @@ export class ByteReader {
     return this.bytes.toString('utf8', from, from + length);
   }
 
+  /** Text of the given number of bytes, UTF-8, which many messages repeat. */
+  name(length: number): string {
+    const { bytes } = this;
+    const from = this.forward(length);
+    if (length > LONGEST_NAME) return bytes.toString('utf8', from, from + length);
+    let hash = length;
+    for (let at = from; at < from + length; at += 1) hash = (Math.imul(hash, 31) + (bytes[at] ?? 0)) | 0;
+    const known = knownNames.get(hash);
+    if (known !== undefined && isAt(known.bytes, bytes, from, length)) return known.text;
+    const text = bytes.toString('utf8', from, from + length);
+    if (known === undefined && knownNames.size < MOST_NAMES)
+      knownNames.set(hash, { bytes: Buffer.from(bytes.subarray(from, from + length)), text });
+    return text;
+  }
+
   private byte(): number {
     const value = this.bytes[this.at];
     if (value === undefined) throw new RangeError('The bytes end within a number.');
@@ -72,3 +92,10 @@ export class ByteReader {
     return from;
   }
 }
+
+/** Whether some bytes are those of a larger buffer from an offset on. */
+const isAt = (wanted: Buffer, bytes: Buffer, from: number, length: number): boolean => {
+  if (wanted.length !== length) return false;
+  for (let at = 0; at < length; at += 1) if (wanted[at] !== bytes[from + at]) return false;
+  return true;
+};

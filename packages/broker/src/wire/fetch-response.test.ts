@@ -137,7 +137,22 @@ const topics = fc.array(fc.record({ name: fc.string({ maxLength: 9 }), partition
 const hasNews = ({ errorCode, preferredReadReplica, messages }: FetchedPartition): boolean =>
   errorCode !== 0 || preferredReadReplica !== -1 || messages.length > 0;
 
-it('reads what the library reads, without partitions that have nothing to say', async () => {
+/** The partition as the library reads it, with headers as text, and without what its headers inherit from objects ("constructor"). */
+const withTexts = (partition: FetchedPartition): object => ({
+  ...partition,
+  messages: partition.messages.map((message) => ({
+    ...message,
+    headers: Object.fromEntries(Object.entries(message.headers).map(([key, value]) => [key, asText(value)])),
+  })),
+});
+
+const asText = (header: unknown): unknown => {
+  if (!Array.isArray(header)) return String(header);
+  const own = header.filter((one) => typeof one !== 'function').map(String);
+  return own.length === 1 ? own[0] : own;
+};
+
+it('reads what the library reads, with headers as text, without partitions that have nothing to say', async () => {
   await fc.assert(
     fc.asyncProperty(topics, async (made) => {
       const written = await Promise.all(
@@ -157,7 +172,7 @@ it('reads what the library reads, without partitions that have nothing to say', 
         ...expected,
         responses: expected.responses.map(({ topicName, partitions }) => ({
           topicName,
-          partitions: partitions.filter(hasNews),
+          partitions: partitions.filter(hasNews).map(withTexts),
         })),
       });
     }),
@@ -207,7 +222,7 @@ it('takes no header for the prototype of the others', async () => {
   const record = { offsetDelta: 0, timestampDelta: 0, key: null, value: null, headers };
   const answer = await decodeFetchResponse(one({ batches: [await plainBatch({ records: [record] })] }), decompress);
   const [message] = answer?.responses[0]?.partitions[0]?.messages ?? [];
-  expect(message?.headers).toEqual({ a: Buffer.from('1') });
+  expect(message?.headers).toEqual({ a: '1' });
 });
 
 it('throws for an answer that ends too early', async () => {

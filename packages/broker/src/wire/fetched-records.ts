@@ -15,8 +15,8 @@ export interface FetchedRecord {
   readonly batchContext: BatchContext;
 }
 
-/** A header that repeats is a list. */
-type FetchedHeader = Buffer | null | (Buffer | null)[];
+/** Text, since all headers of this service are; a view of the bytes would cost as much again. A header that repeats is a list. */
+type FetchedHeader = string | null | (string | null)[];
 
 /** Fields that the records of one batch share. */
 interface BatchContext {
@@ -156,12 +156,14 @@ const readRecord = (
 const readHeaders = (reader: ByteReader): Readonly<Record<string, FetchedHeader>> => {
   const headers: Record<string, FetchedHeader> = {};
   for (let left = reader.varint(); left > 0; left -= 1) {
-    const name = reader.text(reader.varint());
-    const value = reader.view(reader.varint()) ?? null;
+    const name = reader.name(reader.varint());
+    const length = reader.varint();
+    const value = length < 0 ? null : reader.text(length);
     if (name === '__proto__') continue; // no header of this service, and no name for one
-    const before = headers[name];
-    if (before === undefined) headers[name] = value;
-    else headers[name] = Array.isArray(before) ? [...before, value] : [before, value];
+    if (!Object.hasOwn(headers, name)) headers[name] = value;
+    else headers[name] = listOf(headers[name] ?? null).concat(value);
   }
   return headers;
 };
+
+const listOf = (header: FetchedHeader): (string | null)[] => (Array.isArray(header) ? header : [header]);
