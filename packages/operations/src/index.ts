@@ -19,6 +19,7 @@ export {
   type OpenContext,
   wholeWorkspace,
 } from './definitions/context-directory';
+export { withContext } from './definitions/recall-context';
 export { toDefinition, toRelationship, toWorld } from './definitions/world';
 export { createEntityStore } from './entities/entity-store';
 export { openEntities } from './entities/open-entities';
