@@ -7,6 +7,7 @@ export {
   type Commits,
   newCommits,
 } from './batches/carry-out-chunk';
+export { chunksByKey } from './batches/chunks-by-key';
 export { Summaries } from './cascades/cascade';
 export { cascadePending } from './cascades/cascade-changes';
 export { findReadingRelationships } from './cascades/find-readers';
