@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { TriedMemory } from '@decision/contexts';
 import {
+  createSettleEncoder,
   decodeSettleAnswer,
   decodeSettleRequest,
   definitionDefaults,
   encodeSettleAnswer,
-  encodeSettleRequest,
   ServiceError,
   type SettleRequest,
 } from '@decision/contracts';
@@ -105,18 +105,13 @@ it('settles each instance by itself, and says what ran', async () => {
 it('settles alike after encoding and decoding', async () => {
   const asked = request([instance('a', { total: 200 })]);
   const { settled } = await carryOut(
-    decodeSettleRequest(
-      encodeSettleRequest(
-        asked,
-        asked.instances.map((one) => JSON.stringify(one)),
-      ),
-    ),
+    decodeSettleRequest(createSettleEncoder(asked)(asked.instances.map((one) => JSON.stringify(one)))),
   );
   expect(decodeSettleAnswer(encodeSettleAnswer(settled))).toEqual((await carryOut(asked)).settled);
 });
 
 it('completes a context whose sender does not know a setting yet with its default', () => {
-  const text = encodeSettleRequest(request([]), []).toString();
+  const text = createSettleEncoder(request([]))([]).toString();
   const older = text.replace('"historyLimit":100,', '');
   expect(older).not.toBe(text);
   expect(decodeSettleRequest(Buffer.from(older))).toEqual(decodeSettleRequest(Buffer.from(text)));

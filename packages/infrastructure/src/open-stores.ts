@@ -66,7 +66,9 @@ const openPool = ({ name, config, metrics, stopper, isPipelined = false }: Store
 };
 
 /** Opens the database, once it can be used ({@link awaitDatabase}), and the cache. */
-export const openStores = async (opening: Opening<StoreConfig>): Promise<Stores> => {
+export const openStores = async (
+  opening: Opening<StoreConfig> & Pick<DatabaseSettings, 'isPipelined'>,
+): Promise<Stores> => {
   await awaitDatabase(opening);
   return openUsableStores(opening);
 };
@@ -75,7 +77,9 @@ export const openStores = async (opening: Opening<StoreConfig>): Promise<Stores>
  * Opens a database that can be used, and the cache. The cache connects when it can; its entries are signed with a secret of the database, so that
  * access to the cache alone lets nobody forge an identity or a rule.
  */
-export const openUsableStores = async (opening: Opening<UsableStoreConfig>): Promise<Stores> => {
+export const openUsableStores = async (
+  opening: Opening<UsableStoreConfig> & Pick<DatabaseSettings, 'isPipelined'>,
+): Promise<Stores> => {
   const { config, logger, metrics, stopper } = opening;
   const database = openPool(opening);
   const cache = openCache(

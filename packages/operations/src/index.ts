@@ -7,6 +7,7 @@ export {
   type Commits,
   newCommits,
 } from './batches/carry-out-chunk';
+export { chunksByKey } from './batches/chunks-by-key';
 export { Summaries } from './cascades/cascade';
 export { cascadePending } from './cascades/cascade-changes';
 export { findReadingRelationships } from './cascades/find-readers';
@@ -19,6 +20,7 @@ export {
   type OpenContext,
   wholeWorkspace,
 } from './definitions/context-directory';
+export { withContext } from './definitions/recall-context';
 export { toDefinition, toRelationship, toWorld } from './definitions/world';
 export { createEntityStore } from './entities/entity-store';
 export { openEntities } from './entities/open-entities';

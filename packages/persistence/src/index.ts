@@ -39,6 +39,7 @@ export { asWorkspace, type WorkspaceAccess } from './connection/access';
 export * from './connection/database';
 export * from './connection/database-settings';
 export { type Transaction } from './connection/query';
+export { together } from './connection/together';
 export { ranTooLong, refusesValues } from './connection/translate-error';
 export {
   findTurns,

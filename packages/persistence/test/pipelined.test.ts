@@ -1,4 +1,6 @@
-import { type Database, openDatabase, type Transaction } from '../src';
+import { type Database, openDatabase, together, type Transaction } from '../src';
+import { startFlightCounter } from '../src/testing';
+import { openTcpProxy } from './tcp-proxy';
 import { openTestWorkspace, type TestWorkspace } from './test-workspace';
 
 let workspace: TestWorkspace;
@@ -65,3 +67,60 @@ it('refuses a copy, and goes on', async () => {
   await expect(copy).rejects.toThrow();
   expect(await inside((transaction) => select(transaction, 'select 1 as one'))).toEqual([{ one: 1 }]);
 });
+
+describe('statements that are sent together', () => {
+  const both = (transaction: Transaction, ...statements: [string, string]) =>
+    together(select(transaction, statements[0]), select(transaction, statements[1]));
+
+  it('need one round trip with the beginning of their transaction, and one each where the database is not pipelined', async () => {
+    const counter = await startFlightCounter(workspace.url);
+    const count = async (isPipelined: boolean): Promise<number> => {
+      const counted = workspace.open({ url: counter.url, poolMax: 1, isPipelined });
+      await counted.ping();
+      return counter.count(() => counted.inWorkspace(workspace.access, (t) => both(t, 'select 1', 'select 2')));
+    };
+    expect(await count(true)).toBe(2);
+    expect(await count(false)).toBe(4);
+    await counter.close();
+  });
+
+  it.each([true, false])(
+    'fail as the first of them does, and all of them are undone (pipelined: %p)',
+    async (isPipelined) => {
+      const one = workspace.open({ poolMax: 1, isPipelined });
+      const fail = one.inWorkspace(workspace.access, (transaction) =>
+        both(transaction, 'select 1 / 0', 'create temporary table left_behind (n integer)'),
+      );
+      await expect(fail).rejects.toMatchObject({ cause: { sqlState: '22012' } });
+      const late = one.inWorkspace(workspace.access, (transaction) =>
+        both(transaction, 'create temporary table left_behind (n integer)', 'select 1 / 0'),
+      );
+      await expect(late).rejects.toMatchObject({ cause: { sqlState: '22012' } });
+      expect(await one.lookUp(`select to_regclass('left_behind') as found`)).toEqual([{ found: null }]);
+    },
+  );
+
+  it.each([true, false])('run in their order (pipelined: %p)', async (isPipelined) => {
+    const one = workspace.open({ poolMax: 1, isPipelined });
+    const [, rows] = await one.inWorkspace(
+      workspace.access,
+      (transaction) =>
+      both(transaction, `select set_config('app.test_order', 'first', true)`, `select current_setting('app.test_order', true) as seen`), // prettier-ignore
+    );
+    expect(rows).toEqual([{ seen: 'first' }]);
+  });
+});
+
+it('is cut when its pool closes, though the server does not answer what was sent', async () => {
+  const proxy = await openTcpProxy(workspace.url);
+  const silenced = openDatabase({
+    ...{ url: proxy.url, applicationName: 'silenced', isPipelined: true, closeTimeoutMs: 100 },
+  });
+  await silenced.ping();
+  proxy.swallow();
+  const asked = silenced.lookUp('select 1').catch((error: unknown) => error);
+  await silenced.close();
+  while (proxy.connections() > 0) await new Promise((resolve) => setTimeout(resolve, 10));
+  expect(await asked).toMatchObject({ code: 'database_unavailable' });
+  await proxy.close();
+}, 10_000);

@@ -490,7 +490,14 @@ describe('row security', () => {
   /** Functions that work on databases and identities, not on what a workspace has. */
   const NOT_OF_WORKSPACES = [
     ...['openDatabase', 'createDatabase', 'dropDatabase', 'checkDatabase', 'checkServer', 'requireDatabase'],
-    ...['migrate', 'ensureWorkspace', 'ensureServiceLogin', 'readCacheEntrySecret', 'findPendingMigrations'],
+    ...[
+      'together',
+      'migrate',
+      'ensureWorkspace',
+      'ensureServiceLogin',
+      'readCacheEntrySecret',
+      'findPendingMigrations',
+    ],
     ...['isValueReference', 'referencesIn', 'refusesValues', 'refusesDecisions', 'lacksDecisionDay', 'decisionIdOf'],
   ];
 

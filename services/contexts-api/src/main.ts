@@ -41,7 +41,10 @@ runService({
   name: 'contexts-api',
   settings,
   start: async ({ config, logger, metrics, stopper }) => {
-    const { database, cache } = await openStores({ name: 'contexts-api', config, logger, metrics, stopper });
+    const { database, cache } = await openStores({
+      ...{ name: 'contexts-api', config, logger, metrics, stopper },
+      isPipelined: true,
+    });
     const broker = openBroker({ name: 'contexts-api', config, logger, stopper });
     const requester = broker && openRequester(broker, 'contextReplies', { config, metrics, stopper });
     if (requester === undefined)

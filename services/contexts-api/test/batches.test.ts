@@ -86,6 +86,16 @@ it('runs what is due in chunks, in complete operations', async () => {
   });
 });
 
+it('sends a worker the instances of a key together: four keys a chunk, or those of two quarters', async () => {
+  await api.bindRule(slug, `${slug}-discount`, DISCOUNT);
+  const records = Array.from({ length: 200 }, (_, index) => record(`o-${index}`, { total: index }));
+  const answer = await send(records);
+  expect(answer.body).toMatchObject({ accepted: 200, executed: 200 });
+  expect(resultsOf(answer).map(({ instance_id }) => instance_id)).toEqual(records.map(({ order_id }) => order_id));
+  // 20 chunks of 10; with instances in the order of the records they send some 150.
+  expect(api.workers.messages.length).toBeLessThanOrEqual(20 * 4 + 3 * 4);
+});
+
 it('include opts in, executions and raw results only by name; unknown names are refused with the valid ones', async () => {
   await api.bindRule(slug, `${slug}-discount`, DISCOUNT);
   const records = [record('a', { total: 200 })];

@@ -141,6 +141,8 @@ export interface StartOptions {
   readonly admission?: Partial<typeof ADMISSION>;
   /** Another process on the database of this one. */
   readonly beside?: ContextsApiUnderTest;
+  /** Answers the URL by which the service reaches its database, where that is another than the database's own. Keys are read without it. */
+  readonly through?: (databaseUrl: string) => Promise<string>;
 }
 
 /** Never reached by a test that does not lower them. */
@@ -160,7 +162,10 @@ export const startContextsApi = async (options: StartOptions = {}): Promise<Cont
   const databaseUrl = options.beside?.databaseUrl ?? (await createMigratedDatabase(stack.databaseUrl, name));
   // Patient: how soon a busy machine answers is no matter of these tests.
   const patience = { statementTimeoutMs: 100_000, acquireTimeoutMs: 60_000, connectTimeoutMs: 30_000 };
-  const database = openDatabase({ url: databaseUrl, applicationName: 'contexts-api-test', poolMax: 20, ...patience });
+  const open = (url: string) =>
+    openDatabase({ url, applicationName: 'contexts-api-test', poolMax: 20, isPipelined: true, ...patience });
+  const database = open((await options.through?.(databaseUrl)) ?? databaseUrl);
+  const ofKeys = options.through === undefined ? database : open(databaseUrl);
   const makeWorkspace = async (slug: string) => (await ensureWorkspace(databaseUrl, { slug, name: slug })).id;
   const access: WorkspaceAccess = { workspaceId: await makeWorkspace('main'), userGroups: undefined, actor: 'tester' };
   const directory = createContextDirectory(database);
@@ -228,7 +233,7 @@ export const startContextsApi = async (options: StartOptions = {}): Promise<Cont
     logger: createLogger({ service: 'contexts-api', level: 'silent' }),
     metrics,
     admission: openAdmission({ ...ADMISSION, ...options.admission }, metrics),
-    authenticator: createAuthenticator({ findKey: (selector) => findApiKey(database, selector), now: Date.now }),
+    authenticator: createAuthenticator({ findKey: (selector) => findApiKey(ofKeys, selector), now: Date.now }),
     ...{ database, directory, operate, timeoutMs, chunkSize, lineMaxBytes, chunkBytes: limits.chunkBytes.defaultValue },
     ...{ newId: randomUUID },
     health: {
@@ -304,6 +309,7 @@ export const startContextsApi = async (options: StartOptions = {}): Promise<Cont
       await connectors.stop();
       await close();
       await database.close();
+      await ofKeys.close();
       if (options.beside === undefined) await dropDatabase(stack.databaseUrl, name);
       expect(failures).toEqual([]);
     },

@@ -168,6 +168,22 @@ it('C153: what was decided under a definition that changed meanwhile is decided 
   });
 });
 
+it('C105, C153: an instance that was decided while its definition changed expires as the one in force says', async () => {
+  await api.bindRule(orders.slug, `${orders.slug}-tier`, {
+    inputs: [{ key: 'total', name: 'Total', type: 'number' }],
+    outputs: [{ key: 'tier', name: 'Tier', type: 'string' }],
+    rows: [{ request: {}, response: { tier: { value: 'gold' } } }],
+  });
+  api.workers.before = async () => {
+    api.workers.before = () => Promise.resolve();
+    expect(await change(orders.id, { ttl_seconds: 3_600 })).toMatchObject({ status: 200 });
+  };
+  expect(await order('o-1', { total: 10 })).toMatchObject({
+    status: 200,
+    body: { state: { tier: 'gold' }, expires_at: expect.any(String) as string },
+  });
+});
+
 it('C153: records that do not fit the definition any more are not merged, and the answer says what was', async () => {
   const batch = new OpenBatch(orders.slug);
   batch.write(record('o-1'), record('o-2'));

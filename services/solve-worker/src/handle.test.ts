@@ -1,7 +1,7 @@
 import {
+  createSettleEncoder,
   decodeSettleAnswer,
   definitionDefaults,
-  encodeSettleRequest,
   ServiceError,
   type SolutionRequestEnvelope,
 } from '@decision/contracts';
@@ -28,38 +28,37 @@ const envelope: SolutionRequestEnvelope = {
   origin: { keyId: 'k', slug: 'orders', selector: 'latest', firstIndex: 7 },
 };
 const payloadOf = (count: number) =>
-  encodeSettleRequest(
-    {
-      revision: '1',
-      contextId: 'orders',
-      contexts: [
-        {
-          ...definitionDefaults,
-          id: 'orders',
-          slug: 'orders',
-          identityFact: 'id',
-          schema: {
-            base: [
-              { key: 'id', type: 'string' },
-              { key: 'total', type: 'number' },
-              { key: 'tier', type: 'string' },
-            ],
-          },
+  createSettleEncoder({
+    revision: '1',
+    contextId: 'orders',
+    contexts: [
+      {
+        ...definitionDefaults,
+        id: 'orders',
+        slug: 'orders',
+        identityFact: 'id',
+        schema: {
+          base: [
+            { key: 'id', type: 'string' },
+            { key: 'total', type: 'number' },
+            { key: 'tier', type: 'string' },
+          ],
         },
-      ],
-      relationships: [],
-      assets: [
-        {
-          type: 'rule',
-          slug: 'tiers',
-          effectiveVersion: 'v1',
-          inputs: [{ key: 'total', hasDefault: false }],
-          outputs: ['tier'],
-        },
-      ],
-      collections: {},
-      now: 0,
-    },
+      },
+    ],
+    relationships: [],
+    assets: [
+      {
+        type: 'rule',
+        slug: 'tiers',
+        effectiveVersion: 'v1',
+        inputs: [{ key: 'total', hasDefault: false }],
+        outputs: ['tier'],
+      },
+    ],
+    collections: {},
+    now: 0,
+  })(
     Array.from({ length: count }, (_, index) =>
       JSON.stringify({
         instanceId: `o-${index}`,

@@ -165,11 +165,13 @@ const toDefinition = (received: ReceivedRequest['contexts'][number]): SettleDefi
   ...received,
 });
 
-/** Writes a request whose instances are JSON text already. */
-export const encodeSettleRequest = (
+/** Writes requests that have all but their instances in common; those are JSON text already. */
+export const createSettleEncoder = (
   common: Omit<SettleRequest, 'v' | 'instances'>,
-  instances: readonly string[],
-): Buffer => Buffer.from(`${JSON.stringify({ v: 1, ...common }).slice(0, -1)},"instances":[${instances.join(',')}]}`);
+): ((instances: readonly string[]) => Buffer) => {
+  const head = `${JSON.stringify({ v: 1, ...common }).slice(0, -1)},"instances":[`;
+  return (instances) => Buffer.from(`${head}${instances.join(',')}]}`);
+};
 
 /** Reads a request. Throws `internal_error` where it is none of this version. */
 export const decodeSettleRequest = (value: Buffer): SettleRequest => {

@@ -54,6 +54,8 @@ export interface ContextInUse {
   readonly foreignKeys: readonly string[];
   /** Relationships that formulas or assets read. */
   readonly relations: readonly Relationship[];
+  /** What was in force when an earlier request read the context ({@link ContextDirectory.recall}); undefined: it was read for this one. */
+  readonly recalled?: ContextInForce | undefined;
 }
 
 /** A context that a request names, with what its caller sees around it. */
@@ -65,6 +67,11 @@ export interface OpenContext extends ContextInUse {
 export interface ContextDirectory {
   /** The context of a slug, if the access sees it. Throws `context_not_found`. */
   open(access: WorkspaceAccess, slug: string): Promise<OpenContext>;
+  /**
+   * The context of a slug as the last request that read it found it, without a question to the database; undefined where this process cannot know it,
+   * or where the access may not see it. Whoever admits instances by it asks first whether it is still in force.
+   */
+  recall(access: WorkspaceAccess, slug: string): OpenContext | undefined;
   /** The context of an id; the transaction sees the whole workspace. Undefined where it is gone. */
   openById(transaction: Transaction, workspaceId: string, id: string): Promise<ContextInUse | undefined>;
   /** The published rules and flows that are bound to a context. Of the two, only this may be asked for by a transaction that changes definitions. */
@@ -83,7 +90,11 @@ interface CompiledWorld {
   readonly foreignKeys: readonly ForeignKeyName[];
   readonly world: ContextWorld;
   readonly modelOf: (contextId: string) => ContextModel;
+  /** By slug: contexts of which everything that they are follows from what is in force. */
+  readonly opened: Map<string, RecalledContext>;
 }
+
+type RecalledContext = ContextInUse & { readonly recalled: ContextInForce };
 
 const MAX_WORKSPACES = 1_000;
 
@@ -96,7 +107,10 @@ export const createContextDirectory = (database: Database): ContextDirectory => 
     if (known?.revision === revision) return known;
     const stored = await loadContextWorld(transaction);
     const world = toWorld(stored);
-    const compiled = { revision, world, foreignKeys: stored.foreignKeys, modelOf: createModels(world) };
+    const compiled = {
+      ...{ revision, world, foreignKeys: stored.foreignKeys, modelOf: createModels(world) },
+      opened: new Map<string, RecalledContext>(),
+    };
     worlds.set(workspaceId, compiled);
     return compiled;
   };
@@ -128,20 +142,28 @@ export const createContextDirectory = (database: Database): ContextDirectory => 
   const openBySlug = async (transaction: Transaction, workspaceId: string, slug: string): Promise<ContextInUse> => {
     const found = await findContextInForce(transaction, { slug });
     const opened = found && (await toContextInUse(transaction, workspaceId, found));
-    if (opened === undefined) throw contextNotFound(slug);
+    if (found === undefined || opened === undefined) throw contextNotFound(slug);
+    const world = worlds.get(workspaceId);
+    // What flows follow changes without them.
+    if (world?.revision === found.revision && opened.assets.every(({ type }) => type === 'rule'))
+      world.opened.set(slug, { ...opened, recalled: found });
     return opened;
   };
 
   return {
     openById,
+    recall: (access, slug) => {
+      if (isRestricted(access)) return undefined;
+      const context = worlds.get(access.workspaceId)?.opened.get(slug);
+      return context && { ...context, view: new CallerView(access, undefined) };
+    },
     assetsOf: async (transaction, slug) => toAssets(transaction, await findBoundAssets(transaction, slug)),
     open: async (access, slug) => {
       const { workspaceId } = access;
-      const isRestricted = access.userGroups !== undefined;
-      const around = isRestricted
+      const around = isRestricted(access)
         ? await database.inWorkspace(access, (transaction) => findVisibleAround(transaction, slug))
         : undefined;
-      if (isRestricted && around === undefined) throw contextNotFound(slug);
+      if (isRestricted(access) && around === undefined) throw contextNotFound(slug);
       const context = await database.inWorkspace(wholeWorkspace(access), (transaction) =>
         openBySlug(transaction, workspaceId, slug),
       );
@@ -149,6 +171,8 @@ export const createContextDirectory = (database: Database): ContextDirectory => 
     },
   };
 };
+
+const isRestricted = ({ userGroups }: WorkspaceAccess): boolean => userGroups !== undefined;
 
 const foreignKeysFor = (id: string, world: ContextWorld, registered: readonly ForeignKeyName[]): readonly string[] => [
   ...new Set([

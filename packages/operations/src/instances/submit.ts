@@ -17,6 +17,7 @@ import {
   type SubmitAnswer,
 } from '@decision/contracts';
 import { cascadeChange } from '../cascades/cascade-changes';
+import { refusedBy } from '../definitions/recall-context';
 import { type InstancesContext, operate } from '../operations/operate';
 import { loadContextCollections, toCollections } from '../operations/surroundings';
 import { type Work } from '../operations/work';
@@ -104,7 +105,7 @@ const solveInstance = async (
   const { slug, assets, view } = named.context;
   const key = assetKey(wanted);
   const asset = assets.find((bound) => assetKey(bound) === key);
-  if (asset === undefined || !view.seesAsset(key)) throw notBound(slug, wanted);
+  if (asset === undefined || !view.seesAsset(key)) throw refusedBy(named.context, notBound(slug, wanted));
   const { facts, ...ignored } = await checkFacts(context, named, body);
   const given = [{ instanceId: named.instanceId, facts }];
   const { outcome, readers } = await carryOut(context, named, { given, mode: 'submit', forced: key });
@@ -169,11 +170,13 @@ const checkFacts = async (
   body: unknown,
 ): Promise<IgnoredFacts & { readonly facts: Facts }> => {
   const { model } = context;
+  const refuse = (...mismatches: Parameters<typeof factsInvalid>): Error =>
+    refusedBy(context, factsInvalid(...mismatches));
   const record = isRecord(body) ? body : {};
   const { key } = model.identity;
   const identity = identityValueOf(model.identity, instanceId);
   if (identity === undefined) {
-    throw factsInvalid([
+    throw refuse([
       {
         fact: key,
         error: `The path does not name an instance: the identity fact "${key}" is a ${model.identity.type} of at most 512 characters.`,
@@ -181,7 +184,7 @@ const checkFacts = async (
     ]);
   }
   if (Object.hasOwn(record, key) && !sameValue(valueOf(record, key), identity)) {
-    throw factsInvalid([
+    throw refuse([
       { fact: key, error: `The identity fact "${key}" of the body is not the instance that the path names.` },
     ]);
   }
@@ -190,7 +193,7 @@ const checkFacts = async (
     ? await database.inWorkspace(origin.access, (transaction) => loadContextCollections(transaction, context))
     : new Map<string, readonly unknown[]>();
   const check = checkRecord(model, record, toCollections(members));
-  if (!check.ok) throw factsInvalid(check.mismatches, check.count);
+  if (!check.ok) throw refuse(check.mismatches, check.count);
   const { facts, ignored, ignoredCount } = check;
   return { facts, ignored, ignoredCount };
 };

@@ -18,12 +18,11 @@ import {
 import { ancestorsOf, inputHash } from '@decision/execution';
 import {
   type Admission,
-  findRegistrations,
   type LockedInstance,
   lockInstances,
   registerEvaluation,
-  type Registration,
   returnTickets,
+  together,
   type Transaction,
   writeInstances,
   type WrittenInstance,
@@ -31,14 +30,7 @@ import {
 import { type ContextInUse } from '../definitions/context-directory';
 import { followLinks, writeHistory } from './commit-writes';
 import { loadContextCollections, loadSurroundings, toCollections } from './surroundings';
-import {
-  type GivenFacts,
-  groupBy,
-  type InstanceOutcome,
-  type PlannedInstance,
-  type Surroundings,
-  type Work,
-} from './work';
+import { type GivenFacts, type InstanceOutcome, type PlannedInstance, type Surroundings, type Work } from './work';
 
 /** An instance that was admitted to an operation, with the fence that it must name to be written. */
 export interface HeldInstance {
@@ -68,6 +60,27 @@ interface AdmitOptions {
   readonly ticketId: string | undefined;
 }
 
+/** Takes the rows of instances, with what is registered for them, whatever the definition of their context says. */
+export const lockGiven = (
+  transaction: Transaction,
+  { context, mode }: Pick<Work, 'context' | 'mode'>,
+  given: readonly GivenFacts[],
+  ticketId: string | undefined,
+): Promise<readonly LockedInstance[]> =>
+  lockInstances(transaction, {
+    contextId: context.id,
+    instanceIds: given.map(({ instanceId }) => instanceId),
+    create: mode === 'submit',
+    ticketId,
+    withRegistrations: true,
+  });
+
+/** Facts for instances whose rows are taken. */
+export interface LockedGiven {
+  readonly given: readonly GivenFacts[];
+  readonly locked: readonly LockedInstance[];
+}
+
 /**
  * Merges facts into the instances that are free, in one transaction (C140, C141): where nothing is due they are free again with its commit, where
  * assets are due they are busy with the operation.
@@ -75,28 +88,19 @@ interface AdmitOptions {
 export const admit = async (
   transaction: Transaction,
   work: Work,
-  given: readonly GivenFacts[],
+  { given, locked }: LockedGiven,
   { admission, ticketId }: AdmitOptions,
 ): Promise<Admitted> => {
-  const { context, mode } = work;
-  const instanceIds = given.map(({ instanceId }) => instanceId);
-  const locked = await lockInstances(transaction, {
-    contextId: context.id,
-    instanceIds,
-    create: mode === 'submit',
-    ticketId,
-  });
+  const { context } = work;
   const free = locked.filter(({ isBusy, isQueued }) => !isBusy && !isQueued);
   const busy = locked.filter((instance) => !free.includes(instance)).map(({ instanceId }) => instanceId);
   const collections = await loadContextCollections(transaction, context);
   const planned = free.length === 0 ? [] : await planAll(transaction, work, free, { given, collections });
-  const written = await writeAll(transaction, work, planned, admission);
-  if (ticketId !== undefined)
-    await returnTickets(
-      transaction,
-      ticketId,
-      instanceIds.filter((id) => !busy.includes(id)),
-    );
+  const turns = given.map(({ instanceId }) => instanceId).filter((id) => !busy.includes(id));
+  const [written] = await together(
+    writeAll(transaction, work, planned, admission),
+    ticketId === undefined ? Promise.resolve() : returnTickets(transaction, ticketId, turns),
+  );
   return {
     done: planned.filter(({ isDue }) => !isDue).map((instance) => toOutcome(work, instance, instance.peek, written)),
     held: planned
@@ -122,36 +126,19 @@ const planAll = async (
     const { instanceId } = locked;
     return { locked, instanceId, ...mergeInto(context, locked, factsOf.get(instanceId) ?? {}) };
   });
-  // Before related instances are read, since an instance may be related to one of the same context.
-  await followLinks(
-    transaction,
-    context,
-    merged.map(({ locked, instanceId, facts }) => ({ instanceId, before: locked.facts, after: facts })),
-  );
-  const surroundings = await loadSurroundings(transaction, context, merged, work.origin);
-  const registrations = await registrationsOf(
-    transaction,
-    work,
-    merged.map(({ instanceId }) => instanceId),
+  const changes = merged.map(({ locked, instanceId, facts }) => ({ instanceId, before: locked.facts, after: facts }));
+  // Links before related instances are read, since an instance may be related to one of the same context.
+  const [, surroundings] = await together(
+    followLinks(transaction, context, changes),
+    loadSurroundings(transaction, context, merged, work.origin),
   );
   const members = toCollections(collections);
   const planned: PlannedInstance[] = [];
   for (const { locked, instanceId, facts, executions } of merged) {
     const found = surroundings.get(instanceId) ?? { related: {}, aggregates: {}, history: {} };
-    const own = registrations.get(instanceId) ?? [];
-    const toPlan = { locked, facts, executions, surroundings: found, registrations: own };
-    planned.push(await planInstance(work, toPlan, members));
+    planned.push(await planInstance(work, { locked, facts, executions, surroundings: found }, members));
   }
   return planned;
-};
-
-const registrationsOf = async (
-  transaction: Transaction,
-  { context }: Work,
-  ids: readonly string[],
-): Promise<ReadonlyMap<string, readonly Registration[]>> => {
-  if (context.assets.length === 0) return new Map();
-  return groupBy(await findRegistrations(transaction, context.id, ids), ({ instanceId }) => instanceId);
 };
 
 const writeAll = async (
@@ -167,17 +154,19 @@ const writeAll = async (
   const done = planned.filter(
     (instance) => !instance.isDue && !(isUnchanged(instance) && (ttlSeconds ?? null) === null),
   );
-  const written: WrittenInstance[] = [];
-  if (done.length > 0) written.push(...(await writeInstances(transaction, done.map(toWrite), options)));
-  if (due.length > 0) written.push(...(await writeInstances(transaction, due.map(toWrite), { ...options, admission })));
-  await writeHistory(
-    transaction,
-    context,
-    planned.map(({ locked, facts }) => ({ instanceId: locked.instanceId, before: locked.facts, after: facts })),
-    origin.now,
+  const changes = planned.map(({ locked, facts }) => ({
+    instanceId: locked.instanceId,
+    before: locked.facts,
+    after: facts,
+  }));
+  const registering = planned.filter(({ registers }) => registers);
+  const [merged, admitted] = await together(
+    writeInstances(transaction, done.map(toWrite), options),
+    writeInstances(transaction, due.map(toWrite), { ...options, admission }),
+    writeHistory(transaction, context, changes, origin.now),
+    ...registering.map(({ locked }) => register(transaction, work, locked.instanceId)),
   );
-  for (const { locked, registers } of planned) if (registers) await register(transaction, work, locked.instanceId);
-  return new Map(written.map((row) => [row.instanceId, row]));
+  return new Map([...merged, ...admitted].map((row) => [row.instanceId, row]));
 };
 
 /** Whether writing an instance would leave it as it is. */
@@ -232,7 +221,6 @@ interface InstanceToPlan {
   readonly facts: Facts;
   readonly executions: Executions;
   readonly surroundings: Surroundings;
-  readonly registrations: readonly Registration[];
 }
 
 /** An instance after a merge. Its identity is among its facts; no asset owns what was given (C66). */
@@ -252,13 +240,13 @@ const mergeInto = (
 /** Decides what is due for an instance whose facts were merged. Nothing is executed. */
 const planInstance = async (
   work: Work,
-  { locked, facts, executions, surroundings, registrations }: InstanceToPlan,
+  { locked, facts, executions, surroundings }: InstanceToPlan,
   collections: Collections,
 ): Promise<PlannedInstance> => {
-  const { model, assets } = work.context;
-  const { forced } = work;
+  const { context, forced } = work;
+  const { model, assets } = context;
   const sources = sourcesOf(work, locked.facts, facts, surroundings);
-  const registered = new Set(registrations.map(assetKey));
+  const registered = new Set(context.assets.length === 0 ? [] : locked.registrations.map(assetKey));
   const only = onlyConsidered(work, registered);
   const ancestors = ancestorsOf(work.context.id, work.origin.within);
   const task = { model, assets, facts, executions, sources, only, forced, ancestors };

@@ -1,20 +1,25 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { checkRecord, type Facts, historyOfChange, linksOf, sameValue } from '@decision/contexts';
 import { ServiceError } from '@decision/contracts';
 import {
   addHistory,
   type CommitOutcome,
+  type ContextInForce,
   type Database,
   findCommitOutcome,
+  findContextInForce,
   type HistoryAddition,
   holdContext,
   type LinkWrite,
+  together,
   type Transaction,
   writeLinks,
   type WrittenRow,
 } from '@decision/persistence';
 import { doublingMs } from '@decision/waiting';
 import { type ContextDirectory, type ContextInUse, contextNotFound } from '../definitions/context-directory';
+import { ContextOutdated } from '../definitions/recall-context';
 import { loadContextCollections, toCollections } from './surroundings';
 import { type GivenFacts, type RequestOrigin, type Work } from './work';
 
@@ -116,19 +121,34 @@ export class DefinitionChanged extends ServiceError {
 
 /**
  * Holds the definition of a context until the transaction ends and answers it as it is now (C153, ADR 22): the work may have begun with an older one. Throws
- * `context_not_found` where the context is gone.
+ * `context_not_found` where the context is gone, and `ContextOutdated` where one that was recalled is not in force any more.
  */
 export const holdDefinition = async (
   transaction: Transaction,
   directory: ContextDirectory,
   { context, origin }: Pick<Work, 'context' | 'origin'>,
 ): Promise<ContextInUse> => {
+  if (context.recalled !== undefined) return holdRecalled(transaction, context, context.recalled);
   const revision = await holdContext(transaction, context.id);
   if (revision === undefined) throw contextNotFound(context.slug);
   if (String(revision) === context.revision) return context;
   const inForce = await directory.openById(transaction, origin.access.workspaceId, context.id);
   if (inForce === undefined) throw contextNotFound(context.slug);
   return inForce;
+};
+
+const holdRecalled = async (
+  transaction: Transaction,
+  context: ContextInUse,
+  recalled: ContextInForce,
+): Promise<ContextInUse> => {
+  // Held first, so that what is found then stays in force.
+  const [revision, inForce] = await together(
+    holdContext(transaction, context.id),
+    findContextInForce(transaction, { id: context.id }),
+  );
+  if (revision !== undefined && isDeepStrictEqual(inForce, recalled)) return { ...context, recalled: undefined };
+  throw new ContextOutdated('The context was changed since this process read it.');
 };
 
 /** Whether two states of a context allow and compute the same facts of its own. */

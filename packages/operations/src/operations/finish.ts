@@ -5,6 +5,7 @@ import {
   type Database,
   endRegistrations,
   type HeldInstances,
+  together,
   type Transaction,
   writeBackInstances,
   type WrittenInstance,
@@ -56,32 +57,72 @@ export const finish = async (
 ): Promise<Finished> => {
   const { origin } = work;
   const wait = waitsUntil(origin.deadline);
-  do {
+  let holds: Holding = holdWhileWriting;
+  for (;;) {
     try {
       const { written, context } = await commitWrites(database, work.context.id, origin, async (transaction) => {
-        const context = await holdDefinition(transaction, directory, work);
-        if (!hasSameFacts(context, work.context)) throw new DefinitionChanged(context);
-        return { ...(await writeBack(transaction, { ...work, context }, operationId, settledHeld)), context };
+        const { rows, context } = await holds(
+          () => holdFor(transaction, directory, work),
+          (context) => writeRows(transaction, { ...work, context }, operationId, settledHeld),
+          work.context,
+        );
+        await writeConsequences(transaction, { ...work, context }, settledHeld, rows);
+        return { written: rows, context };
       });
       const lost = settledHeld.length - written.length;
       if (lost > 0) onFenced('taken_over', lost);
       return settleAccounts(settledHeld, written, context);
     } catch (error) {
+      if (error instanceof WrittenAsBefore) {
+        holds = holdBeforeWriting;
+        continue;
+      }
       if (error instanceof UnknownCommit) break;
       if (!isLost(error)) throw error;
+      if (!(await wait())) break;
     }
-  } while (await wait());
+  }
   onFenced('unknown', settledHeld.length);
   return { outcomes: [], failures: unknownOutcomes(settledHeld) };
 };
 
-const writeBack = async (
+/** Holds the definition and writes rows by it. */
+type Holding = (
+  hold: () => Promise<ContextInUse>,
+  write: (context: ContextInUse) => Promise<readonly WrittenInstance[]>,
+  before: ContextInUse,
+) => Promise<{ readonly context: ContextInUse; readonly rows: readonly WrittenInstance[] }>;
+
+/** In one message: the definition is almost always the one of before. */
+const holdWhileWriting: Holding = async (hold, write, before) => {
+  const [context, rows] = await together(hold(), write(before));
+  if (context !== before) throw new WrittenAsBefore();
+  return { context, rows };
+};
+
+const holdBeforeWriting: Holding = async (hold, write) => {
+  const context = await hold();
+  return { context, rows: await write(context) };
+};
+
+/** Rows were written by a definition that is not in force any more, in a transaction that is not committed. */
+class WrittenAsBefore extends Error {
+  override readonly name = 'WrittenAsBefore';
+}
+
+const holdFor = async (transaction: Transaction, directory: ContextDirectory, work: Work): Promise<ContextInUse> => {
+  const context = await holdDefinition(transaction, directory, work);
+  if (!hasSameFacts(context, work.context)) throw new DefinitionChanged(context);
+  return context;
+};
+
+const writeRows = (
   transaction: Transaction,
   work: Work,
   operationId: string,
   settledHeld: readonly SettledHeld[],
-): Promise<{ readonly written: readonly WrittenInstance[] }> => {
-  const { context, origin, mode } = work;
+): Promise<readonly WrittenInstance[]> => {
+  const { context, mode } = work;
   const fences = new Map(settledHeld.map(({ held }) => [idOf(held), held.fence]));
   const held: HeldInstances = { operationId, takeovers: 0, fences };
   const ttlSeconds = mode === 'submit' ? context.model.definition.ttlSeconds : undefined;
@@ -92,7 +133,16 @@ const writeBack = async (
     executions: settled.executions,
     isNew: false,
   }));
-  const written = await writeBackInstances(transaction, writes, { contextId: context.id, ttlSeconds, held });
+  return writeBackInstances(transaction, writes, { contextId: context.id, ttlSeconds, held });
+};
+
+/** What follows from the rows that were written: those that others had taken over are left to them. */
+const writeConsequences = async (
+  transaction: Transaction,
+  { context, origin }: Work,
+  settledHeld: readonly SettledHeld[],
+  written: readonly WrittenInstance[],
+): Promise<void> => {
   const ids = new Set(written.map(({ instanceId }) => instanceId));
   const mine = settledHeld.filter(({ held: one }) => ids.has(idOf(one)));
   const changes = mine.map(({ held: one, settled }) => ({
@@ -100,14 +150,13 @@ const writeBack = async (
     before: one.planned.facts,
     after: settled.facts,
   }));
-  await writeHistory(transaction, context, changes, origin.now);
-  await followLinks(transaction, context, changes);
-  await endRegistrations(transaction, context.id, mine.flatMap(endedRegistrations));
-  await addNotifications(
-    transaction,
-    mine.flatMap(({ settled }) => settled.notifications ?? []),
+  const notifications = mine.flatMap(({ settled }) => settled.notifications ?? []);
+  await together(
+    writeHistory(transaction, context, changes, origin.now),
+    followLinks(transaction, context, changes),
+    endRegistrations(transaction, context.id, mine.flatMap(endedRegistrations)),
+    addNotifications(transaction, notifications),
   );
-  return { written };
 };
 
 const idOf = ({ planned }: HeldInstance): string => planned.locked.instanceId;

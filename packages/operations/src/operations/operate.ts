@@ -2,20 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { settle } from '@decision/contexts';
 import { ServiceError, type SettledInstance } from '@decision/contracts';
 import { ancestorsOf, inputHash } from '@decision/execution';
-import {
-  type Database,
-  findEntityWrites,
-  type HeldInstances,
-  recordEntityWrites,
-  releaseInstances,
-  renewLease,
-  returnTickets,
-  type Transaction,
-} from '@decision/persistence';
+import { type Database, type HeldInstances, releaseInstances, renewLease } from '@decision/persistence';
 import { FailureLog, type Logger } from '@decision/service-kit';
 import { type ContextDirectory } from '../definitions/context-directory';
-import { admit, type Admitted, type HeldInstance, sourcesOf } from './admit';
-import { commitWrites, DefinitionChanged, hasSameFacts, holdDefinition, requireStillFit } from './commit-writes';
+import { type HeldInstance, sourcesOf } from './admit';
+import { type AdmittedWork, admitWork, WrittenMeanwhile } from './admit-work';
+import { commitWrites, DefinitionChanged } from './commit-writes';
 import { finish, type Finished, outcomeOfHeld } from './finish';
 import { Line, type LineSettings } from './line';
 import { type OperationEvent } from './operation-events';
@@ -51,15 +43,6 @@ const MOST_COLLISIONS = 3;
 /** Times that an operation is decided anew, since the definition changed while it was settled. */
 const MOST_CHANGES = 3;
 
-/** The admitted instances, with the work by the definition in force at that time. */
-type AdmittedWork = Admitted & {
-  readonly work: Work;
-  /** Ids of instances into which the step merged its facts when it ran before. */
-  readonly repeated: readonly string[];
-};
-
-const NOTHING_ADMITTED: Admitted = { done: [], held: [], busy: [], collections: new Map(), written: [] };
-
 /**
  * One piece of work in progress. Free instances are merged at once; each busy instance waits in its own line while the others go on (C148).
  */
@@ -72,7 +55,7 @@ class Operating {
 
   constructor(
     private readonly context: OperateContext,
-    private readonly work: Work,
+    private work: Work,
     /** How often the definition has changed already while this was settled. */
     private readonly changes = 0,
   ) {
@@ -106,6 +89,8 @@ class Operating {
   private async admit(given: Work['given']): Promise<readonly string[]> {
     const operationId = randomUUID();
     const admitted = await this.admitOnce(operationId, given);
+    // It is in force, and so from now on like one that was read for this request.
+    if (this.work.context.recalled !== undefined) this.work = { ...this.work, context: admitted.work.context };
     for (const outcome of admitted.done) {
       this.outcomes.set(outcome.instanceId, outcome);
       this.committed.add(outcome.instanceId);
@@ -122,11 +107,9 @@ class Operating {
     const options = { admission: { operationId, leaseMs, parentId }, ticketId: this.line.ticketId };
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await commitWrites(database, this.work.context.id, this.work.origin, async (transaction) => {
-          const context = await holdDefinition(transaction, directory, this.work);
-          if (!hasSameFacts(context, this.work.context)) await requireStillFit(transaction, context, given);
-          return admitNew(transaction, { ...this.work, context }, given, options);
-        });
+        return await commitWrites(database, this.work.context.id, this.work.origin, (transaction) =>
+          admitWork(transaction, { directory, work: this.work, given, options }),
+        );
       } catch (error) {
         if (attempt >= MOST_COLLISIONS || !(error instanceof WrittenMeanwhile || isCollision(error))) throw error;
       }
@@ -245,36 +228,6 @@ class Operating {
     this.context.onEvent?.(event);
   }
 }
-
-/** Another process runs the same step, and has merged its facts since this one looked. */
-class WrittenMeanwhile extends ServiceError {
-  constructor() {
-    super('operation_interrupted', 'The same step of the same request is under way elsewhere. Send the request again.');
-  }
-}
-
-/** Admits what the step has not merged before. That it merges it now commits together with the merge. */
-const admitNew = async (
-  transaction: Transaction,
-  work: Work,
-  given: Work['given'],
-  options: Parameters<typeof admit>[3],
-): Promise<AdmittedWork> => {
-  const { stepKey: key, context } = work;
-  if (key === undefined) return { ...(await admit(transaction, work, given, options)), work, repeated: [] };
-  const instanceIds = given.map(({ instanceId }) => instanceId);
-  const known = await findEntityWrites(transaction, { contextId: context.id, key, instanceIds });
-  const repeated = instanceIds.filter((id) => known.has(id));
-  // Who looks again takes a place of its own.
-  if (options.ticketId !== undefined) await returnTickets(transaction, options.ticketId, repeated);
-  const fresh = given.filter(({ instanceId }) => !known.has(instanceId));
-  if (fresh.length === 0) return { ...NOTHING_ADMITTED, work, repeated };
-  const admitted = await admit(transaction, work, fresh, options);
-  const merged = fresh.map(({ instanceId }) => instanceId).filter((id) => !admitted.busy.includes(id));
-  const isFirst = await recordEntityWrites(transaction, { contextId: context.id, key, instanceIds: merged });
-  if (!isFirst) throw new WrittenMeanwhile();
-  return { ...admitted, work, repeated };
-};
 
 /** Failures that say that nothing can be executed at the moment (C71). */
 const UNAVAILABLE: ReadonlySet<string> = new Set([

@@ -1,7 +1,7 @@
-import { hashOfKey, type RequestEnvelope, type Requester } from '@decision/broker';
+import { type RequestEnvelope, type Requester } from '@decision/broker';
 import {
   decodeSettleAnswer,
-  encodeSettleRequest,
+  createSettleEncoder,
   limits,
   ServiceError,
   type SettledInstance,
@@ -24,6 +24,7 @@ import { type RunningOperation } from '@decision/flows';
 import pLimit from 'p-limit';
 import { reachableFrom } from '../definitions/world';
 import { type HeldInstance, sourcesOf } from './admit';
+import { messageKey } from './message-keys';
 import { type Work } from './work';
 
 /** Complete operations on some instances of one context. */
@@ -65,9 +66,10 @@ export const createSettler =
     }
     const envelope = envelopeOf(operation.work);
     const common = commonOf(operation);
+    const encode = createSettleEncoder(common);
     const answers = await Promise.all(
       splitOperation(operation, chunkBytes).map(async ({ key, instances, texts }) => {
-        const payload = encodeSettleRequest(common, texts);
+        const payload = encode(texts);
         try {
           const answer = await requester.request(envelope, payload, { key });
           return byInstance(instances, requireAll(decodeSettleAnswer(answer), instances));
@@ -141,15 +143,6 @@ const splitOperation = ({ work, held }: Operation, chunkBytes: number): readonly
   }
   return [...full, ...open.values()];
 };
-
-/**
- * Instances of a context share this many keys. One key for each instance would make each a message of its own; with these, all operations of an
- * instance still come one after the other through one partition, and this many workers can be busy with one context.
- */
-const KEYS_OF_A_CONTEXT = 16;
-
-const messageKey = (contextId: string, instanceId: string): string =>
-  `${contextId}/${hashOfKey(instanceId) % KEYS_OF_A_CONTEXT}`;
 
 const toSettleInstance = (
   work: Work,

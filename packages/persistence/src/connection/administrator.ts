@@ -33,8 +33,8 @@ export const asAdministrator = async <T>(url: string, work: (client: Client) => 
   }
 };
 
-/** The driver leaves a socket half open whose server speaks no TLS, at each attempt another one. */
-const destroySocket = (client: Client): void => {
+/** The driver leaves a socket half open whose server speaks no TLS, at each attempt another one, or that is silent. */
+export const destroySocket = (client: Client): void => {
   const { connection } = client as unknown as { readonly connection?: { readonly stream?: { destroy(): void } } }; // what the driver keeps
   connection?.stream?.destroy();
 };

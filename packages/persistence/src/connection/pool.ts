@@ -3,6 +3,7 @@ import { traced } from '@decision/tracing';
 import { settledWithin } from '@decision/waiting';
 import { type Knex, knex as createKnex } from 'knex';
 import { type Client } from 'pg';
+import { destroySocket } from './administrator';
 import { type DatabaseSettings } from './database-settings';
 import { checkDatabaseUrl } from './database-url';
 import { prepareSession } from './session';
@@ -53,6 +54,8 @@ export const createPool = (settings: DatabaseSettings): Pool => {
   const knex = createKnex(poolConfig(settings, (connection) => !broken.has(connection)));
   const client = knex.client as PoolClient; // typed `any` by the library
   let closing: Promise<void> | undefined;
+
+  const cut = settings.isPipelined === true ? cutAtOnce : endAtOnce;
 
   const discard = (connection: Client): void => {
     broken.add(connection);
@@ -118,8 +121,14 @@ export const createPool = (settings: DatabaseSettings): Pool => {
 const ACQUISITION = { name: 'wait for a connection', kind: 'internal' } as const;
 
 /** Not awaited: the server may be silent, and then so is the farewell. */
-const cut = (connection: Client): void => {
+const endAtOnce = (connection: Client): void => {
   connection.end().catch(() => undefined);
+};
+
+/** The driver lets a pipelined connection live until everything that was sent on it is answered, and the server may be silent. */
+const cutAtOnce = (connection: Client): void => {
+  endAtOnce(connection);
+  destroySocket(connection);
 };
 
 const shuttingDown = (): ServiceError =>

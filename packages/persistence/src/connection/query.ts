@@ -84,7 +84,10 @@ export interface StatementRunner {
   raw<Result = { readonly rows: unknown[] }>(sql: string, bindings?: Bindings): Promise<Result>;
 }
 
-/** One transaction of one workspace; it commits when the work that received it succeeds. Statements run one after the other, as they come. */
+/**
+ * One transaction of one workspace; it commits when the work that received it succeeds. Statements run one after the other, as they come. Those that
+ * need no answer to earlier ones are asked for at once ({@link together}): where the database is pipelined, they go in one message.
+ */
 export interface Transaction extends StatementRunner {
   /** Runs a `copy ... from stdin` with lines of its text format. Without an answer in 30 seconds it fails, and the connection is given up. */
   copyIn(sql: string, lines: Iterable<string>): Promise<void>;

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { ServiceError } from '@decision/contracts';
 import { type SpanOptions, traced } from '@decision/tracing';
-import { type Client } from 'pg';
+import { type Client, DatabaseError } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { type Bindings, bindNames, type StatementRunner, summarise, type Transaction } from './query';
 import { beginAs, type WorkspaceAccess } from './access';
@@ -40,19 +40,21 @@ export const transact = async <T>(
   work: (transaction: Transaction) => Promise<T>,
   pool: Pick<Pool, 'discard' | 'discardIfBroken' | 'isPipelined'>,
 ): Promise<T> => {
-  const running = new RunningTransaction(connection);
+  const running = new RunningTransaction(connection, pool.isPipelined);
+  let begun: Promise<unknown> = Promise.resolve();
   let value: T;
   try {
     const begin = beginAs(access);
-    const begun = traced(
+    begun = traced(
       () => statementSpan('begin'),
       () => connection.query(begin),
     );
     if (!pool.isPipelined) await begun;
     // Statements run in the order in which they are sent: the first one need not wait until the claims are known to be made.
     [value] = await Promise.all([work(running), begun]);
-  } catch (error) {
+  } catch (failure) {
     running.hasEnded = true;
+    const error = (await refusalOf(begun)) ?? failure;
     // Before the rollback, which would wait for the same silence again.
     const isGone = pool.discardIfBroken(connection, error);
     // The first error counts; an error of the rollback says less.
@@ -67,6 +69,13 @@ export const transact = async <T>(
   if (command === 'COMMIT') return value;
   throw new ServiceError('internal_error', 'A transaction whose statement had failed was rolled back at its end.');
 };
+
+/** Why the database did not begin a transaction: whatever was sent behind fails because of it. Undefined where it began, or did not answer. */
+const refusalOf = (begun: Promise<unknown>): Promise<DatabaseError | undefined> =>
+  begun.then(
+    () => undefined,
+    (error: unknown) => (error instanceof DatabaseError ? error : undefined),
+  );
 
 const tooLate = (): ServiceError =>
   new ServiceError('internal_error', 'A statement came after the end of its transaction.');
@@ -88,14 +97,28 @@ class RunningTransaction implements Transaction {
   hasEnded = false;
   private savepoints = 0;
   private readonly runner: StatementRunner;
+  /** Settles with the last statement so far. Never rejects. */
+  private last: Promise<unknown> | undefined;
 
-  constructor(private readonly connection: Client) {
+  constructor(
+    private readonly connection: Client,
+    private readonly isPipelined: boolean,
+  ) {
     this.runner = runnerOn(connection);
   }
 
+  readonly raw: StatementRunner['raw'] = <Result>(sql: string, bindings?: Bindings): Promise<Result> => {
+    const run = () => this.send<Result>(sql, bindings);
+    if (this.isPipelined) return run();
+    const running = this.last === undefined ? run() : this.last.then(run);
+    this.last = running.catch(() => undefined);
+    return running;
+  };
+
   /** Whoever comes late must not meet the next transaction of the connection. */
-  readonly raw: StatementRunner['raw'] = (sql, bindings) =>
-    this.hasEnded ? Promise.reject(tooLate()) : this.runner.raw(sql, bindings);
+  private send<Result>(sql: string, bindings?: Bindings): Promise<Result> {
+    return this.hasEnded ? Promise.reject(tooLate()) : this.runner.raw<Result>(sql, bindings);
+  }
 
   readonly copyIn: Transaction['copyIn'] = (sql, lines) =>
     this.hasEnded

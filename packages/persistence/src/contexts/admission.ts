@@ -1,7 +1,9 @@
 import { query, type Transaction } from '../connection/query';
+import { together } from '../connection/together';
 import { isUuid } from '../connection/uuid';
 import { alive, among, type InstanceState, stateColumns, type StateRow, toInstanceState } from './instances';
 import { markPendingCascades } from './pending-cascades';
+import { findRegistrations, type Registration } from './registrations';
 
 /** An instance whose row this transaction holds. */
 export interface LockedInstance extends InstanceState {
@@ -11,6 +13,8 @@ export interface LockedInstance extends InstanceState {
   readonly isBusy: boolean;
   /** Whether an earlier operation waits for it. */
   readonly isQueued: boolean;
+  /** Registered evaluations; empty where they were not asked for. */
+  readonly registrations: readonly Registration[];
 }
 
 interface InstancesToLock {
@@ -21,6 +25,8 @@ interface InstancesToLock {
   readonly create: boolean;
   /** Tickets that the caller holds: only those before them count as waiting. */
   readonly ticketId?: string | undefined;
+  /** Whether registered evaluations are read too. Default: false. */
+  readonly withRegistrations?: boolean;
 }
 
 const CREATE = /* sql */ `
@@ -70,33 +76,48 @@ interface LockedRow extends StateRow {
  */
 export const lockInstances = async (
   transaction: Transaction,
-  { contextId, instanceIds, create, ticketId }: InstancesToLock,
+  { contextId, instanceIds, create, ticketId, withRegistrations = false }: InstancesToLock,
 ): Promise<readonly LockedInstance[]> => {
   const bindings = { context: contextId, ids: instanceIds };
-  const lock = () => query<LockedRow>(transaction, LOCK, { ...bindings, ticket: ticketId ?? null });
+  // What is registered is read by a statement behind the one that waits for the rows: nobody else registers anything then.
+  const lock = () =>
+    together(
+      query<LockedRow>(transaction, LOCK, { ...bindings, ticket: ticketId ?? null }),
+      withRegistrations ? findRegistrations(transaction, contextId, instanceIds) : NONE_REGISTERED,
+    );
   // One row alone cannot be taken out of order. It usually exists already, and nothing has to be created.
-  let rows = instanceIds.length === 1 || !create ? await lock() : [];
-  if (create && rows.length === 0) {
-    await query(transaction, CREATE, bindings);
-    rows = await lock();
-  }
+  let [rows, registrations] = instanceIds.length === 1 || !create ? await lock() : [[], []];
+  if (create && rows.length === 0)
+    [, [rows, registrations]] = await together(query(transaction, CREATE, bindings), lock());
   const gone = rows.filter(({ busy, expired }) => expired && !busy).map(({ instance_id }) => instance_id);
   if (gone.length > 0) await forget(transaction, contextId, gone);
-  return rows.filter(({ version, busy, expired }) => create || busy || !(expired || version === '0')).map(toLocked);
+  const registered = new Map<string, Registration[]>();
+  for (const one of registrations) {
+    const known = registered.get(one.instanceId);
+    if (known === undefined) registered.set(one.instanceId, [one]);
+    else known.push(one);
+  }
+  return rows
+    .filter(({ version, busy, expired }) => create || busy || !(expired || version === '0'))
+    .map((row) => toLocked(row, registered.get(row.instance_id) ?? []));
 };
 
+const NONE_REGISTERED: Promise<readonly Registration[]> = Promise.resolve([]);
+
 const forget = async (transaction: Transaction, contextId: string, ids: readonly string[]): Promise<void> => {
-  for (const sql of FORGET) await query(transaction, sql, { context: contextId, ids });
-  const [row] = await query<{ is_read: boolean }>(transaction, IS_READ, { context: contextId });
+  const [[row]] = await together(
+    query<{ is_read: boolean }>(transaction, IS_READ, { context: contextId }),
+    ...FORGET.map((sql) => query(transaction, sql, { context: contextId, ids })),
+  );
   if (row?.is_read === true) await markPendingCascades(transaction, contextId, ids, TELL_LEASE_MS);
 };
 
-const toLocked = (row: LockedRow): LockedInstance => {
+const toLocked = (row: LockedRow, registrations: readonly Registration[]): LockedInstance => {
   const { busy: isBusy, queued: isQueued, expired, version } = row;
   const flags = { isBusy, isQueued };
   const state = toInstanceState(row);
-  if (!expired || isBusy) return { ...state, ...flags, isNew: version === '0' };
-  const nothing = { facts: {}, derived: {}, executions: {}, readerPass: undefined };
+  if (!expired || isBusy) return { ...state, ...flags, registrations, isNew: version === '0' };
+  const nothing = { facts: {}, derived: {}, executions: {}, readerPass: undefined, registrations: [] };
   return { ...state, ...flags, ...nothing, isNew: true };
 };
 

@@ -1,4 +1,5 @@
 import { query, type Transaction } from '../connection/query';
+import { together } from '../connection/together';
 
 /** One committed value of a fact. */
 export interface StoredHistoryEntry {
@@ -53,8 +54,10 @@ export const addHistory = async (
     facts: entries.map(({ fact }) => fact),
   };
   const values = entries.map(({ value }) => JSON.stringify(value ?? null));
-  await query(transaction, ADD, { ...names, times: entries.map(({ timestamp }) => String(timestamp)), values });
-  await query(transaction, TRIM, { ...names, keep });
+  await together(
+    query(transaction, ADD, { ...names, times: entries.map(({ timestamp }) => String(timestamp)), values }),
+    query(transaction, TRIM, { ...names, keep }),
+  );
 };
 
 const FIND = /* sql */ `

@@ -1,4 +1,5 @@
 import { query, type Transaction } from '../connection/query';
+import { together } from '../connection/together';
 import { alive, among, type StoredFacts } from './instances';
 
 /** Which instance a foreign key names; null: none. */
@@ -34,8 +35,7 @@ export const writeLinks = async (
     facts: links.map(({ fact }) => fact),
     targets: links.map(({ targetId }) => targetId ?? ''),
   };
-  await query(transaction, LEAVE, bindings);
-  await query(transaction, JOIN, bindings);
+  await together(query(transaction, LEAVE, bindings), query(transaction, JOIN, bindings));
 };
 
 const TARGETS = /* sql */ `

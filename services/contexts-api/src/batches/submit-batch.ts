@@ -6,6 +6,7 @@ import {
   type BatchWork,
   carryOutChunk,
   CHUNKS_AT_ONCE,
+  chunksByKey,
   type InstancesContext,
   loadContextCollections,
   type OpenContext,
@@ -92,12 +93,11 @@ class Batch {
   /** Works through chunks of instances, a few at once. Throws the first failure once all work under way has ended. */
   async run(instances: readonly GivenInstance[]): Promise<void> {
     const { progress, work } = this;
-    const { chunkSize } = work.context;
+    const chunks = chunksByKey(instances, work.context.chunkSize);
     let next = 0;
     const carryOut = async (): Promise<void> => {
-      while (next < instances.length && progress.failure === undefined) {
-        const chunk = instances.slice(next, next + chunkSize);
-        next += chunkSize;
+      for (let chunk = chunks[next]; chunk !== undefined && progress.failure === undefined; chunk = chunks[next]) {
+        next += 1;
         await carryOutChunk(work, chunk, progress);
       }
     };

@@ -21,11 +21,13 @@ import {
   type InstancesContext,
   listInstances,
   type NamedInstance,
+  type OpenContext,
   solveFlowOfInstance,
   solveRuleOfInstance,
   submitFacts,
   type RequestOrigin,
   wholeWorkspace,
+  withContext,
 } from '@decision/operations';
 import {
   Answer,
@@ -51,11 +53,17 @@ interface Asked {
 /** The calls under /api/v1/contexts. */
 export const instanceRoutes = (context: InstancesContext): readonly BoundOperation[] => {
   const open = ({ identity, params }: Asked) => context.directory.open(accessOf(identity), params['slug'] ?? '');
-  const name = async (asked: Asked): Promise<NamedInstance> => ({
-    context: await open(asked),
+  const nameIn = (asked: Asked, opened: OpenContext): NamedInstance => ({
+    context: opened,
     instanceId: asked.params['instance'] ?? '',
     origin: originOf(asked.identity, asked.context, context.timeoutMs),
   });
+  const name = async (asked: Asked): Promise<NamedInstance> => nameIn(asked, await open(asked));
+  /** For what admits the instance: that asks whether the context is still the one that this process knows. */
+  const admitting = <T>(asked: Asked, work: (named: NamedInstance) => Promise<T>): Promise<T> =>
+    withContext(context.directory, accessOf(asked.identity), asked.params['slug'] ?? '', (opened) =>
+      work(nameIn(asked, opened)),
+    );
   return [
     bindOperation(
       batchOperation,
@@ -78,7 +86,7 @@ export const instanceRoutes = (context: InstancesContext): readonly BoundOperati
       const { prefix, status } = asked.query;
       return listInstances(context, await open(asked), { prefix, status }, readPageQuery(asked.query));
     }),
-    bindOperation(submitOperation, async (asked) => submitFacts(context, await name(asked), asked.body)),
+    bindOperation(submitOperation, (asked) => admitting(asked, (named) => submitFacts(context, named, asked.body))),
     bindOperation(getInstanceOperation, async (asked) =>
       getInstance(context, await name(asked), asked.query.include_relations),
     ),
@@ -89,15 +97,19 @@ export const instanceRoutes = (context: InstancesContext): readonly BoundOperati
       return getHistory(context, await name(asked), { field, limit: most });
     }),
     bindOperation(getPendingOperation, async (asked) => getPending(context, await name(asked))),
-    bindOperation(cascadeOperation, async (asked) => cascadeInstance(context, await name(asked))),
+    bindOperation(cascadeOperation, (asked) => admitting(asked, (named) => cascadeInstance(context, named))),
     bindOperation(solveInstanceOperation, async (asked) => {
       const rule = asked.params['rule'] ?? '';
-      const { status, answer } = await solveRuleOfInstance(context, await name(asked), rule, asked.body);
+      const { status, answer } = await admitting(asked, (named) =>
+        solveRuleOfInstance(context, named, rule, asked.body),
+      );
       return new Answer(answer, { status });
     }),
     bindOperation(solveInstanceFlowOperation, async (asked) => {
       const flow = asked.params['flow'] ?? '';
-      const { status, answer } = await solveFlowOfInstance(context, await name(asked), flow, asked.body);
+      const { status, answer } = await admitting(asked, (named) =>
+        solveFlowOfInstance(context, named, flow, asked.body),
+      );
       return new Answer(answer, { status });
     }),
   ];
