@@ -1,11 +1,11 @@
 import { ConnectorFailure } from '../connector';
 
 interface PlaceLimits {
-  /** Calls at once in this process. */
+  /** Calls that run at once in this process. */
   readonly maxCalls: number;
-  /** Calls at once to one target. */
+  /** Calls that run at once to one target. */
   readonly maxCallsPerTarget: number;
-  /** Calls that wait for a place; more are refused. */
+  /** Calls that may wait; more are refused. */
   readonly maxWaiting: number;
 }
 
