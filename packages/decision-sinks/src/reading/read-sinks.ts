@@ -18,18 +18,18 @@ import {
 import { areDocuments, recordFields } from './record-fields';
 
 interface ReadSinksOptions {
-  /** Text of a file that holds a secret, without line breaks at its end. Throws where it cannot be read. */
+  /** Content of a secret's file, without line breaks at its end. Throws if it cannot be read. */
   readonly readSecret: (file: string) => string;
-  /** Topics that this deployment reads itself, by their whole names. */
+  /** Full names of topics that this deployment itself reads. */
   readonly ownTopics: readonly string[];
 }
 
-/** The sinks of a file, or everything that is wrong with it, a sentence each. No sentence shows a secret. */
+/** The sinks of a file, or all its faults, one sentence each. No sentence shows a secret. */
 type ReadSinks =
   | { readonly ok: true; readonly sinks: readonly SinkSettings[] }
   | { readonly ok: false; readonly problems: readonly string[] };
 
-/** Names that stand for other groups of the collector. */
+/** Names that would collide with other groups of the collector. */
 const TAKEN_NAMES: readonly string[] = ['archive', 'table'];
 
 /** Reads the file of sinks. Never throws. */
@@ -37,7 +37,7 @@ export const readSinks = (text: string, options: ReadSinksOptions): ReadSinks =>
   const parsed = parseJson(text);
   if (!parsed.ok) {
     const { line, column, reason } = parsed.problem;
-    return { ok: false, problems: [`It is no JSON: at line ${line}, column ${column}, ${reason}.`] };
+    return { ok: false, problems: [`It is not JSON: at line ${line}, column ${column}, ${reason}.`] };
   }
   const checked = checkSinksFile(parsed.value);
   if (!checked.ok)
@@ -113,7 +113,7 @@ const readTarget = (sink: WrittenSink, options: ReadSinksOptions, tell: Tell): T
   }
 };
 
-/** Headers that belong to the connection or to the protocol of the sink. */
+/** Headers that the connection or the protocol of the sink sets. */
 const OWN_HEADERS =
   /^(?:host|content-.*|transfer-encoding|connection|keep-alive|upgrade|te|trailer|expect|accept-encoding|proxy-.*|webhook-.*|idempotency-key)$/;
 
@@ -122,7 +122,7 @@ const readWeb = (sink: WrittenWebSink, options: ReadSinksOptions, tell: Tell): W
   for (const [written, value] of Object.entries(sink.headers ?? {})) {
     const header = written.toLowerCase();
     const place = `/headers/${written.slice(0, 100)}`;
-    if (!/^[!#$%&'*+.^_`|~\w-]{1,200}$/.test(header)) tell(place, 'is no name of a header.');
+    if (!/^[!#$%&'*+.^_`|~\w-]{1,200}$/.test(header)) tell(place, 'is not a valid name of a header.');
     else if (OWN_HEADERS.test(header)) tell(place, 'is set by the sink itself; leave it out.');
     else if (headers.has(header)) tell(place, 'is there twice.');
     else headers.set(header, checkedHeader(value, place, options, tell));
@@ -142,24 +142,24 @@ const readSecretOf = ({ file }: SecretFile, place: string, { readSecret }: ReadS
     if (text === '') tell(place, `names the file "${file}", which is empty.`);
     return text;
   } catch (error) {
-    const { code = 'unknown' } = error as NodeJS.ErrnoException; // whatever it is, it is only asked for a code
+    const { code = 'unknown' } = error as NodeJS.ErrnoException; // any value has members, perhaps undefined
     tell(place, `names the file "${file}", which cannot be read (${code}).`);
     return '';
   }
 };
 
-/** Stands for an address that was told to be none; it is never asked. */
+/** Placeholder for an invalid address that was already reported; it is never used. */
 const NOWHERE = 'http://invalid/';
 
 const readUrl = (text: string, tell: Tell): URL => {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !['http:', 'https:'].includes(url.protocol)) {
-    tell('/url', 'is no address that begins with http:// or https://.');
+    tell('/url', 'is not an address that begins with http:// or https://.');
     return new URL(NOWHERE);
   }
   if (url.username !== '' || url.password !== '')
     tell('/url', 'holds credentials; send them in a header whose value is {"file": "..."}.');
-  if (url.hash !== '') tell('/url', 'has a part behind #, which is never sent; leave it out.');
+  if (url.hash !== '') tell('/url', 'has a part after #, which is never sent; leave it out.');
   return url;
 };
 
@@ -184,7 +184,7 @@ const readMask = (fields: WrittenSink['fields'], tell: Tell): FieldMask => ({
     const place = `/fields/without/${index}`;
     const names = readPath(path, place, tell);
     if (names.length === 1 && ['id', 'timestamp'].includes(names[0] ?? ''))
-      tell(place, `is "${names[0]}", which every record is sent with.`);
+      tell(place, `is "${names[0]}", which every record contains.`);
     return names;
   }),
 });
@@ -196,8 +196,8 @@ const readPath = (written: WrittenPath, place: string, tell: Tell): FieldPath =>
   else if (!recordFields.includes(field))
     tell(
       place,
-      `begins with "${field.slice(0, 100)}", which is no field of a record; there are ${recordFields.join(', ')}.`,
+      `begins with "${field.slice(0, 100)}", which is not a field of a record; the fields are ${recordFields.join(', ')}.`,
     );
-  else if (below.length > 0 && !areDocuments(field)) tell(place, `goes below "${field}", which holds no object.`);
+  else if (below.length > 0 && !areDocuments(field)) tell(place, `goes below "${field}", which is not an object.`);
   return path;
 };

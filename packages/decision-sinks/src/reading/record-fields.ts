@@ -1,8 +1,8 @@
-/** Fields that hold JSON of any shape. */
+/** Fields with JSON of any shape. */
 const documents = ['request', 'response', 'path_trace'] as const;
 export type DocumentField = (typeof documents)[number];
 
-/** Fields of a record as sinks are sent it, in their order. */
+/** Fields of a record sent to sinks, in order. */
 export const recordFields: readonly string[] = [
   ...['id', 'timestamp', 'decision_id', 'item', 'of_list', 'workspace_id', 'type', 'asset_id', 'name', 'selector'],
   ...[
@@ -20,5 +20,5 @@ export const recordFields: readonly string[] = [
   ...['duration_ms', 'matched', 'stands_for', 'worker', 'abbreviated', ...documents],
 ];
 
-/** Whether a field holds JSON of any shape. */
+/** Whether a field contains JSON of any shape. */
 export const areDocuments = (field: string): field is DocumentField => documents.some((known) => known === field);
