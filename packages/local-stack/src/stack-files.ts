@@ -17,7 +17,7 @@ export const outsideLocation = (directory: string): string => {
   return join(existsSync(LASTING) ? LASTING : tmpdir(), `decision-stack-${digest}`);
 };
 
-/** Every path that must be deleted to leave nothing of a stack; those that do not exist were not needed. */
+/** All paths to delete so that nothing of a stack remains; some may not exist. */
 export const stackLocations = (directory: string): readonly string[] => [
   resolve(directory),
   outsideLocation(directory),
@@ -29,8 +29,8 @@ export const LOCATIONS_FILE = 'locations.json';
 const BYTES = 18;
 
 /**
- * The password of a server's one account, made once and kept in a file of the stack that only its owner can read. Other users of the machine reach
- * the ports of the servers too; this is what keeps them out.
+ * The password of a server's one account, made once and kept in a file of the stack that only its owner can read. Other users of the
+ * machine can reach the ports of the servers too; the password keeps them out.
  */
 export const serverPassword = (directory: string, server: ServerName): string => {
   const path = join(directory, `${server}-password`);

@@ -36,7 +36,7 @@ const isWholeAnswer = (text: string): boolean => {
 
 const API_VERSIONS = Buffer.from('0000000e' + '0012' + '0000' + '00000007' + '0004' + '74657374', 'hex');
 
-/** Number of interfaces that the broker offers; undefined for no answer. */
+/** Number of APIs that the broker offers; undefined without an answer. */
 export const brokerInterfaces = async (brokers: string): Promise<number | undefined> => {
   const whole = (bytes: Buffer): boolean => bytes.length >= 4 && bytes.length >= 4 + bytes.readInt32BE(0);
   const answer = await exchange(portOf(brokers), API_VERSIONS, whole);
