@@ -80,13 +80,13 @@ const accept = async (context: SignInContext, request: DoorRequest): Promise<Doo
       : problemWithPassword(form, email);
   if (problem !== undefined) return acceptForm(branding, request.path, found, problem);
   const passwordHash = await places.run(() => hashPassword(form.get('password') ?? '', randomBytes));
-  // Nobody is signed in; the invitation itself is who acts.
+  // Nobody is signed in; the invitation itself is the actor.
   const run = createRunner(database, request, workspaceId, `invitation:${email}`);
   const outcome = await run(async (transaction) => {
     const taken = await takeInvitation(transaction, id, 'accept');
     if (taken === undefined) return undefined;
     const { role, userGroups, allGroups } = taken;
-    // Without a password at first: then the database makes a key that waits for its first rotation.
+    // First without a password, so that the database makes a key that waits for its first rotation.
     const user = { email, name: name === '' ? null : name, role, userGroups, allGroups, passwordHash: null };
     const made = await createUser(transaction, user);
     if (made.status === 'created') await setPassword(transaction, made.user.id, passwordHash);

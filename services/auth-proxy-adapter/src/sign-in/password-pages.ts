@@ -140,7 +140,7 @@ const resetPassword = async (context: SignInContext, request: DoorRequest): Prom
   const passwordHash = await places.run(() => hashPassword(form.get('password') ?? '', randomBytes));
   const run = createRunner(database, request, workspaceId, `user:${userId}`);
   const ended = await run(async (transaction) => {
-    // Of several who use it at once one gets it.
+    // Of several concurrent uses one succeeds.
     if ((await takeUserLink(transaction, link)) === undefined) return undefined;
     await setPassword(transaction, userId, passwordHash);
     await recordSignIn(transaction, { userId, email, method: 'link', outcome: 'succeeded', ...whenceOf(request) });
@@ -151,6 +151,6 @@ const resetPassword = async (context: SignInContext, request: DoorRequest): Prom
   return saved(branding, 'Sign in with it. Wherever you were signed in before, you have to sign in again.');
 };
 
-/** What cannot be a token is looked up as one that nobody has. */
+/** A text that cannot be a token is looked up as one that does not exist. */
 const linkOf = ({ params }: DoorRequest): { readonly selector: string; readonly tokenHash: string } =>
   readLinkToken(params['token'] ?? '') ?? { selector: '', tokenHash: '00'.repeat(32) };
