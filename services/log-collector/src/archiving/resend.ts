@@ -16,7 +16,7 @@ import { openSinks } from '../sinks/open-sinks';
 import { type CommandOptions, CommandRefusal } from './archive-command';
 import { openTools } from './open-tools';
 
-/** An hour of a workspace, from which on inputs are sent. */
+/** An hour of a workspace from which inputs are sent. */
 interface Place {
   /** YYYY-MM-DD. */
   readonly date: string;
@@ -25,7 +25,7 @@ interface Place {
   readonly hour: number;
 }
 
-/** What is sent, and where. */
+/** What to send, and where to. */
 interface ResendOptions {
   /** Name of a sink of LOG_SINKS. */
   readonly sink: string;
@@ -35,15 +35,15 @@ interface ResendOptions {
   readonly after: string | undefined;
 }
 
-/** Between lines that tell how far it is, or why a sink takes nothing, ms. */
+/** Interval between lines about progress, or about a sink that accepts nothing, ms. */
 const TELL_MS = 10_000;
-/** How long connections may take to be closed, ms. */
+/** How long closing connections may take, ms. */
 const CLOSING_MS = 5_000;
 /** Exit code of a command that was interrupted. */
 const INTERRUPTED = 130;
 const PLACE = /^(\d{4}-\d{2}-\d{2})\/([0-9a-f-]{36})\/([01]\d|2[0-3])$/;
 
-/** How far a command is. */
+/** Progress of a command. */
 interface Progress {
   /** Undefined before the first and after the last input. */
   place: Place | undefined;
@@ -55,8 +55,9 @@ interface Progress {
 }
 
 /**
- * Sends the inputs of an archive to a sink, by day, workspace and hour, through the delivery that live ones take: its filter, its mask, its retries and
- * its dead letters, under the same ids. Answers 0, 1 where inputs went into the dead letters, and 130 where it was interrupted; it says how to go on then.
+ * Sends the inputs of an archive to a sink, by day, workspace and hour, through the same delivery as live ones: with its filter, mask,
+ * retries and dead letters, and under the same ids. Answers 0, 1 if inputs went into the dead letters, and 130 if it was interrupted; it
+ * then prints how to continue.
  */
 export const resend = async (options: ResendOptions, command: CommandOptions): Promise<number> => {
   const { opened, config: bounds, say, now, interrupted } = command;
@@ -119,7 +120,7 @@ interface SendOptions extends Pick<CommandOptions, 'say' | 'now'> {
   readonly dates: readonly string[];
   readonly from: Place | undefined;
   readonly signal: AbortSignal;
-  /** Says a line where none was said for a while. */
+  /** Prints a line if none was printed for a while. */
   readonly tell: (line: string) => void;
   readonly progress: Progress;
 }
@@ -140,7 +141,7 @@ const sendDays = async (options: SendOptions): Promise<void> => {
   progress.isWhole = true;
 };
 
-/** Sends what a workspace decided on a day, from an hour on. */
+/** Sends the decisions of a workspace on a day, starting at an hour. */
 const sendDay = async (first: Place, options: SendOptions): Promise<void> => {
   const { tools, sink, delivery, signal, tell, now, progress } = options;
   const { date, workspaceId, hour: fromHour } = first;
@@ -152,7 +153,7 @@ const sendDay = async (first: Place, options: SendOptions): Promise<void> => {
     const wanted = records.filter((record) => passes(sink.filter, record));
     progress.read += records.length;
     progress.passedOver += records.length - wanted.length;
-    // The time within which a sink may be away counts from now on.
+    // The time that a sink may be away starts now.
     const sending = { fields: sink.fields, decisionIdOf, writtenAt: now() };
     await delivery.deliver(
       wanted.map((record) => toSinkRecord(record, sending)),
@@ -184,7 +185,7 @@ const readPlace = (text: string | undefined, dates: readonly string[]): Place | 
   return { date, workspaceId, hour: Number(hour) };
 };
 
-/** The hour to begin with; undefined where the whole day of that workspace has been sent. */
+/** The hour to begin with; undefined if the whole day of that workspace has been sent. */
 const firstHour = (at: Omit<Place, 'hour'>, from: Place | undefined): number | undefined => {
   if (from === undefined || at.date !== from.date) return 0;
   if (at.workspaceId < from.workspaceId) return undefined;
