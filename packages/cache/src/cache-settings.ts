@@ -8,8 +8,8 @@ export interface CacheSettings {
   /** Prefix of every key, so that deployments can share a server. */
   readonly keyPrefix: string;
   /**
-   * A secret that only the processes of the deployment share, at least 32 bytes. With it every entry is signed and only signed ones are read.
-   * Undefined: everybody who can write to the cache is trusted.
+   * A secret that only the processes of the deployment share, at least 32 bytes. With it every entry is signed and only signed ones are
+   * read. Undefined: everybody who can write to the cache is trusted.
    */
   readonly signingSecret?: Uint8Array | undefined;
   /** Prefix of the channel's name. Default: none; the channel is exactly `service:cache:invalidate`. */

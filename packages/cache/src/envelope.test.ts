@@ -99,7 +99,8 @@ describe('an envelope', () => {
     it('refuses an entry with any one character changed', () => {
       for (let at = 0; at < sealed.length; at += 1) {
         const changed = `${sealed.slice(0, at)}${sealed[at] === '7' ? '8' : '7'}${sealed.slice(at + 1)}`;
-        // The last character of a signature carries two bits that no byte uses; another character with the same four bits is the same signature.
+        // The last character of a signature carries two bits that no byte uses; another character with the same four bits is the same
+        // signature.
         if (
           Buffer.from(changed.slice(3, 46), 'base64url').equals(Buffer.from(sealed.slice(3, 46), 'base64url')) &&
           at >= 3 &&

@@ -1,9 +1,8 @@
 import { type CallOutside, type FlowRun, type KeepOutputs, type OutsideCall, type Secret } from '@decision/flows';
-import { backOffMs, pause } from '@decision/waiting';
+import { backOffMs, createSlots, pause, type Slots } from '@decision/waiting';
 import { type CallOutcome, type Connector, type ConnectorCall, ConnectorFailure, type NodeOutputs } from './connector';
 import { Circuits, type Verdict } from './core/circuits';
 import { idempotencyKeyOf } from './core/identity';
-import { Places } from './core/places';
 import { type Redactor, redactorOf, secretsIn } from './core/redaction';
 import { resultEntryOf, type ResultStore } from './core/result-cache';
 
@@ -71,7 +70,7 @@ interface Asked {
 
 class BoundConnectors implements Connectors {
   private readonly byType: ReadonlyMap<string, Connector>;
-  private readonly places: Places;
+  private readonly slots: Slots;
   private readonly circuits: Circuits;
   private readonly stopping = new AbortController();
   private readonly running = new Set<AbortController>();
@@ -80,7 +79,10 @@ class BoundConnectors implements Connectors {
     const { connectors, maxCalls = 256, maxCallsPerTarget = 32, maxWaiting = 10_000 } = options;
     const { circuitFailures = 5, circuitOpenMs = 10_000 } = options;
     this.byType = new Map(connectors.map((connector) => [connector.type, connector]));
-    this.places = new Places({ maxCalls, maxCallsPerTarget, maxWaiting });
+    this.slots = createSlots({
+      ...{ running: maxCalls, runningPerKey: maxCallsPerTarget, waiting: maxWaiting },
+      refusal: (target) => tooManyWaiting(target, maxWaiting),
+    });
     this.circuits = new Circuits({
       failures: circuitFailures,
       openMs: circuitOpenMs,
@@ -109,7 +111,7 @@ class BoundConnectors implements Connectors {
   }
 
   status(): ConnectorsStatus {
-    return { running: this.places.running, waiting: this.places.waiting, openCircuits: this.circuits.open };
+    return { running: this.slots.running, waiting: this.slots.waiting, openCircuits: this.circuits.open };
   }
 
   async stop(): Promise<void> {
@@ -201,7 +203,7 @@ class BoundConnectors implements Connectors {
     const target = connector.targetOf?.(call);
     if (target === undefined) return this.repeat(connector, call);
     const key = `${call.workspaceId} ${connector.type} ${target}`;
-    const leave = await this.places.take(key, target, call.signal);
+    const leave = await this.slots.take({ key, name: target, signal: call.signal });
     try {
       const settle = this.circuits.enter(key, target);
       let verdict: Verdict = 'unknown';
@@ -277,6 +279,12 @@ const untilAborted = async <T>(work: Promise<T>, signal: AbortSignal): Promise<T
     signal.removeEventListener('abort', stop);
   }
 };
+
+const tooManyWaiting = (target: string, maxWaiting: number): ConnectorFailure =>
+  new ConnectorFailure(
+    `${target} is not asked: ${maxWaiting} calls wait for a place already; send fewer requests at once, or raise FLOW_MAX_CALLS and FLOW_MAX_CALLS_PER_TARGET.`,
+    { outcome: 'busy' },
+  );
 
 /** A failure of the call itself, such as a 404, still shows that the target answers. */
 const verdictOf = (error: unknown): Verdict => {

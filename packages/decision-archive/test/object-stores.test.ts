@@ -194,7 +194,7 @@ describe('an S3 store that misbehaves', () => {
       [(body) => body.replace('<IsTruncated>false', '<IsTruncated>true'), /without a continuation token/],
       [(body) => body.replace('l/1', 'l/3'), /out of order/],
       [(body) => body.replaceAll(/<Size>\d+<\/Size>/g, ''), /lack a name or a size/],
-      [(body) => body.replace(/<Prefix>[^<]*/, '<Prefix>other'), /no list of these objects/],
+      [(body) => body.replace(/<Prefix>[^<]*/, '<Prefix>other'), /other than a list of these objects/],
     ];
     for (const [change, message] of refused) {
       server.meet(() => ({ change }));

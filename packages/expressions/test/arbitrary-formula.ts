@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { formulaFunctions, type FormulaNode } from '../src';
 
 /** A node without its position, and without those of its descendants. */
-export const withoutPlaces = (node: unknown): unknown => {
-  if (Array.isArray(node)) return node.map(withoutPlaces);
+export const withoutPositions = (node: unknown): unknown => {
+  if (Array.isArray(node)) return node.map(withoutPositions);
   if (typeof node !== 'object' || node === null) return node;
   const { position: _position, length: _length, ...rest } = node as Record<string, unknown>; // a node of a formula
-  return Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, withoutPlaces(value)]));
+  return Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, withoutPositions(value)]));
 };
 
 const nowhere = { position: 0, length: 0 } as const;

@@ -14,7 +14,7 @@ import {
   printFormula,
   runFormula,
 } from '../src';
-import { arbitraryNode, arbitraryValue, withoutPlaces } from './arbitrary-formula';
+import { arbitraryNode, arbitraryValue, withoutPositions } from './arbitrary-formula';
 import { sensibleFields, sensibleNode } from './sensible-formula';
 
 const anyNode = fc.oneof(arbitraryNode, sensibleNode);
@@ -55,7 +55,7 @@ describe('F10: printing', () => {
         const text = printFormula({ text: '', root });
         fc.pre(text.length <= formulaLimits.length);
         const again = parsed(text);
-        expect(withoutPlaces(again.root)).toEqual(withoutPlaces(root));
+        expect(withoutPositions(again.root)).toEqual(withoutPositions(root));
         expect(printFormula(again)).toBe(text);
       }),
       { numRuns: 2_000 },
@@ -108,7 +108,7 @@ describe('F12: any text', () => {
     fc.assert(
       fc.property(text, (given) => {
         const parsing = parseFormula(given);
-        if (parsing.ok) return withoutPlaces(parsed(printFormula(parsing.formula)).root) !== undefined;
+        if (parsing.ok) return withoutPositions(parsed(printFormula(parsing.formula)).root) !== undefined;
         const { position, length, line, column, caret } = parsing.problem;
         expect(position + length).toBeLessThanOrEqual(given.length);
         expect(given.split('\n').slice(0, line - 1).join('\n').length + (line > 1 ? 1 : 0) + column - 1).toBe(position); // prettier-ignore

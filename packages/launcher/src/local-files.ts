@@ -78,8 +78,8 @@ export const readPrivateJson = (path: string): unknown => {
 export const removeFile = (path: string): void => rmSync(path, { force: true });
 
 /**
- * Takes the lock of a checkout and returns its release. Throws {@link LaunchError} when a live process holds it; a lock whose process is gone, after a
- * crash or a reboot, is taken over.
+ * Takes the lock of a checkout and returns its release. Throws {@link LaunchError} when a live process holds it; a lock whose process is
+ * gone, after a crash or a reboot, is taken over.
  */
 export const takeLaunchLock = (path: string, describeRunning: () => string): (() => void) => {
   const lock = tryLock(path);

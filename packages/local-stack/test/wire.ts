@@ -8,8 +8,8 @@ const redisCommand = (words: readonly string[]): string =>
 const LOGGED_IN = '+OK\r\n';
 
 /**
- * Sends one Redis command with the password of the URL, if it has one, and returns its one-line answer, or the text of a bulk answer; undefined for
- * no answer.
+ * Sends one Redis command with the password of the URL, if it has one, and returns its one-line answer, or the text of a bulk answer;
+ * undefined for no answer.
  */
 export const redis = async (url: string, ...command: string[]): Promise<string | undefined> => {
   const { password } = new URL(url);

@@ -75,7 +75,10 @@ interface Proof {
   readonly now: number;
 }
 
-/** The claims of a token of this deployment; undefined for one of another audience, form, algorithm or signature, and for one that has expired. */
+/**
+ * The claims of a token of this deployment; undefined for one of another audience, form, algorithm or signature, and for one that has
+ * expired.
+ */
 export const provenClaims = async (
   token: string,
   { keys, audience, requiredClaims, now }: Proof,

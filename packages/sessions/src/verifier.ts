@@ -22,7 +22,7 @@ interface SessionVerifierOptions<Facts extends SessionFacts> {
   readonly ttlMs?: number;
 }
 
-/** Verifies sessions. A recently verified one needs neither a signature check nor the database. */
+/** Verifies sessions. A recently verified one needs neither a signature check nor the database: docs/adr/0063-sessions-of-people.md. */
 export interface SessionVerifier<Facts extends SessionFacts> {
   /** The session behind a token; undefined if there is no live session for the token. */
   verify(token: string): Promise<Facts | undefined>;

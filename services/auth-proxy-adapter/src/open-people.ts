@@ -5,7 +5,7 @@ import { openSessions } from '@decision/infrastructure';
 import { type Database, findSignInWorkspace, recordSignIn } from '@decision/persistence';
 import { createRefusalGuard, type Logger, type Metrics } from '@decision/service-kit';
 import { cookieTokenOf, createTickets, type Tickets } from '@decision/sessions';
-import { createPlaces } from './door/places';
+import { createSignInSlots } from './door/sign-in-slots';
 import { type AdapterConfig, isPassthrough } from './config';
 import { createPassthrough } from './passthrough/admit';
 import { type ApplySavedMapping, createBeginSession } from './passthrough/begin-session';
@@ -81,7 +81,7 @@ export const openPeople = (opening: PeopleOpening): People | undefined => {
     }),
     signIn: {
       ...{ database, tokens, workspaceId, sessionMs, visitors, forget, now: Date.now },
-      ...{ guard, places: createPlaces(HASHES), codeTickets: openTickets(config, 'second-factor', CODE_SECONDS) },
+      ...{ guard, slots: createSignInSlots(HASHES), codeTickets: openTickets(config, 'second-factor', CODE_SECONDS) },
     },
     sessionOf: (headers) => {
       const token = cookieTokenOf(headers);

@@ -8,7 +8,10 @@ const MOST_RECORDS = 1_000;
 /** Time for a node, ms; the deadline of the request may end it earlier. */
 const TIME_MS = 3_600_000;
 
-/** Nodes that read and write instances of contexts. A repeated step writes nothing twice, so each may be repeated. */
+/**
+ * Nodes that read and write instances of contexts. A repeated step writes nothing twice, so each may be repeated. See
+ * docs/adr/0040-nodes-write-instances-in-their-own-process.md.
+ */
 export const createEntityConnector = (store: EntityStore): Connector => ({
   type: 'entity',
   timeoutMs: TIME_MS,

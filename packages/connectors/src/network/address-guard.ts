@@ -27,7 +27,8 @@ interface GuardOptions {
 export interface AddressGuard {
   /**
    * The address to connect to for a host, which is a name or an address in any spelling. The connection must go to exactly this address,
-   * since a second look-up may answer another one. Rejects with a {@link ConnectorFailure}: `refused` if the host has no allowed address.
+   * since a second look-up may answer another one (docs/adr/0039-connections-go-to-the-checked-address.md). Rejects with a {@link
+   * ConnectorFailure}: `refused` if the host has no allowed address.
    */
   resolve(host: string, port: number): Promise<CheckedAddress>;
 }

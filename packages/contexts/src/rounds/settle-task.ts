@@ -53,8 +53,8 @@ export interface SettlingInstance {
   /** Current facts and derived facts. */
   state(): Facts;
   /**
-   * Merges facts at once, as a submission would (C78); what becomes due runs in the next round. Answers undefined if the facts were merged,
-   * and otherwise a sentence about the mismatch.
+   * Merges facts at once, as a submission would (C78, docs/adr/0042-a-write-to-the-own-instance-joins-its-operation.md); what becomes due
+   * runs in the next round. Answers undefined if the facts were merged, and otherwise a sentence about the mismatch.
    */
   join(facts: Facts): string | undefined;
 }

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { mkdir, realpath, rm } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { type Search } from '@decision/decision-logs';
-import { settledWithin } from '@decision/waiting';
+import { settledWithin, withDeadline } from '@decision/waiting';
 import { ArchiveError } from '../archive-error';
 import { removeAbandoned } from '../own-folder';
 
@@ -137,24 +137,21 @@ export const openEngine = async ({ parent, deadlineMs, maxQueued, ...options }: 
     await makeFolder();
     if (stopped) throw new ArchiveError('engine_failed', 'The engine of the archive has been stopped.');
     const asked = running();
-    const deadline = AbortSignal.timeout(deadlineMs);
     const ending = new AbortController();
-    const until = { signal: AbortSignal.any([deadline, ending.signal]) };
+    const until = { signal: ending.signal };
     try {
       const answer = Promise.race([
         once(asked, 'message', until).then(([message]) => message as EngineAnswer), // its own process
         once(asked, 'exit', until).then((): EngineAnswer => ({ error: 'Its process has died' })),
       ]);
       asked.send(sent, () => undefined);
-      const answered = await answer;
+      const answered = await withDeadline(answer, deadlineMs, () => {
+        asked.kill('SIGKILL');
+        return new ArchiveError('too_long', `The engine of the archive took longer than ${deadlineMs} ms.`);
+      });
       if (answered.error !== undefined)
         throw new ArchiveError('engine_failed', `The engine of the archive failed: ${answered.error}.`);
       return answered.rows;
-    } catch (error) {
-      if (!deadline.aborted) throw error;
-      asked.kill('SIGKILL');
-      const sentence = `The engine of the archive took longer than ${deadlineMs} ms.`;
-      throw new ArchiveError('too_long', sentence, { cause: error });
     } finally {
       ending.abort();
     }

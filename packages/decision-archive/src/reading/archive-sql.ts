@@ -86,9 +86,9 @@ export const findSql = (
   if (after !== undefined) {
     const sign = isDescending ? '<' : '>';
     const time = `CAST(${values.bind(timeOfDecisionId(after.id) ?? null)} AS TIMESTAMPTZ)`;
-    const place = `(decided_at, decision_id) ${sign} (${time}, ${values.bind(after.id)})`;
+    const afterId = `(decided_at, decision_id) ${sign} (${time}, ${values.bind(after.id)})`;
     const value = key === undefined ? '' : values.bind(after.key);
-    beyond = key === undefined ? place : `(${key} ${sign} ${value} OR (${key} = ${value} AND ${place}))`;
+    beyond = key === undefined ? afterId : `(${key} ${sign} ${value} OR (${key} = ${value} AND ${afterId}))`;
     beyond = `HAVING ${beyond}`;
   }
   return values.question(`

@@ -26,11 +26,11 @@ export const openFileStore = async (root: string): Promise<ObjectStore> => {
   await mkdir(join(root, UNFINISHED), { recursive: true });
   await removeAbandoned(join(root, UNFINISHED), '');
   const pathOf = (key: string): string => join(root, ...key.split('/'));
-  /** Calls `write` with the path of a new file, and `place` once the file is durable; then makes the names in the folders durable. */
+  /** Calls `write` with the path of a new file, and `commit` once the file is durable; then makes the names in the folders durable. */
   const make = async (
     key: string,
     write: (path: string) => Promise<void>,
-    place: (from: string, to: string) => Promise<void>,
+    commit: (from: string, to: string) => Promise<void>,
   ): Promise<void> => {
     const to = pathOf(key);
     const from = join(root, UNFINISHED, randomUUID());
@@ -38,11 +38,11 @@ export const openFileStore = async (root: string): Promise<ObjectStore> => {
     try {
       await write(from);
       await sync(from);
-      await place(from, to).catch(async (error: unknown) => {
+      await commit(from, to).catch(async (error: unknown) => {
         if (!hasCode(error, 'ENOENT')) throw error;
         // The folder was empty, and has just been removed.
         await mkdir(dirname(to), { recursive: true });
-        await place(from, to);
+        await commit(from, to);
       });
       await syncFolders(root, dirname(to));
     } finally {

@@ -35,9 +35,9 @@ export interface AskingBounds {
   readonly pauseMs?: number;
 }
 
-/** Makes a function that runs requests to a store; `place` names the store in errors. */
+/** Makes a function that runs requests to a store; `store` names the store in errors. */
 export const createAsking =
-  (place: string, { deadlineMs = 30_000, pauseMs = 200 }: AskingBounds): Asking =>
+  (store: string, { deadlineMs = 30_000, pauseMs = 200 }: AskingBounds): Asking =>
   async ({ task, bytes = 0 }, attempt) => {
     const ms = Math.ceil(deadlineMs + bytes / SLOWEST);
     for (let failures = 1; ; failures += 1) {
@@ -49,7 +49,7 @@ export const createAsking =
           () => new DamagedAnswer(`did not answer within ${ms} ms`),
         );
       } catch (error) {
-        if (failures >= ATTEMPTS || !isPassing(error)) throw failureOf({ place, task, failures }, error);
+        if (failures >= ATTEMPTS || !isPassing(error)) throw failureOf({ store, task, failures }, error);
       } finally {
         ending.abort();
       }
@@ -82,10 +82,10 @@ const isPassing = (error: unknown): boolean => {
   return status < 300 || status >= 500 ? status !== 501 : [408, 409, 429].includes(status);
 };
 
-const failureOf = (about: { place: string; task: string; failures: number }, cause: unknown): ArchiveError => {
+const failureOf = (about: { store: string; task: string; failures: number }, cause: unknown): ArchiveError => {
   if (cause instanceof ArchiveError) return cause;
   const times = about.failures === 1 ? '' : ` (${about.failures} attempts)`;
-  const message = `The archive ${about.place} did not ${about.task}: it ${whatHappened(cause)}${times}.${wayOut(cause)}`;
+  const message = `The archive ${about.store} did not ${about.task}: it ${whatHappened(cause)}${times}.${wayOut(cause)}`;
   return new ArchiveError('store_failed', message, { cause });
 };
 

@@ -17,7 +17,7 @@ const MAX_CONNECTIONS = 32;
 const PROBE_KEY = 'probes/conditions';
 
 /** Dependencies of every operation. */
-interface Place {
+interface StoreContext {
   readonly client: S3;
   readonly ask: Asking;
   readonly bucket: string;
@@ -31,24 +31,24 @@ interface Place {
 export const openS3Store = async (address: S3Address, bounds: AskingBounds = {}): Promise<ObjectStore> => {
   const { bucket, prefix } = address;
   const client = await openClient(address);
-  const place: Place = { client, ask: createAsking(`s3://${bucket}/${prefix}`, bounds), bucket, prefix };
+  const context: StoreContext = { client, ask: createAsking(`s3://${bucket}/${prefix}`, bounds), bucket, prefix };
   let probing: Promise<void> | undefined;
   const probe = (): Promise<void> =>
-    (probing ??= refuseUnconditional(place).catch((error: unknown) => {
+    (probing ??= refuseUnconditional(context).catch((error: unknown) => {
       probing = undefined;
       throw error;
     }));
   return {
-    putFile: (key, path) => putFile(place, key, path),
+    putFile: (key, path) => putFile(context, key, path),
     create: async (key, text) => {
       await probe();
-      return create(place, key, text);
+      return create(context, key, text);
     },
-    read: (key) => read(place, key),
-    list: (wanted) => list(place, wanted),
-    folders: (wanted) => folders(place, wanted),
-    readRange: (key, from, to) => readRange(place, { key, from, to }),
-    remove: (key) => remove(place, key),
+    read: (key) => read(context, key),
+    list: (wanted) => list(context, wanted),
+    folders: (wanted) => folders(context, wanted),
+    readRange: (key, from, to) => readRange(context, { key, from, to }),
+    remove: (key) => remove(context, key),
     pathOf: () => undefined,
   };
 };
@@ -88,8 +88,8 @@ const requireTag = (tag: string | undefined): string => {
   return tag;
 };
 
-const putFile = async (place: Place, key: string, path: string): Promise<void> => {
-  const { client, ask, bucket, prefix } = place;
+const putFile = async (context: StoreContext, key: string, path: string): Promise<void> => {
+  const { client, ask, bucket, prefix } = context;
   const file = await open(path, 'r');
   try {
     const { size } = await file.stat();
@@ -100,7 +100,7 @@ const putFile = async (place: Place, key: string, path: string): Promise<void> =
       throw new ArchiveError('store_failed', `The file ${path} became shorter while it was put into the archive.`);
     };
     if (size > PART_BYTES) {
-      await putParts(place, key, { size, partOf });
+      await putParts(context, key, { size, partOf });
       return;
     }
     const body = await partOf(0);
@@ -123,8 +123,8 @@ interface Parts {
  * The object exists once the upload is completed. An upload that a dying process leaves is not an object; a rule of the bucket should abort
  * it.
  */
-const putParts = async (place: Place, key: string, { size, partOf }: Parts): Promise<void> => {
-  const { client, ask, bucket, prefix } = place;
+const putParts = async (context: StoreContext, key: string, { size, partOf }: Parts): Promise<void> => {
+  const { client, ask, bucket, prefix } = context;
   const task = `keep "${key}"`;
   const mark = randomUUID();
   const object = { Bucket: bucket, Key: `${prefix}${key}` };
@@ -149,7 +149,7 @@ const putParts = async (place: Place, key: string, { size, partOf }: Parts): Pro
         requireTag((await client.completeMultipartUpload(whole, { abortSignal })).ETag);
       } catch (error) {
         // It is gone if an earlier attempt succeeded and its answer was lost.
-        if (!refusedWith(error, 404) || (await markOf(place, key, abortSignal)) !== mark) throw error;
+        if (!refusedWith(error, 404) || (await markOf(context, key, abortSignal)) !== mark) throw error;
       }
     });
   } catch (error) {
@@ -160,24 +160,24 @@ const putParts = async (place: Place, key: string, { size, partOf }: Parts): Pro
 
 /** The mark of the process that made an object; undefined if it has none. */
 const markOf = async (
-  { client, bucket, prefix }: Place,
+  { client, bucket, prefix }: StoreContext,
   key: string,
   abortSignal: AbortSignal,
 ): Promise<string | undefined> =>
   (await client.headObject({ Bucket: bucket, Key: `${prefix}${key}` }, { abortSignal })).Metadata?.['mark'];
 
 /** Rejects if a store replaces an object despite If-None-Match: two processes could then not agree on an object. */
-const refuseUnconditional = async (place: Place): Promise<void> => {
+const refuseUnconditional = async (context: StoreContext): Promise<void> => {
   const text = '{"v":1}';
-  if (!(await create(place, PROBE_KEY, text)) || !(await create(place, PROBE_KEY, text))) return;
+  if (!(await create(context, PROBE_KEY, text)) || !(await create(context, PROBE_KEY, text))) return;
   throw new ArchiveError(
     'store_failed',
     "The archive's store replaces objects in spite of the condition If-None-Match, so two processes could lose decisions. Use a store that honours it.",
   );
 };
 
-const create = (place: Place, key: string, text: string): Promise<boolean> => {
-  const { client, ask, bucket, prefix } = place;
+const create = (context: StoreContext, key: string, text: string): Promise<boolean> => {
+  const { client, ask, bucket, prefix } = context;
   const body = Buffer.from(text);
   const mark = randomUUID();
   const object = { Bucket: bucket, Key: `${prefix}${key}`, IfNoneMatch: '*', Body: body, ContentMD5: md5Of(body) };
@@ -191,7 +191,7 @@ const create = (place: Place, key: string, text: string): Promise<boolean> => {
     } catch (error) {
       if (!refusedWith(error, 412)) throw error;
       // The object may be from an earlier attempt whose answer was lost.
-      return attempts > 1 && (await markOf(place, key, abortSignal)) === mark;
+      return attempts > 1 && (await markOf(context, key, abortSignal)) === mark;
     }
   });
 };
@@ -210,7 +210,7 @@ const bytesOf = async (body: unknown, most: number, signal: AbortSignal): Promis
   return Buffer.concat(chunks, bytes);
 };
 
-const read = ({ client, ask, bucket, prefix }: Place, key: string): Promise<string | undefined> =>
+const read = ({ client, ask, bucket, prefix }: StoreContext, key: string): Promise<string | undefined> =>
   ask({ task: `give "${key}"` }, async (abortSignal) => {
     try {
       const object = await client.getObject({ Bucket: bucket, Key: `${prefix}${key}` }, { abortSignal });
@@ -219,7 +219,7 @@ const read = ({ client, ask, bucket, prefix }: Place, key: string): Promise<stri
       const expected = object.Metadata?.['sha256'];
       if (expected !== undefined && expected !== sha256Of(body))
         throw new DamagedAnswer(`answered with ${body.length} bytes that differ from those that were stored`);
-      return body.toString();
+      return body.function toString() { [native code] }();
     } catch (error) {
       if (isNoSuchKey(error)) return undefined;
       throw error;
@@ -238,11 +238,11 @@ interface ListedPage {
 }
 
 async function* pages(
-  place: Place,
+  context: StoreContext,
   wanted: string,
   delimited: { readonly Delimiter?: string },
 ): AsyncGenerator<ListedPage, void, undefined> {
-  const { client, ask, bucket, prefix } = place;
+  const { client, ask, bucket, prefix } = context;
   const page = { Bucket: bucket, Prefix: `${prefix}${wanted}`, ...delimited };
   let token: string | undefined;
   do {
@@ -256,16 +256,16 @@ async function* pages(
       if (answer.IsTruncated && (after === undefined || after === token))
         throw new DamagedAnswer('answered with a truncated list without a continuation token');
       const prefixes = (answer.CommonPrefixes ?? []).map(({ Prefix: common }) => common ?? '');
-      return { objects: (answer.Contents ?? []).map(objectOf(place)), prefixes, following: after };
+      return { objects: (answer.Contents ?? []).map(objectOf(context)), prefixes, following: after };
     });
     yield listed;
     token = following;
   } while (token !== undefined);
 }
 
-async function* list(place: Place, wanted: string): AsyncGenerator<StoredObject, void, undefined> {
+async function* list(context: StoreContext, wanted: string): AsyncGenerator<StoredObject, void, undefined> {
   let last = '';
-  for await (const { objects } of pages(place, wanted, {}))
+  for await (const { objects } of pages(context, wanted, {}))
     for (const object of objects) {
       if (object.key <= last)
         throw new ArchiveError('store_failed', `The archive lists "${object.key}" after "${last}", out of order.`);
@@ -274,16 +274,16 @@ async function* list(place: Place, wanted: string): AsyncGenerator<StoredObject,
     }
 }
 
-const folders = async (place: Place, wanted: string): Promise<readonly string[]> => {
+const folders = async (context: StoreContext, wanted: string): Promise<readonly string[]> => {
   const names: string[] = [];
-  const length = place.prefix.length + wanted.length;
-  for await (const { prefixes } of pages(place, wanted, { Delimiter: '/' }))
+  const length = context.prefix.length + wanted.length;
+  for await (const { prefixes } of pages(context, wanted, { Delimiter: '/' }))
     names.push(...prefixes.map((common) => common.slice(length, -1)));
   return names.sort();
 };
 
 const objectOf =
-  ({ prefix }: Place) =>
+  ({ prefix }: StoreContext) =>
   ({ Key: key, Size: bytes }: { Key?: string; Size?: number }): StoredObject => {
     if (key?.startsWith(prefix) !== true || bytes === undefined)
       throw new DamagedAnswer('answered with a list of objects that lack a name or a size');
@@ -291,7 +291,7 @@ const objectOf =
   };
 
 const readRange = async (
-  { client, ask, bucket, prefix }: Place,
+  { client, ask, bucket, prefix }: StoreContext,
   { key, from, to }: { key: string; from: number; to: number },
 ): Promise<Buffer> => {
   if (to <= from) return Buffer.alloc(0);
@@ -315,7 +315,7 @@ const readRange = async (
   });
 };
 
-const remove = ({ client, ask, bucket, prefix }: Place, key: string): Promise<void> =>
+const remove = ({ client, ask, bucket, prefix }: StoreContext, key: string): Promise<void> =>
   ask({ task: `remove "${key}"` }, async (abortSignal) => {
     try {
       const answer = await client.deleteObject({ Bucket: bucket, Key: `${prefix}${key}` }, { abortSignal });

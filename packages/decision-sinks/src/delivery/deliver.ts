@@ -144,11 +144,11 @@ const remaining = (group: readonly SinkRecord[], outcome: SendOutcome): Remainin
     }
     case 'partly': {
       const at = new Set(outcome.again);
-      const letters = outcome.refused.flatMap(({ at: place, reason }) => {
-        const record = group[place];
+      const letters = outcome.refused.flatMap(({ at: index, reason }) => {
+        const record = group[index];
         return record === undefined ? [] : [{ record, reason }];
       });
-      return { again: group.filter((_, place) => at.has(place)), halves: [], letters };
+      return { again: group.filter((_, index) => at.has(index)), halves: [], letters };
     }
   }
 };

@@ -36,7 +36,7 @@ export const parseFormula = (text: string): FormulaParsing => {
 };
 
 /** A node without its position; distributing over the union keeps its members distinct. */
-type Unplaced<Node> = Node extends FormulaNode ? Omit<Node, keyof Span> : never;
+type Unpositioned<Node> = Node extends FormulaNode ? Omit<Node, keyof Span> : never;
 
 /** Parentheses have a nesting limit of their own, equal to that of nodes; a printed formula needs no more. */
 const RECURSION_LIMIT = 2 * formulaLimits.depth + 2;
@@ -244,9 +244,9 @@ class Parser {
     }
   }
 
-  private node(unplaced: Unplaced<FormulaNode>, position: number): FormulaNode {
+  private node(unpositioned: Unpositioned<FormulaNode>, position: number): FormulaNode {
     // The parts are a fresh object of the caller, so it is completed in place without a copy.
-    const node = Object.freeze(Object.assign(unplaced, { position, length: this.end - position }) as FormulaNode); // parts and place
+    const node = Object.freeze(Object.assign(unpositioned, { position, length: this.end - position }) as FormulaNode); // parts and position
     const below = childrenOf(node).reduce((deepest, child) => Math.max(deepest, this.depths.get(child) ?? 0), 0);
     if (below >= formulaLimits.depth) this.tooDeep(node);
     if (++this.nodes > formulaLimits.nodes) {

@@ -37,7 +37,10 @@ const SERVICE_LOGIN = 'decision_services';
 /** Options of `npm start --`. */
 const PASSTHROUGH = '--passthrough';
 
-/** `npm start` after installing and building: starts everything and prints the welcome; a signal ends it. */
+/**
+ * `npm start` after installing and building: starts everything and prints the welcome; a signal ends it. See
+ * docs/adr/0003-launcher-package.md.
+ */
 export const start = async (root: string, words: readonly string[] = []): Promise<void> => {
   const terminal = createTerminal(
     (text) => process.stdout.write(text),

@@ -39,8 +39,8 @@ export interface Ingress {
 const KEEP_ALIVE_MS = 75_000;
 
 /**
- * The local counterpart of the charts' ingress: one address, the route table of the contracts, bodies streamed both ways and
- * nothing else. See docs/adr/0033-libraries-tried.md. It adds no header but the forwarding ones and the proof that they are its own, and changes no body.
+ * The local counterpart of the charts' ingress: one address, the route table of the contracts, bodies streamed both ways and nothing else.
+ * See docs/adr/0033-libraries-tried.md. It adds no header but the forwarding ones and the proof that they are its own, and changes no body.
  */
 export const startIngress = async (options: IngressOptions): Promise<Ingress> => {
   const agent = new Agent({ keepAlive: true, maxSockets: 1024, maxFreeSockets: 256 });

@@ -7,7 +7,10 @@ type LockAttempt =
   /** `pid` is 0 if the holder has not yet written its id. */
   | { readonly kind: 'held'; readonly pid: number };
 
-/** Takes the lock unless a living process holds it. The lock of a process that died without releasing it is taken over. See docs/adr/0033-libraries-tried.md. */
+/**
+ * Takes the lock unless a living process holds it. The lock of a process that died without releasing it is taken over. See
+ * docs/adr/0033-libraries-tried.md.
+ */
 export const tryLock = (path: string): LockAttempt => {
   mkdirSync(dirname(path), { recursive: true });
   const mine = `${process.pid} ${identityOf(process.pid) ?? 'unknown'}`;

@@ -51,8 +51,8 @@ export const createProcessRegister = (directory: string): ProcessRegister => {
 const POLL_MS = 20;
 
 /**
- * Ends servers that earlier starts in this directory left running: orderly first, and by SIGKILL at the deadline. Other processes that reuse
- * their ids are left alone. The directory must be locked.
+ * Ends servers that earlier starts in this directory left running: orderly first, and by SIGKILL at the deadline. Other processes that
+ * reuse their ids are left alone. The directory must be locked.
  */
 export const endLeftovers = async (directory: string, deadlineMs: number): Promise<void> => {
   const files = registersIn(directory);

@@ -96,7 +96,7 @@ export const createRefusalGuard = ({ now, sleep, onRefusal }: RefusalGuardOption
   };
 
   /** Takes one of the slots for suspects and returns the function that releases it; undefined for other addresses. */
-  const takePlace = (name: string): (() => void) | undefined => {
+  const takeSlot = (name: string): (() => void) | undefined => {
     const suspect = suspects.get(name);
     if (suspect === undefined || suspect.refusals < REFUSAL_BURST || isOver(suspect)) return undefined;
     if (suspect.checks >= MAX_CHECKS_PER_SUSPECT || checksOfSuspects >= MAX_CHECKS_OF_SUSPECTS) return turnAway();
@@ -112,7 +112,7 @@ export const createRefusalGuard = ({ now, sleep, onRefusal }: RefusalGuardOption
     admit: (address) => {
       if (checks >= MAX_CHECKS) return turnAway();
       const name = nameOf(address);
-      const leave = takePlace(name);
+      const leave = takeSlot(name);
       checks += 1;
       return {
         end: () => {

@@ -15,9 +15,10 @@ interface CheckOptions {
 }
 
 /**
- * Answers an ingress whether to admit a request: 200 with the session in x-decision-session, and with a cookie if the browser has none yet,
- * else the refusal. A request with x-api-key is always admitted, and so is one for an exempt path; neither gets a session. With
- * `?redirects=true` a permanently refused browser is sent to /auth/denied, for an ingress that forwards such an answer.
+ * Answers an ingress whether to admit a request (docs/adr/0062-people-come-through-one-service-that-the-ingress-asks.md): 200 with the
+ * session in x-decision-session, and with a cookie if the browser has none yet, else the refusal. A request with x-api-key is always
+ * admitted, and so is one for an exempt path; neither gets a session. With `?redirects=true` a permanently refused browser is sent to
+ * /auth/denied, for an ingress that forwards such an answer.
  */
 export const createCheck =
   ({ visitors, publicPaths }: CheckOptions): HotRoute =>

@@ -1,7 +1,8 @@
 import { type Branding, type Claims, page, ServiceError } from '@decision/contracts';
 import { type createRefusalGuard, type Logger } from '@decision/service-kit';
 import { clearedCookie, sessionCookie, type Tickets } from '@decision/sessions';
-import { createPlaces, type Places } from '../door/places';
+import { type Slots } from '@decision/waiting';
+import { createSignInSlots } from '../door/sign-in-slots';
 import { type DoorAnswer, type DoorRequest, type DoorRoute } from '../door/route';
 import { html, pageAnswer, redirectTo } from '../pages/html';
 import { type Origin } from '../passthrough/admit';
@@ -33,13 +34,13 @@ export const CALLBACK_PATH = '/auth/oidc/callback';
 /** How long a person may stay at the provider, s. */
 export const FLOW_SECONDS = 600;
 /** Sign-ins that may run at once, and that may wait. */
-const PLACES = { running: 4, waiting: 64 };
+const SLOTS = { running: 4, waiting: 64 };
 /** Maximum characters of a provider's query. */
 const MAX_QUERY = 8_192;
 
 /** The redirect to the OpenID provider, and the callback. */
 export const openIdPages = (context: OpenIdContext): readonly DoorRoute[] => {
-  const places = createPlaces(PLACES);
+  const slots = createSignInSlots(SLOTS);
   return [
     {
       operation: page({
@@ -51,7 +52,7 @@ export const openIdPages = (context: OpenIdContext): readonly DoorRoute[] => {
           'With a state, a nonce and a code challenge, which a cookie of ten minutes keeps for the way back.',
         errors: ['too_many_refusals', 'overloaded'],
       }),
-      answer: (request) => places.run(() => begin(context, request)),
+      answer: (request) => slots.run(() => begin(context, request)),
     },
     {
       operation: page({
@@ -63,7 +64,7 @@ export const openIdPages = (context: OpenIdContext): readonly DoorRoute[] => {
           'Leads to /dashboard with a session, or to /auth/denied if the mapping refuses the claims or the person is disabled. An unverifiable callback is answered 400, a refusal by the provider 401, and 503 while the provider does not answer.',
         errors: ['too_many_refusals', 'overloaded', 'database_unavailable'],
       }),
-      answer: (request) => finish(context, places, request),
+      answer: (request) => finish(context, slots, request),
     },
   ];
 };
@@ -77,11 +78,11 @@ const begin = async (context: OpenIdContext, request: DoorRequest): Promise<Door
   }
 };
 
-const finish = async (context: OpenIdContext, places: Places, request: DoorRequest): Promise<DoorAnswer> => {
+const finish = async (context: OpenIdContext, slots: Slots, request: DoorRequest): Promise<DoorAnswer> => {
   const startedAt = performance.now();
   const check = context.guard.admit(request.context.address);
   try {
-    const token = await places.run(async () => {
+    const token = await slots.run(async () => {
       const claims = await provenClaims(context, request);
       return context.begin(identityOf(claims, context.claimPaths), originOf(request));
     });

@@ -64,7 +64,10 @@ const MAX_ANSWER_BYTES = 1_048_576;
 /** How far the clocks of the provider and of this process may differ, s. */
 const CLOCK_TOLERANCE = 30;
 
-/** Talks to one provider: authorization code flow with PKCE, state and nonce; signatures of ID tokens are verified. */
+/**
+ * Talks to one provider: authorization code flow with PKCE, state and nonce; signatures of ID tokens are verified. See
+ * docs/adr/0067-openid-connect.md.
+ */
 export const createOpenIdProvider = (options: ProviderOptions): OpenIdProvider => {
   let known: { readonly configuration: Promise<client.Configuration>; until: number } | undefined;
   let failures = 0;

@@ -4,7 +4,7 @@ import { ServiceError } from '@decision/contracts';
 import { cookieTokenOf, type SessionFacts, type SessionVerifier } from '@decision/sessions';
 import { withDeadline } from '@decision/waiting';
 import { BoundedMap } from '../door/bounded-map';
-import { createPlaces } from '../door/places';
+import { createSignInSlots } from '../door/sign-in-slots';
 import { type ClaimPaths, identityOf, type TokenIdentity } from './claims';
 import { decodeClaims, readToken } from './token';
 
@@ -69,14 +69,14 @@ export const createPassthrough = <Session extends PersonSession>(
   /** Session tokens by person, for requests without a cookie. */
   const begun = new BoundedMap<string>(capacity);
   const flights = new Map<string, Promise<Admitted<Session>>>();
-  const places = createPlaces({ running: RUNNING, waiting: WAITING, rest: REST });
+  const slots = createSignInSlots({ running: RUNNING, waiting: WAITING, rest: REST });
 
   const personOf = (token: string, cookie: string | undefined): string => {
     const fingerprint = hash('sha256', token, 'base64');
     const known = fingerprints.get(fingerprint);
     if (known !== undefined) return known;
     // Strangers beyond the queue are refused before their tokens are decoded or remembered.
-    if (cookie === undefined) places.requireRoom();
+    if (cookie === undefined) slots.requireRoom();
     const person = personKey(identityOf(decodeClaims(token), claimPaths).email);
     fingerprints.set(fingerprint, person);
     return person;
@@ -86,7 +86,7 @@ export const createPassthrough = <Session extends PersonSession>(
     const identity = identityOf(decodeClaims(token), claimPaths);
     let isLate = false;
     const beginInTime = (): Promise<string> => (isLate ? Promise.reject(late()) : begin(identity, origin));
-    const minted = await withDeadline(places.run(beginInTime), BEGIN_MS, () => {
+    const minted = await withDeadline(slots.run(beginInTime), BEGIN_MS, () => {
       isLate = true;
       return late();
     });

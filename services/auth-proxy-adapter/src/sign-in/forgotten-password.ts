@@ -4,7 +4,8 @@ import { type Mailer } from '@decision/mail';
 import { findSignIn, offerUserLink } from '@decision/persistence';
 import { createLinkToken, type Logger, type Metrics } from '@decision/service-kit';
 import { requireSameSite } from '@decision/sessions';
-import { createPlaces, type Places } from '../door/places';
+import { type Slots } from '@decision/waiting';
+import { createSignInSlots } from '../door/sign-in-slots';
 import { type DoorAnswer, type DoorRequest, type DoorRoute } from '../door/route';
 import { html, pageAnswer } from '../pages/html';
 import { isAddress } from '../passthrough/claims';
@@ -103,14 +104,14 @@ const sendLink = async (
 };
 
 const createSender = (context: ForgottenContext, mail: MailToPeople) => {
-  const places = createPlaces(MAILS);
+  const slots = createSignInSlots(MAILS);
   const outcomes = mail.metrics.counter({
     name: 'decision_password_mails_total',
     help: 'Mails with links for forgotten passwords: sent, none (nobody to send one to, or one was sent just before), or failed.',
     labelNames: ['outcome'],
   });
   return (request: DoorRequest, email: string): void => {
-    mailLink(context, mail, places, request, email).then(
+    mailLink(context, mail, slots, request, email).then(
       (sent) => outcomes.inc({ outcome: sent ? 'sent' : 'none' }),
       (error: unknown) => {
         outcomes.inc({ outcome: 'failed' });
@@ -123,11 +124,11 @@ const createSender = (context: ForgottenContext, mail: MailToPeople) => {
 const mailLink = (
   { database, workspaceId: findWorkspace, now, branding }: ForgottenContext,
   { mailer, publicUrl }: MailToPeople,
-  places: Places,
+  slots: Slots,
   request: DoorRequest,
   email: string,
 ): Promise<boolean> =>
-  places.run(async () => {
+  slots.run(async () => {
     if (!isAddress(email)) return false;
     const workspaceId = await findWorkspace();
     const stored = await findSignIn(database, workspaceId, email);

@@ -109,7 +109,7 @@ const saved = (branding: Branding, sentence: string): DoorAnswer =>
 
 const changePassword = async (context: SignInContext, request: DoorRequest): Promise<DoorAnswer> => {
   requireSameSite(request.method, request.headers);
-  const { branding, database, places } = context;
+  const { branding, database, slots } = context;
   const visitor = await requireVisitor(context, request);
   const form = await request.form();
   const { workspaceId, userId, sessionId, email } = visitor.session;
@@ -117,7 +117,7 @@ const changePassword = async (context: SignInContext, request: DoorRequest): Pro
   if (problem !== undefined) return changeForm(branding, 400, problem);
   if (!(await provePassword(context, request, visitor, form.get('current') ?? '')))
     return changeForm(branding, 401, WRONG_PASSWORD);
-  const passwordHash = await places.run(() => hashPassword(form.get('password') ?? '', randomBytes));
+  const passwordHash = await slots.run(() => hashPassword(form.get('password') ?? '', randomBytes));
   const run = createRunner(database, request, workspaceId, `user:${userId}`);
   const ended = await run(async (transaction) => {
     await setPassword(transaction, userId, passwordHash);
@@ -129,7 +129,7 @@ const changePassword = async (context: SignInContext, request: DoorRequest): Pro
 
 const resetPassword = async (context: SignInContext, request: DoorRequest): Promise<DoorAnswer> => {
   requireSameSite(request.method, request.headers);
-  const { branding, database, places } = context;
+  const { branding, database, slots } = context;
   const form = await request.form();
   const link = linkOf(request);
   const found = await guarded(context, request, () => findUserLink(database, link));
@@ -137,7 +137,7 @@ const resetPassword = async (context: SignInContext, request: DoorRequest): Prom
   const problem = problemWithPassword(form, found.email);
   if (problem !== undefined) return resetForm(branding, request.path, 400, problem);
   const { workspaceId, userId, email } = found;
-  const passwordHash = await places.run(() => hashPassword(form.get('password') ?? '', randomBytes));
+  const passwordHash = await slots.run(() => hashPassword(form.get('password') ?? '', randomBytes));
   const run = createRunner(database, request, workspaceId, `user:${userId}`);
   const ended = await run(async (transaction) => {
     // Of several concurrent uses one succeeds.

@@ -13,7 +13,9 @@ import { beginSession, createRunner, guarded, LOCK, type SignInContext, welcome,
 /** Minimum time of a refusal, ms, so that the time does not reveal whether the address exists. */
 const REFUSAL_MS = 400;
 
-/** The sign-in page for people without a proxy, and its form. Every refusal has the same sentence. */
+/**
+ * The sign-in page for people without a proxy, and its form. Every refusal has the same sentence: docs/adr/0065-passwords-without-mail.md.
+ */
 export const signInPages = (context: SignInContext): readonly DoorRoute[] => [
   {
     operation: page({

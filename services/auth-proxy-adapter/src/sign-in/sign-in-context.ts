@@ -9,7 +9,7 @@ import {
 } from '@decision/persistence';
 import { type createRefusalGuard } from '@decision/service-kit';
 import { sessionCookie, type SessionTokens, type Tickets } from '@decision/sessions';
-import { type Places } from '../door/places';
+import { type Slots } from '@decision/waiting';
 import { type DoorAnswer, type DoorRequest } from '../door/route';
 import { redirectTo } from '../pages/html';
 import { isSecure, type Visitor, visitorOf, type Visitors } from '../people/visitors';
@@ -27,7 +27,7 @@ export interface SignInContext {
   /** Slows addresses with too many wrong guesses. */
   readonly guard: ReturnType<typeof createRefusalGuard>;
   /** Bounds the concurrent hashing of passwords. */
-  readonly places: Places;
+  readonly slots: Slots;
   /** Makes every process forget the entries of a key. */
   readonly forget: (workspaceId: string, key: string) => Promise<void>;
   readonly workspaceId: () => Promise<string>;
@@ -104,13 +104,13 @@ export const welcome = ({ sessionMs }: SignInContext, { headers }: DoorRequest, 
 
 /** Checks a guess: slows addresses with too many wrong guesses, and bounds concurrent hashing. A result of undefined is a wrong guess. */
 export const guarded = async <T>(
-  { guard, places }: Pick<SignInContext, 'guard' | 'places'>,
+  { guard, slots }: Pick<SignInContext, 'guard' | 'slots'>,
   { context }: DoorRequest,
   work: () => Promise<T | undefined>,
 ): Promise<T | undefined> => {
   const startedAt = performance.now();
   const check = guard.admit(context.address);
-  const outcome = await places.run(work).catch((error: unknown) => {
+  const outcome = await slots.run(work).catch((error: unknown) => {
     check.end();
     throw error;
   });

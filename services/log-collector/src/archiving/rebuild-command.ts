@@ -9,7 +9,7 @@ import { openTools } from './open-tools';
 import { resend } from './resend';
 
 export const REBUILD_USAGE =
-  'rebuild --from YYYY-MM-DD --to YYYY-MM-DD [--sink <name> [--after <place>]]: stores the decisions of these days in the table of DATABASE_URL, where they are missing, or sends them to a sink of LOG_SINKS, from the place at which an earlier command stopped';
+  'rebuild --from YYYY-MM-DD --to YYYY-MM-DD [--sink <name> [--after <position>]]: stores the decisions of these days in the table of DATABASE_URL, where they are missing, or sends them to a sink of LOG_SINKS, from the position at which an earlier command stopped';
 
 /** Restores decisions from the archive to the table, or sends them to a sink. */
 export const rebuildCommand: ArchiveCommand = (options) => {
