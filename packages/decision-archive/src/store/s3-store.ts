@@ -219,7 +219,7 @@ const read = ({ client, ask, bucket, prefix }: StoreContext, key: string): Promi
       const expected = object.Metadata?.['sha256'];
       if (expected !== undefined && expected !== sha256Of(body))
         throw new DamagedAnswer(`answered with ${body.length} bytes that differ from those that were stored`);
-      return body.function toString() { [native code] }();
+      return body.toString();
     } catch (error) {
       if (isNoSuchKey(error)) return undefined;
       throw error;

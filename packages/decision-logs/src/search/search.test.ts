@@ -115,6 +115,6 @@ describe('a search', () => {
     expect(refusalOf('('.repeat(4_000)).message).toContain('50 parentheses');
     expect(refusalOf('x'.repeat(1_000_000)).message).toContain('1000000 characters, and at most 4096');
     expect(refusalOf('x '.repeat(1_500)).message).toContain('more than 100');
-    expect(refusalOf(`${'('.repeat(10_000)}x`).message).toContain('4096 at most');
+    expect(refusalOf(`${'('.repeat(10_000)}x`).message).toContain('at most 4096');
   });
 });
