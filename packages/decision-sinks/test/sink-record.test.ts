@@ -1,5 +1,4 @@
-import { jsonOf, passes } from '../src/reading/sink-record';
-import { recordFields } from '../src/reading/record-fields';
+import { jsonOf, passes, recordFields } from '../src/reading/sink-record';
 import { type FieldMask, type SinkFilter } from '../src/reading/sink-settings';
 import { decisionOf, everything, sinkRecordOf } from './records';
 

@@ -15,7 +15,7 @@ import {
   type TargetSettings,
   type WebSettings,
 } from './sink-settings';
-import { areDocuments, recordFields } from './record-fields';
+import { areDocuments, recordFields } from './sink-record';
 
 interface ReadSinksOptions {
   /** Content of a secret's file, without line breaks at its end. Throws if it cannot be read. */

@@ -1,7 +1,31 @@
 import { hash } from 'node:crypto';
 import { type DecisionRecord } from '@decision/decision-logs';
 import { type FieldMask, type FieldPath, type SinkFilter } from './sink-settings';
-import { areDocuments, type DocumentField } from './record-fields';
+
+/** Fields with JSON of any shape. */
+const documentFields = ['request', 'response', 'path_trace'] as const;
+type DocumentField = (typeof documentFields)[number];
+
+/** Fields of a record sent to sinks, in order. */
+export const recordFields: readonly string[] = [
+  ...['id', 'timestamp', 'decision_id', 'item', 'of_list', 'workspace_id', 'type', 'asset_id', 'name', 'selector'],
+  ...[
+    'version_id',
+    'context',
+    'instance',
+    'flow',
+    'key_id',
+    'request_id',
+    'trace_id',
+    'execution_id',
+    'status',
+    'error',
+  ],
+  ...['duration_ms', 'matched', 'stands_for', 'worker', 'abbreviated', ...documentFields],
+];
+
+/** Whether a field contains JSON of any shape. */
+export const areDocuments = (field: string): field is DocumentField => documentFields.some((known) => known === field);
 
 /** One decision as it is sent to a sink. */
 export interface SinkRecord {

@@ -1,4 +1,4 @@
-import { type RuleOutcome } from '@decision/engine';
+import { evaluateRule, type RuleOutcome } from '@decision/engine';
 import { type CompiledRuleAsset } from '../assets';
 import { type CallOutside, type FlowNotification, type KeepOutputs } from './outside';
 import { type TraceEntry } from './trace';
@@ -78,3 +78,9 @@ export class FlowFault extends Error {
     super(message);
   }
 }
+
+/** Evaluates a rule that is compiled in this thread. */
+export const evaluateHere: EvaluateAsset = ({ rule, slug }, input, now) => {
+  if (rule !== undefined) return evaluateRule(rule, input, { now });
+  throw new FlowFault(`The rule "${slug}" is not compiled in this thread.`, {}, 'infrastructure_error');
+};
